@@ -193,6 +193,8 @@ lasting() {
 	stop
 }
 on_image() { lasting fab --image kept.img --ftl fast; }
+in_a_cache() { lasting lru --image kept.img --ftl pslc --set flash.bits_per_cell=3; }
+in_zones() { lasting lru --image kept.img --ftl zns; }
 on_file() { lasting lru --backing kept.img; }
 
 on_loop_device() {
@@ -324,6 +326,8 @@ part "fio: verified at depth 1 to 64 and with 8 connections" fio verify_each_dep
 part "fio: the same in the time of the model" fio verify_paced
 part "docs/LIVE.md: every command with these tools" "nbdinfo nbdcopy qemu-img fio" guide
 part "an image: copied, killed, read back, verified" "nbdcopy cmp fio" on_image
+part "an image with a pSLC cache: the same" "nbdcopy cmp fio" in_a_cache
+part "an image with zones: the same" "nbdcopy cmp fio" in_zones
 part "a file behind the buffer: the same" "nbdcopy cmp fio" on_file
 if [ "$(id -u)" != 0 ]; then
 	SKIPPED+=("disks behind the buffer, full and failing: needs root")

@@ -44,6 +44,11 @@ _PARTS = {
     "die": ("#0072b2", ""),
     "die_gc": ("#0072b2", "/////"),
     "flash": ("#009e73", ""),
+    "die_read": ("#0072b2", "...."),
+    "die_program": ("#0072b2", "xxxx"),
+    "die_erase": ("#0072b2", "++++"),
+    "channel": ("#cc79a7", ""),
+    "transfer": ("#e69f00", "/////"),
 }
 #: What is shown of the course of a run if nothing else is asked for.
 _COURSE = ["write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "utilization.mean"]

@@ -35,10 +35,10 @@ const REQUESTS: usize = 3_000;
 /// Requests after which a pair begins again, on a device with other settings.
 const ROUND: usize = 20_000;
 
-/// The layers, the one that places pages by itself twice, and those that cannot be mounted.
+/// The layers, and the one that places pages by itself twice.
 fn layers() -> Vec<(&'static str, &'static str)> {
     let mut layers = pairs::layers();
-    layers.extend([("page", "placed"), ("pslc", ""), ("zns", "")]);
+    layers.push(("page", "placed"));
     layers
 }
 

@@ -290,9 +290,70 @@ fn a_zone_that_is_nearly_full_is_finished_with_fillers() {
     assert_eq!(of("ftl.finish_percent=50"), finished);
 }
 
+/// Pages programmed three at a time, over a layer that chooses the die of each write.
+#[test]
+fn a_zone_is_filled_unit_by_unit() {
+    let of = |pages: u64, flushed: bool, pairs: &[&str]| {
+        let mut all = at_once(0..pages, Operation::Write);
+        all.extend(flushed.then_some((0, 0, Operation::Flush)));
+        let pairs: Vec<&str> = ["flash.program_unit=3"]
+            .iter()
+            .chain(pairs)
+            .copied()
+            .collect();
+        let (seen, metrics) = run(&pairs, &single_pages(&all));
+        (seen, value(&metrics, "flash.programs.pad"))
+    };
+    let zones = ["ftl.kind=zns", "ftl.zone_blocks=2"];
+    // Three transfers and one program, in one block of the zone, then in the other.
+    let both = [vec![230_000; 3], vec![460_000; 3]].concat();
+    assert_eq!(of(6, false, &zones), (both, 0.0));
+    // A page alone has two fillers.
+    assert_eq!(of(1, false, &zones), (vec![230_000], 2.0));
+    for pages in 1..30 {
+        let of_pages = of(pages, false, &[]);
+        assert_eq!(of(pages, false, &zones), of_pages, "{pages}");
+        let placed = of(pages, false, &["ftl.placement=dynamic"]);
+        assert_eq!(placed, of_pages, "{pages}");
+    }
+    // With two passes the next unit of the same block releases the one before, and the other block has a unit in between.
+    let flush = |blocks: &'static str| {
+        let two = [
+            "ftl.kind=zns",
+            blocks,
+            "flash.program_passes=2",
+            "flash.first_pass_us=50",
+            "buffer.kind=lru",
+            "buffer.capacity_bytes=256KiB",
+        ];
+        of(3, true, &two).0[3]
+    };
+    assert_eq!(flush("ftl.zone_blocks=1"), 80_000 + 80_000 + 230_000);
+    assert_eq!(flush("ftl.zone_blocks=2"), 80_000 + 2 * 80_000 + 230_000);
+}
+
+#[test]
+fn a_page_written_again_joins_the_unit_in_which_it_waits() {
+    let writes: Vec<_> = [0, 100, 200]
+        .map(|time| (time * US, 0, Operation::Write))
+        .into();
+    for layer in ["ftl.placement=dynamic", "ftl.kind=zns"] {
+        let pairs = [
+            layer,
+            "flash.dies=2",
+            "flash.program_unit=3",
+            "flash.unit_wait_us=1000",
+        ];
+        let (seen, metrics) = run(&pairs, &single_pages(&writes));
+        // All three on one die: the unit is full at 210 us.
+        assert_eq!(seen, [410_000, 310_000, 210_000], "{layer}");
+        assert_eq!(value(&metrics, "flash.programs.pad"), 0.0, "{layer}");
+    }
+}
+
 #[test]
 fn everything_completes_under_every_feature() {
-    let sets: [&[&str]; 9] = [
+    let sets: [&[&str]; 14] = [
         &[
             "ftl.journal_changes=7",
             "ftl.journal_pages=9",
@@ -329,6 +390,30 @@ fn everything_completes_under_every_feature() {
             "flash.page_bytes=8KiB",
             "ftl.map_unit_bytes=4KiB",
             "ftl.mappings_per_page=16",
+        ],
+        &["ftl.kind=zns", "ftl.zone_blocks=2", "flash.program_unit=3"],
+        &[
+            "ftl.kind=zns",
+            "ftl.zone_blocks=2",
+            "ftl.finish_percent=50",
+            "ftl.open_zones=1",
+            "flash.program_unit=2",
+            "flash.program_passes=2",
+            "flash.order=reads_first",
+        ],
+        &[
+            "ftl.kind=zns",
+            "flash.page_bytes=16KiB",
+            "ftl.map_unit_bytes=4KiB",
+            "flash.program_unit=2",
+        ],
+        &["ftl.placement=dynamic", "flash.program_unit=3"],
+        &[
+            "ftl.placement=dynamic",
+            "flash.page_bytes=8KiB",
+            "ftl.map_unit_bytes=4KiB",
+            "flash.program_passes=2",
+            "flash.order=garbage_last",
         ],
     ];
     for (seed, set) in (1..).zip(sets) {
@@ -385,12 +470,8 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
             "a number that divides the",
         ),
         (
-            "ftl.kind=zns device.power_may_fail=true",
-            "after a loss of power",
-        ),
-        (
-            "ftl.kind=zns flash.program_unit=2",
-            "ftl.kind = zns does not fill",
+            "ftl.kind=bast flash.program_unit=2",
+            "ftl.kind = bast does not fill",
         ),
     ] {
         let mut settings = Settings::new();

@@ -30,6 +30,8 @@ use crate::sampled::{Asked, Rate, SampledHow, SampledPoint, Sampling, for_error,
 const FIRST_PAGES: u64 = 64;
 /// How many sizes there are then, at most.
 const SIZES: usize = 24;
+/// The largest of them, in pages: of an input that writes more no more has to be known.
+pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
 const CAPACITY: &str = "buffer.capacity_bytes";
 
 /// What curves are asked for.
@@ -368,6 +370,9 @@ fn read(
         }
         let is_write = |request: &&Request| request.operation == Operation::Write;
         for request in batch.iter().filter(is_write) {
+            if written.len() as u64 >= MOST_PAGES {
+                break;
+            }
             let span = addressing.span(request);
             written.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
         }
@@ -521,6 +526,7 @@ mod tests {
         assert_eq!(pages(300), [64, 96, 128, 192, 256, 300]);
         assert_eq!(pages(5), [5]);
         let many = pages(1 << 40);
-        assert_eq!((many.len(), many.last()), (24, Some(&(96 << 11))));
+        assert_eq!((many.len(), many.last()), (24, Some(&MOST_PAGES)));
+        assert_eq!((pages(MOST_PAGES), MOST_PAGES), (many, 96 << 11));
     }
 }

@@ -25,6 +25,8 @@ pub enum Error {
     OutOfReach {
         /// How many of the input it has taken.
         requests: u64,
+        /// How many of these were answered.
+        answered: u64,
     },
     /// Whoever watches asked to stop.
     #[error("interrupted")]

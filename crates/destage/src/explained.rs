@@ -6,8 +6,7 @@ use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
 use destage_flash::Cause;
 use destage_sim::explain::{
-    Bucket, Explained, Interval, OPERATIONS, PART_NAMES, PERCENTILES, Responses, Series, Slow,
-    Spread, Timed,
+    Bucket, Explained, Interval, OPERATIONS, PERCENTILES, Responses, Series, Slow, Spread, Timed,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,7 +23,7 @@ pub fn to_json(explained: &Explained) -> Value {
     let mut document = Map::new();
     document.insert("words".to_owned(), json!(words(explained)));
     if let Some(timed) = &explained.timed {
-        document.insert("parts".to_owned(), json!(PART_NAMES));
+        document.insert("parts".to_owned(), json!(timed.parts));
         document.insert("response".to_owned(), responses(timed));
         document.insert("series".to_owned(), series(&timed.series));
     }
@@ -47,7 +46,7 @@ pub fn to_json(explained: &Explained) -> Value {
         document.insert("wear".to_owned(), table);
     }
     if let Some(timed) = &explained.timed {
-        document.insert("worst".to_owned(), worst(&timed.worst));
+        document.insert("worst".to_owned(), worst(timed));
     }
     if !explained.scheme.is_empty() {
         document.insert("scheme".to_owned(), json!(explained.scheme));
@@ -79,11 +78,12 @@ fn mean_ms(ticks: u128, count: u64) -> f64 {
 fn responses(timed: &Timed) -> Value {
     let all = OPERATIONS.iter().zip(&timed.responses);
     let some = all.filter(|(_, responses)| responses.spreading.all().requests > 0);
-    let named = some.map(|(operation, of)| (name(*operation).to_owned(), response(of)));
+    let named =
+        some.map(|(operation, of)| (name(*operation).to_owned(), response(of, timed.parts)));
     Value::Object(named.collect())
 }
 
-fn response(responses: &Responses) -> Value {
+fn response(responses: &Responses, names: &[&str]) -> Value {
     let all = responses.spreading.all();
     let percentiles = PERCENTILES.iter().zip(responses.percentiles);
     let percentiles =
@@ -92,7 +92,7 @@ fn response(responses: &Responses) -> Value {
     let percentiles: Map<_, _> = percentiles.chain([largest]).collect();
     let tail = responses.spreading.from_percentile(TAIL);
     let split = |bucket: &Bucket| -> Value {
-        let parts = PART_NAMES.iter().zip(bucket.sums);
+        let parts = names.iter().zip(bucket.sums);
         let means = parts.map(|(part, sum)| {
             let mean = mean_ms(sum, bucket.requests);
             ((*part).to_owned(), json!(mean))
@@ -110,11 +110,11 @@ fn response(responses: &Responses) -> Value {
             "mean_ms": mean_ms(tail.total(), tail.requests),
             "split_ms": split(&tail),
         },
-        "histogram": histogram(responses),
+        "histogram": histogram(responses, names),
     })
 }
 
-fn histogram(responses: &Responses) -> Value {
+fn histogram(responses: &Responses, names: &[&str]) -> Value {
     let mut columns = Map::new();
     let rows: Vec<_> = responses.spreading.buckets().collect();
     let times = |of: fn(&std::ops::RangeInclusive<Ticks>) -> Ticks| -> Value {
@@ -124,7 +124,7 @@ fn histogram(responses: &Responses) -> Value {
     columns.insert("to_ms".to_owned(), times(|times| *times.end()));
     let requests = rows.iter().map(|(_, bucket)| bucket.requests);
     columns.insert("requests".to_owned(), requests.collect());
-    for (part, name) in PART_NAMES.iter().enumerate() {
+    for (part, name) in names.iter().enumerate() {
         let sums = rows.iter().map(|(_, bucket)| sum_ms(bucket.sums[part]));
         columns.insert(format!("{name}_ms"), sums.collect());
     }
@@ -242,7 +242,8 @@ fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }
 
-fn worst(worst: &[Slow]) -> Value {
+fn worst(timed: &Timed) -> Value {
+    let Timed { worst, parts, .. } = timed;
     let mut columns = Map::new();
     let mut column = |name: &str, of: &dyn Fn(&Slow) -> Value| {
         columns.insert(name.to_owned(), worst.iter().map(of).collect());
@@ -253,7 +254,7 @@ fn worst(worst: &[Slow]) -> Value {
     column("sectors", &|slow| json!(slow.sectors));
     column("arrival_ms", &|slow| json!(to_ms(slow.arrival)));
     column("response_ms", &|slow| json!(to_ms(slow.response())));
-    for (part, name) in PART_NAMES.iter().enumerate() {
+    for (part, name) in parts.iter().enumerate() {
         column(&format!("{name}_ms"), &|slow| {
             json!(to_ms(slow.split.0[part]))
         });

@@ -8,8 +8,11 @@ use destage_trace::Request;
 
 use crate::error::Error;
 
-/// Requests after which a run is held against its limits again.
-const PIECE: usize = 1 << 10;
+/// Requests after which a run is held against its limits again, and events when no more of them come.
+const PIECE: usize = 1 << 8;
+const EVENTS: usize = 1 << 12;
+/// Or a part of those that wait, if these are many: each of them is looked at.
+const PART: usize = 2;
 
 /// A run that stands still between batches of requests.
 pub(crate) struct Going<'a> {
@@ -50,7 +53,10 @@ impl<'a> Going<'a> {
             }
         }
         match last {
-            true => self.finish(),
+            true => match self.work_down() {
+                Ok(()) => self.finish(),
+                Err(error) => Gone::Ended(Err(error)),
+            },
             false => Gone::On(self),
         }
     }
@@ -60,18 +66,43 @@ impl<'a> Going<'a> {
         let Some(limits) = &mut self.limits else {
             return Ok(self.simulation.feed(requests)?);
         };
-        for piece in requests.chunks(PIECE) {
+        let mut rest = requests;
+        while !rest.is_empty() {
+            let most = PIECE.max(self.simulation.unanswered() / PART);
+            let (piece, behind) = rest.split_at(most.min(rest.len()));
+            rest = behind;
             if !self.simulation.feed(piece)? {
                 return Ok(false);
             }
             self.requests += piece.len() as u64;
             if self.simulation.is_beyond(limits) {
-                return Err(Error::OutOfReach {
-                    requests: self.requests,
-                });
+                return Err(self.out_of_reach());
             }
         }
         Ok(true)
+    }
+
+    /// There are no more requests: works off those that wait, unless it is found beyond its limits.
+    fn work_down(&mut self) -> Result<(), Error> {
+        let Some(limits) = &mut self.limits else {
+            return Ok(());
+        };
+        loop {
+            let events = EVENTS.max(self.simulation.unanswered() / PART);
+            if !self.simulation.work_down(events as u64)? {
+                return Ok(());
+            }
+            if self.simulation.is_beyond(limits) {
+                return Err(self.out_of_reach());
+            }
+        }
+    }
+
+    fn out_of_reach(&self) -> Error {
+        Error::OutOfReach {
+            requests: self.requests,
+            answered: self.requests - self.simulation.unanswered() as u64,
+        }
     }
 
     fn finish(self: Box<Self>) -> Gone<'a> {

@@ -81,6 +81,29 @@ fn the_two_best_are_those_of_the_grid() {
 }
 
 #[test]
+fn of_times_the_next_is_that_of_the_grid() {
+    for limit in [0.5, 0.2, 0.05] {
+        let mut answers = answers(&[&format!("response.write.mean_ms<{limit}")]);
+        let found = answers.answers.iter().take(2);
+        let found: Vec<_> = found
+            .map(|answer| (answer.record.buffer.clone(), answer.bytes))
+            .collect();
+        let of_grid = of_grid(&answers);
+        assert_eq!(found.first(), of_grid.first(), "{limit}");
+        // Whether another does with less is known here.
+        assert_eq!(answers.nearest, None, "{limit}");
+        assert_eq!(found.get(1), of_grid.get(1), "{limit}");
+        // Where it is not, nothing is said to come next.
+        answers.nearest = Some("fab".to_owned());
+        let words = answers.conclusions().join("\n");
+        assert!(!words.contains("Next comes"), "{words}");
+        assert!(words.contains("Of the others fab came nearest"), "{words}");
+        let json: Value = serde_json::from_str(&answers.to_json()).unwrap();
+        assert_eq!(json["nearest"], "fab");
+    }
+}
+
+#[test]
 fn a_goal_that_nothing_reaches_has_no_answer() {
     let answers = answers(&["waf.host<0"]);
     assert!(answers.answers.is_empty() && answers.hold_up.is_none());

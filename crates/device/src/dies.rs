@@ -8,7 +8,7 @@ mod service;
 mod units;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
@@ -24,7 +24,7 @@ use self::units::Open;
 pub(crate) use self::units::UNIT_ALARM;
 pub use self::units::Units;
 use crate::batching::BatchLists;
-use crate::device::{DeviceConfig, Ordering};
+use crate::device::{DeviceConfig, Ordering, Wording};
 use crate::driver::{BatchStep, Driver, Progress};
 use crate::operation::PageOperation;
 use crate::slab::Slab;
@@ -101,6 +101,8 @@ pub(crate) struct Dies {
     between: Slab<(u32, PageOperation)>,
     /// How pages are programmed together, if they are.
     units: Option<Units>,
+    /// Pages with programs that wait for their units, where a layer chooses the die of each write: the die, and how many.
+    unfinished: BTreeMap<Lpn, (u32, u32)>,
 }
 
 /// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again.
@@ -128,10 +130,10 @@ impl Dies {
         Self {
             ftl,
             dies: (0..config.dies).map(|_| Die::default()).collect(),
-            operations: if config.detailed {
-                Operations::detailed()
-            } else {
-                Operations::default()
+            operations: match config.wording {
+                Wording::Runs => Operations::default(),
+                Wording::Pages => Operations::spelled_out(),
+                Wording::Contents => Operations::detailed(),
             },
             batch: Batch::default(),
             batch_lists: BatchLists::default(),
@@ -141,7 +143,7 @@ impl Dies {
             gives_way: properties.gc_steps > 1,
             uses_idle_time,
             is_plain: parallel_units == 1
-                && !config.detailed
+                && config.wording != Wording::Contents
                 && !properties.places_writes
                 && !uses_idle_time
                 && config.service == ServiceOrder::Arrival,
@@ -155,6 +157,7 @@ impl Dies {
             reads_ahead: config.reads_ahead,
             between: Slab::default(),
             units: config.units,
+            unfinished: BTreeMap::new(),
         }
     }
 
@@ -184,8 +187,11 @@ impl Dies {
         self.places_writes
     }
 
-    /// Whether a program of `page` is in service.
+    /// Whether a program of `page` is in service, and the next could go elsewhere.
     pub fn is_programming(&self, page: Lpn) -> bool {
+        if self.units.is_some() {
+            return false;
+        }
         let serving = self.dies[self.ftl.die_of(page) as usize].serving;
         serving.is_some_and(|serving| serving.page() == page && serving.write_cause().is_some())
     }
@@ -207,8 +213,7 @@ impl Dies {
             debug_assert_eq!(die, self.ftl.die_of(page), "page {page} goes round");
             die
         } else if self.places_writes && operation.write_cause().is_some() {
-            let dies = &self.dies;
-            self.ftl.place(page, &|die| load(&dies[die as usize]))
+            self.place(page)
         } else {
             self.ftl.die_of(page)
         }
@@ -229,6 +234,16 @@ impl Dies {
         let state = &mut self.dies[die as usize];
         state.queue.push_back(operation);
         (state.in_service == 0 && !state.collecting).then_some(die)
+    }
+
+    /// The die of a write of `page`, which the layer chooses.
+    fn place(&mut self, page: Lpn) -> u32 {
+        if let Some(die) = self.waits_in_unit(page) {
+            self.ftl.place_behind(page, die);
+            return die;
+        }
+        let dies = &self.dies;
+        self.ftl.place(page, &|die| load(&dies[die as usize]))
     }
 
     /// The same, and the die may go on when there is time for it.
@@ -340,9 +355,7 @@ impl Dies {
             return self.start_ordered(die, now, driver);
         }
         let has_work = !state.queue.is_empty() || self.background;
-        if self.operations.is_detailed() {
-            self.operations.set_die(die);
-        }
+        self.operations.set_die(die);
         if has_work && !self.gives_way_now(die) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {

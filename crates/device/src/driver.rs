@@ -13,7 +13,8 @@ use crate::operation::PageOperation;
 pub enum Progress {
     /// It runs. The driver calls [`Device::complete`](crate::Device::complete) when it has ended; or, of a page operation,
     /// [`Device::free_die`](crate::Device::free_die) when the die may begin the next, and then
-    /// [`Device::complete_queued`](crate::Device::complete_queued).
+    /// [`Device::complete_queued`](crate::Device::complete_queued), or of a program in units
+    /// [`Device::complete_unit`](crate::Device::complete_unit).
     Running,
     /// It has ended already: nothing takes time here.
     Ended,

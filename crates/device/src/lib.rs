@@ -26,7 +26,7 @@ mod record;
 mod request;
 pub mod slab;
 
-pub use device::{Device, DeviceConfig, Ordering, Outcome};
+pub use device::{Device, DeviceConfig, Ordering, Outcome, Wording};
 pub use dies::{ServiceOrder, Units, gc_limit, only_collects};
 pub use driver::{BatchStep, Driver, Progress};
 pub use operation::{PageOperation, Work};

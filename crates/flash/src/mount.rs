@@ -12,7 +12,7 @@ use destage_base::{Lpn, Ticks};
 use crate::ftl::{Ftl, NoSpace};
 use crate::medium::{Medium, Refusal, Spare, SpareKind};
 use crate::nand::Ppn;
-use crate::operation::{Operations, Tally};
+use crate::operation::{Operations, Role, Tally};
 use crate::timing::Timing;
 
 /// What is found in a physical page.
@@ -81,6 +81,13 @@ impl FoundBlock {
             Found::Page(spare, _) => Some((offset, spare)),
             Found::Erased | Found::Unreadable => None,
         })
+    }
+
+    /// What the block was used for, as its first page says that can be read.
+    #[must_use]
+    pub fn role(&self) -> Option<Role> {
+        let (_, spare) = self.spares().next()?;
+        Some(spare.purpose.role)
     }
 
     /// The numbers of the first and the last program that can be read here.

@@ -133,7 +133,9 @@ pub struct Operations {
     /// Where each lane but the last ends in `list`.
     lane_ends: Vec<usize>,
     merges: Vec<Merge>,
-    /// Runs are spelled out, and every operation has a detail.
+    /// Runs are spelled out, so that every operation is of one page or block.
+    is_spelled_out: bool,
+    /// Every operation has a detail, too.
     is_detailed: bool,
     details: Vec<Detail>,
     /// The logical page that is read or written, for the details.
@@ -151,6 +153,7 @@ impl Default for Operations {
             list: Vec::new(),
             lane_ends: Vec::new(),
             merges: Vec::new(),
+            is_spelled_out: false,
             is_detailed: false,
             details: Vec::new(),
             page: Lpn(0),
@@ -168,6 +171,15 @@ impl Operations {
     pub fn detailed() -> Self {
         Self {
             is_detailed: true,
+            ..Self::spelled_out()
+        }
+    }
+
+    /// Operations that name every page, but not its content, for one who times them one by one; runs cost a step a page.
+    #[must_use]
+    pub fn spelled_out() -> Self {
+        Self {
+            is_spelled_out: true,
             ..Self::default()
         }
     }
@@ -178,12 +190,6 @@ impl Operations {
         self.list.clear();
         self.lane_ends.clear();
         self.merges.clear();
-    }
-
-    /// Whether every operation has a [`Detail`].
-    #[must_use]
-    pub fn is_detailed(&self) -> bool {
-        self.is_detailed
     }
 
     /// The die these steps are on, if somebody said so.
@@ -270,7 +276,7 @@ impl Operations {
     pub fn push_filler(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation::one(Kind::Program, Cause::Pad, Transfer::Page, at);
         self.push(operation, |_| Detail {
-            content: Content::None,
+            content: Content::Filler,
             purpose: Some(purpose()),
         });
     }
@@ -346,7 +352,7 @@ impl Operations {
         purpose: Purpose,
         places: impl Iterator<Item = (Ppn, Ppn)>,
     ) {
-        if self.is_detailed {
+        if self.is_spelled_out {
             let before = self.list.len();
             for (from, to) in places {
                 self.push_copy(cause, transfer, from, to, || purpose);
@@ -387,6 +393,7 @@ impl Operations {
     #[must_use]
     pub fn split_off_erases(&mut self) -> Self {
         let empty = || Self {
+            is_spelled_out: self.is_spelled_out,
             is_detailed: self.is_detailed,
             die: self.die,
             ..Self::default()

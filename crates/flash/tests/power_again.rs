@@ -84,6 +84,20 @@ impl<'a> Victim<'a> {
         }
     }
 
+    /// A step that can wait is done on `die`, now and then; the power fails in it as in the others. Whether it did.
+    fn idle(&mut self, die: u32, fails: &mut u64) -> bool {
+        if !self.ftl.properties().works_when_idle || self.random.below(3) > 0 {
+            return false;
+        }
+        let worked = self.ftl.work_idle(die, &mut self.operations);
+        if !worked.unwrap_or_else(|full| panic!("in idle time: {full:?}")) {
+            return false;
+        }
+        *fails -= 1;
+        self.step(die, &[], *fails == 0);
+        *fails == 0
+    }
+
     /// One step is done on `die`; the power fails in it if `fails`.
     fn step(&mut self, die: u32, images: &[Image<'_>], fails: bool) {
         let started = self.medium.start(die, &self.operations, images);
@@ -110,8 +124,12 @@ impl<'a> Victim<'a> {
             is_long: self.random.below(4) == 0,
             ..PageWrite::host(Lpn(page))
         };
+        if self.idle(self.ftl.die_of(Lpn(page)), fails) {
+            return true;
+        }
         let die = self.ftl.place(Lpn(page), &|_| 0);
-        loop {
+        for rounds in 0.. {
+            assert!(rounds < 1_000, "garbage collection without end");
             let collected = self
                 .ftl
                 .collect_garbage(die, self.versions, &mut self.operations);
@@ -248,6 +266,19 @@ fn smallest(name: &str) -> Vec<Setup> {
         (setup.geometry.planes, setup.copy_back) = (planes, copy_back);
         setup.power_may_fail = true;
         match name {
+            "pslc" => {
+                setup = setup
+                    .with("reserve_percent", "10")
+                    .with("min_free_percent", "1")
+                    .with("cache_percent", "8")
+                    .with("cache_fold_pages", "1");
+                // With room for a dynamic cache.
+                setups.push(setup.clone().with("reserve_percent", "50"));
+            }
+            "zns" => {
+                setups.extend(zones(&setup));
+                continue;
+            }
             "page" | "hat" => {
                 setup = setup
                     .with("reserve_percent", "10")
@@ -269,6 +300,26 @@ fn smallest(name: &str) -> Vec<Setup> {
             }
         }
         setups.push(setup);
+    }
+    setups
+}
+
+/// Zones of all sizes that the blocks of `base` can be divided into, few of them open and finished early or late.
+fn zones(base: &Setup) -> Vec<Setup> {
+    let mut setups = Vec::new();
+    for (blocks, open, finish) in [
+        ("1", "1", "0"),
+        ("2", "1", "60"),
+        ("2", "14", "0"),
+        ("1", "2", "40"),
+    ] {
+        setups.push(
+            base.clone()
+                .with("reserve_percent", "10")
+                .with("zone_blocks", blocks)
+                .with("open_zones", open)
+                .with("finish_percent", finish),
+        );
     }
     setups
 }

@@ -33,6 +33,7 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
         let setup = Setup::new(layer, 1, 20, 4);
         let built = (setup.row().build)(&FtlConfig {
             units_per_page: 1,
+            program_unit: 1,
             bits_per_cell: 2,
             geometry: setup.geometry,
             erase_dates: TIMING,

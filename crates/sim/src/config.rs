@@ -9,7 +9,7 @@ use std::sync::Arc;
 use destage_base::parameter::{CountOrAuto, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow, Shares};
-use destage_device::{Device, DeviceConfig};
+use destage_device::{Device, DeviceConfig, Wording};
 use destage_flash::ftl::{FtlConfig, FtlRow};
 use destage_flash::mount::MountError;
 use destage_flash::{Ftl, Geometry, Timing};
@@ -345,6 +345,7 @@ impl Config {
         }
         let built = (self.ftl_row.build)(&FtlConfig {
             units_per_page: self.units_per_page,
+            program_unit: flash.program_unit,
             bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),
@@ -455,7 +456,11 @@ impl Config {
             ordering: self.typed.sim.write_order,
             volatile_cache: self.has_volatile_cache(),
             strict_trim: self.has_strict_trim(),
-            detailed: with_bytes || (timed && self.times_commands()),
+            wording: match timed && self.times_commands() {
+                _ if with_bytes => Wording::Contents,
+                true => Wording::Pages,
+                false => Wording::Runs,
+            },
             batches: timed,
             service: self.typed.flash.order,
             reads_ahead: self.typed.flash.reads_ahead,

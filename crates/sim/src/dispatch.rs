@@ -95,12 +95,6 @@ impl Config {
                 flash.dispatch
             ));
         }
-        if self.explain {
-            return refuse(format!(
-                "flash.dispatch = {}: a run is explained only where a die does one operation at a time; expected off",
-                flash.dispatch
-            ));
-        }
         Ok(())
     }
 }
@@ -162,14 +156,5 @@ mod tests {
             let error = settings.resolve().err().expect(says).to_string();
             assert!(error.contains(says), "{pairs:?}: {error}");
         }
-        let mut settings = Settings::new();
-        settings.set_pair("flash.dispatch=arrival").unwrap();
-        settings.explain();
-        let error = settings
-            .resolve()
-            .err()
-            .expect("no explained run")
-            .to_string();
-        assert!(error.contains("a run is explained only"), "{error}");
     }
 }

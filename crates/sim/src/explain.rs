@@ -4,6 +4,7 @@
 //! keeps does not grow with the run. What the parts of a response mean stands in `docs/EXPLAIN.md`.
 
 mod path;
+mod queues;
 mod series;
 mod spread;
 mod tables;
@@ -11,12 +12,14 @@ mod tables;
 use destage_base::Ticks;
 use destage_buffer::destage::{Destage, DestageCause};
 use destage_device::{Device, PageOperation};
+use destage_flash::media::dispatch::End;
 use destage_flash::operation::{Kind, Operation as FlashOperation};
 use destage_flash::{Cause, Operations, Timing};
 use destage_trace::Operation;
 
-use self::path::{Accepted, BUS, Paths, QUEUE};
+use self::path::{Accepted, BUS, PARTS_OF_STEPS, Paths, QUEUE};
 pub use self::path::{Awaited, PART_NAMES, PARTS, Split};
+use self::queues::Phases;
 pub use self::series::{Interval, Series};
 use self::series::{Levels, Recording};
 pub use self::spread::{Bucket, Spread, Spreading};
@@ -70,6 +73,8 @@ pub struct Explained {
 /// What needs a clock.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timed {
+    /// The names of the parts that are told apart.
+    pub parts: &'static [&'static str],
     /// In the order of [`OPERATIONS`].
     pub responses: [Responses; 4],
     /// The course of the run.
@@ -97,6 +102,8 @@ struct Way {
 /// Watches a run that is to be explained. See the [module](self).
 #[derive(Debug)]
 pub struct Explaining {
+    /// Commands wait in queues.
+    in_queues: bool,
     now: Ticks,
     levels: Levels,
     /// Statistics are open, and were not closed.
@@ -112,10 +119,11 @@ pub struct Explaining {
 }
 
 impl Explaining {
-    /// For a run on `dies` dies.
+    /// For a run on `dies` dies, whose commands wait in queues or do not.
     #[must_use]
-    pub fn new(dies: u32) -> Self {
+    pub fn new(dies: u32, in_queues: bool) -> Self {
         Self {
+            in_queues,
             now: 0,
             levels: Levels::default(),
             counts: true,
@@ -133,6 +141,10 @@ impl Explaining {
     #[must_use]
     pub(crate) fn finish(self) -> Explained {
         let timed = Timed {
+            parts: match self.in_queues {
+                true => &PART_NAMES,
+                false => &PART_NAMES[..PARTS_OF_STEPS],
+            },
             responses: self.responses.map(|(times, spreading)| Responses {
                 percentiles: PERCENTILES.map(|(_, percentile)| times.percentile(percentile)),
                 max: times.max(),
@@ -244,9 +256,9 @@ impl Witness for Explaining {
         let Self { paths, ways, .. } = self;
         let way = &mut ways[id as usize];
         if way.answered.is_none() {
-            way.accepted.gc.clear();
+            way.accepted.spent.clear();
             let dies = paths.dies.iter();
-            way.accepted.gc.extend(dies.map(|die| die.gc(now)));
+            way.accepted.spent.extend(dies.map(|die| die.spent(now)));
         }
     }
 
@@ -315,6 +327,62 @@ impl Witness for Explaining {
     fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
         let gc = if moves { time } else { 0 };
         self.paths.dies[die as usize].go_on(self.now, time, gc);
+    }
+
+    fn begins_beside(
+        &mut self,
+        number: u32,
+        die: u32,
+        operations: &Operations,
+        waited: [(Ticks, Ticks); 2],
+    ) {
+        self.paths.begins_beside(number, die, self.now, waited);
+        if let Some(interval) = self.interval() {
+            interval.tally.add(operations);
+            interval.gc_runs += operations.merges().len() as u64;
+        }
+    }
+
+    fn goes_on_beside(&mut self, die: u32, time: Ticks) {
+        self.paths.dies[die as usize].work(self.now, time);
+    }
+
+    fn ending_beside(&mut self, number: u32) {
+        self.paths.ending_beside(number);
+    }
+
+    fn collects(&mut self, die: u32, begins: bool) {
+        let die = &mut self.paths.dies[die as usize];
+        die.serving.collects(self.now, begins);
+    }
+
+    fn command_begins(&mut self, die: u32, kind: Kind, moves: bool) {
+        let die = &mut self.paths.dies[die as usize];
+        die.serving.serves(self.now, Some((kind, moves)));
+        die.serving.phases = Phases::default();
+    }
+
+    fn serves(&mut self, die: u32, operation: PageOperation) {
+        self.paths.command_begins(operation, die, self.now);
+    }
+
+    fn phase_begins(&mut self, die: u32, end: End, time: Ticks) {
+        let span = (self.now, self.now.saturating_add(time));
+        let phases = &mut self.paths.dies[die as usize].serving.phases;
+        match end {
+            End::Command(_) => {}
+            End::Cells(_) => phases.cells = span,
+            End::Data(_) => phases.data = span,
+        }
+    }
+
+    fn served(&mut self, operation: PageOperation) {
+        self.paths.command_done(operation);
+    }
+
+    fn is_idle(&mut self, die: u32) {
+        let die = &mut self.paths.dies[die as usize];
+        die.serving.serves(self.now, None);
     }
 
     fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {

@@ -29,6 +29,11 @@ impl Config {
         }
     }
 
+    /// Blocks over which a stream of the host goes round, unit by unit.
+    pub(crate) fn blocks_in_turn(&self) -> u32 {
+        self.of_layer("zone_blocks", 1) as u32
+    }
+
     /// Slots of each handle in a buffer of `capacity` pages.
     pub(crate) fn share_of_handle(&self, capacity: u32) -> Result<u32, SimError> {
         let share = capacity / self.handles();

@@ -2,8 +2,9 @@
 //!
 //! Counts only grow, and so do sums of times; a run has at most the requests and writes of its input. So a run that has
 //! programmed more pages than a write amplification allows for all of its input does not come back below it, and one of which
-//! more than a hundredth of all requests took longer than the 99th percentile may be does neither. Every comparison is made
-//! with the numbers, and the rounding, of [`crate::metrics`].
+//! more than a hundredth of all requests took longer than the 99th percentile may be does neither. A request that has arrived and
+//! waits will have taken at least as long as it has waited. Every comparison is made with the numbers, and the rounding, of
+//! [`crate::metrics`].
 
 use destage_base::Ticks;
 use destage_base::time::to_ms;
@@ -15,10 +16,12 @@ use destage_flash::operation::Tally;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
+use crate::engine::Window;
 use crate::host::Attribution;
 use crate::latencies::{Latencies, PERCENTILES, mean_ms};
 use crate::metrics::{MetricRow, rows};
 use crate::paging::Addressing;
+use crate::parameters::Wearout;
 use crate::settings::Config;
 
 /// What an input asks for: no run of it has more.
@@ -54,6 +57,17 @@ pub(crate) struct SoFar<'r> {
     pub(crate) tally: Tally,
     pub(crate) gc_runs: u64,
     pub(crate) response: &'r Latencies,
+    /// None where every request is answered at once.
+    pub(crate) unanswered: Option<&'r dyn Unanswered>,
+}
+
+/// Requests that have arrived, and are not answered.
+pub(crate) trait Unanswered {
+    /// How many.
+    fn count(&self) -> usize;
+
+    /// Tells of each whether it is no read, and for how long it has waited.
+    fn each(&self, visit: &mut dyn FnMut(bool, Ticks));
 }
 
 /// Values that metrics of a run have to stay below; and what is known of it.
@@ -84,6 +98,8 @@ struct Times {
     figure: Figure,
     /// The most there can be.
     most: u64,
+    /// Whether each that waits will be among them.
+    counts_waiting: bool,
     /// How many of each were looked at.
     seen: [usize; 2],
     sum: u128,
@@ -124,7 +140,7 @@ impl Limits {
     pub(crate) fn are_passed(&mut self, run: &SoFar<'_>) -> bool {
         self.0.iter_mut().any(|limit| match &mut limit.of {
             Of::Count(count, times, over) => count(run) as f64 * *times / *over >= limit.value,
-            Of::Times(times) => times.pass(run.response, limit.value),
+            Of::Times(times) => times.pass(run, limit.value),
         })
     }
 }
@@ -207,22 +223,28 @@ impl Times {
             true => number,
             false => 0,
         };
+        // A run may end, or close its statistics, before they are answered.
+        let typed = &config.typed;
+        let answers_all = typed.host.saturation == 0
+            && typed.sim.window == Window::Complete
+            && typed.flash.wearout == Wearout::Ignore;
         Some(Self {
             reads: *reads,
             writes: *writes,
             figure,
             most: of_kind(*reads, demand.reads) + of_kind(*writes, demand.writes),
+            counts_waiting: by_kind && answers_all,
             seen: [0; 2],
             sum: 0,
             beyond: 0,
         })
     }
 
-    /// Takes what is new in `response`; whether the figure cannot stay below `value` milliseconds.
-    fn pass(&mut self, response: &Latencies, value: f64) -> bool {
+    /// Takes what is new in `run`; whether the figure cannot stay below `value` milliseconds.
+    fn pass(&mut self, run: &SoFar<'_>, value: f64) -> bool {
+        let wanted = [self.reads, self.writes];
         // Beyond the bound of those that are kept one by one, nothing more is learnt.
-        if let Some(kept) = response.kept() {
-            let wanted = [self.reads, self.writes];
+        if let Some(kept) = run.response.kept() {
             for ((times, seen), _) in kept
                 .into_iter()
                 .zip(&mut self.seen)
@@ -236,14 +258,23 @@ impl Times {
                 *seen = times.len();
             }
         }
+        let (mut sum, mut beyond) = (self.sum, self.beyond);
+        if let Some(unanswered) = run.unanswered.filter(|_| self.counts_waiting) {
+            unanswered.each(&mut |is_write, time| {
+                if wanted[usize::from(is_write)] {
+                    sum += u128::from(time);
+                    beyond += u64::from(is_beyond(time, value));
+                }
+            });
+        }
         match self.figure {
-            Figure::Mean => self.most > 0 && mean_ms(self.sum, self.most) >= value,
+            Figure::Mean => self.most > 0 && mean_ms(sum, self.most) >= value,
             // The value of rank ceil(q n) is one of the largest n - ceil(q n) + 1.
             Figure::Percentile(part, whole) => {
                 let above = u128::from(self.most) * u128::from(whole - part) / u128::from(whole);
-                u128::from(self.beyond) > above
+                u128::from(beyond) > above
             }
-            Figure::Max => self.beyond > 0,
+            Figure::Max => beyond > 0,
         }
     }
 }

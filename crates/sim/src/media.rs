@@ -146,41 +146,16 @@ impl Config {
     /// What does not go with cache registers.
     fn check_registers(&self) -> Result<(), SimError> {
         let flash = &self.typed.flash;
-        let key = match (self.registers(), flash.cache_read) {
-            (None, _) => return Ok(()),
-            (_, true) => "flash.cache_read",
-            (_, false) => "flash.cache_program",
+        if self.registers().is_none() || flash.dispatch == Dispatch::Off {
+            return Ok(());
+        }
+        let key = match flash.cache_read {
+            true => "flash.cache_read",
+            false => "flash.cache_program",
         };
-        let refuse = |why: &str, expected: &str| {
-            Err(SimError::Config(format!(
-                "{key} = true: {why}; expected false, or {expected}"
-            )))
-        };
-        if flash.dispatch != Dispatch::Off {
-            return refuse(
-                "where commands wait in queues a die works for one at a time",
-                "flash.dispatch=off",
-            );
-        }
-        if flash.suspend != Suspend::Never {
-            return refuse(
-                "the page of a program that is interrupted is in the register that its reads need",
-                "flash.suspend=never",
-            );
-        }
-        if self.units().is_some() {
-            return refuse(
-                "the pages of a program unit are in the registers until it is programmed",
-                "flash.program_unit=1 and flash.program_passes=1",
-            );
-        }
-        if self.explain {
-            return refuse(
-                "a run is explained only where a die does one thing at a time",
-                "no --explain",
-            );
-        }
-        Ok(())
+        Err(SimError::Config(format!(
+            "{key} = true: where commands wait in queues, a die has one of them from its data to its end; expected false, or flash.dispatch=off"
+        )))
     }
 
     /// Pages that are programmed together, if any are.
@@ -203,7 +178,11 @@ impl Config {
             true => flash.planes_per_die,
             false => 1,
         };
-        let of_block = |units: Units| units.pages.saturating_mul(units.passes);
+        // A unit that is being filled, and of each block that is filled in turn one between its passes.
+        let of_block = |units: Units| {
+            let between = (units.passes - 1).saturating_mul(self.blocks_in_turn());
+            units.pages.saturating_mul(1 + between)
+        };
         let pages = self.units().map_or(0, of_block);
         let of_die = pages
             .saturating_mul(open)
@@ -221,7 +200,7 @@ impl Config {
         }
         if self.units().is_some() && properties.open_blocks == 0 {
             return Err(SimError::Config(format!(
-                "flash.program_unit, flash.program_passes, ftl.map_unit_bytes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page with ftl.placement=stripe, or their defaults",
+                "flash.program_unit, flash.program_passes, ftl.map_unit_bytes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page, or their defaults",
                 self.ftl_row.name
             )));
         }

@@ -176,6 +176,7 @@ impl<'a> Count<'a> {
             tally,
             gc_runs,
             response: &self.measured.response,
+            unanswered: None,
         }
     }
 

@@ -33,7 +33,7 @@ impl Source<'static> {
                 origin,
                 kind: Kind::Ahead(ahead),
             },
-            Err(source) => source,
+            Err(source) => *source,
         }
     }
 }

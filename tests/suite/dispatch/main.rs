@@ -10,8 +10,15 @@ use destage_flash::media::dispatch::{
 };
 use destage_flash::media::{Cells, PlaneGaps, Tiers};
 
-/// Pages of a block: few, so that offsets are often equal.
-const PAGES: u32 = 4;
+/// What comes.
+struct Load {
+    /// Pages of a block: where they are few, offsets are often equal.
+    pages: u32,
+    /// The most operations at one instant.
+    at_once: u64,
+    /// How often some come.
+    batches: u32,
+}
 
 /// Short times, so that much happens at one instant.
 fn random_config(random: &mut Random) -> DispatchConfig {
@@ -59,16 +66,20 @@ fn random_config(random: &mut Random) -> DispatchConfig {
 }
 
 /// Bursts and pauses of reads, programs in the order of their planes, and now and then an erase.
-fn random_stream(config: &DispatchConfig, random: &mut Random) -> Vec<(Ticks, Vec<Operation>)> {
+fn random_stream(
+    config: &DispatchConfig,
+    what: &Load,
+    random: &mut Random,
+) -> Vec<(Ticks, Vec<Operation>)> {
     let dies = config.channels * config.dies_per_channel;
     let mut given = vec![0; (dies * config.planes) as usize];
     let (mut time, mut token) = (0, 0);
     let reads = 20 + random.below(60);
     let load = 1 + random.below(40);
-    (0..120)
+    (0..what.batches)
         .map(|_| {
             time += random.below(load) * random.below(3);
-            let count = 1 + random.below(6);
+            let count = 1 + random.below(what.at_once);
             let operations = (0..count).map(|_| {
                 let die = random.below(dies.into()) as u32;
                 let plane = random.below(config.planes.into()) as u32;
@@ -90,8 +101,8 @@ fn random_stream(config: &DispatchConfig, random: &mut Random) -> Vec<(Ticks, Ve
                     kind,
                     die,
                     plane,
-                    block: number / PAGES,
-                    page: number % PAGES,
+                    block: number / what.pages,
+                    page: number % what.pages,
                     page_type: number % 2,
                     data: match kind {
                         Kind::Erase => 0,
@@ -105,16 +116,40 @@ fn random_stream(config: &DispatchConfig, random: &mut Random) -> Vec<(Ticks, Ve
         .collect()
 }
 
-#[test]
-fn random_streams_are_as_in_the_model() {
-    for seed in 0..1500 {
+/// Every run of `seeds` random streams is as in the model.
+fn compare(seeds: u64, what: &Load) {
+    for seed in 0..seeds {
         let mut random = Random::new(seed);
         let config = random_config(&mut random);
-        let stream = random_stream(&config, &mut random);
+        let stream = random_stream(&config, what, &mut random);
         let ours = watched::run(&config, &stream);
         let theirs = naive::run(&config, &stream);
         let asked: usize = stream.iter().map(|(_, batch)| batch.len()).sum();
         assert_eq!(ours.len(), asked, "seed {seed}");
         assert_eq!(ours, theirs, "seed {seed}: {config:?}");
     }
+}
+
+#[test]
+fn random_streams_are_as_in_the_model() {
+    compare(
+        1500,
+        &Load {
+            pages: 4,
+            at_once: 6,
+            batches: 120,
+        },
+    );
+}
+
+#[test]
+fn streams_of_which_hundreds_wait_are_as_in_the_model() {
+    compare(
+        60,
+        &Load {
+            pages: 40,
+            at_once: 300,
+            batches: 6,
+        },
+    );
 }

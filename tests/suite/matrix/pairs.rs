@@ -13,7 +13,12 @@ pub fn layers() -> Vec<(&'static str, &'static str)> {
         .iter()
         .filter(|row| row.has_flash && row.can_be_mounted);
     let mut layers: Vec<_> = rows.map(|row| (row.name, "")).collect();
-    layers.extend([("page", "batches"), ("page", "placed")]);
+    layers.extend([
+        ("page", "batches"),
+        ("page", "placed"),
+        ("pslc", "dynamic"),
+        ("zns", "few"),
+    ]);
     layers
 }
 
@@ -37,6 +42,14 @@ pub fn stack<'a>(
             stack.copy_back = true;
         }
         "placed" => stack.layer_settings.push(("placement", "dynamic")),
+        "few" => stack
+            .layer_settings
+            .extend([("open_zones", "2"), ("finish_percent", "60")]),
+        "dynamic" => stack.layer_settings.extend([
+            ("cache_size", "dynamic"),
+            ("cache_full", "fold"),
+            ("cache_fold_pages", "1"),
+        ]),
         _ => {}
     }
     stack.sectors = SECTORS as usize;

@@ -313,6 +313,8 @@ fn an_image_keeps_what_was_promised() {
             image!("fast"),
             image!("dftl"),
             image!("superblock"),
+            image!("pslc"),
+            image!("zns"),
         ],
         &SCHEMES,
     );

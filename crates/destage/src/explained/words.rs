@@ -2,19 +2,22 @@
 
 use destage_base::Ticks;
 use destage_base::time::to_ms;
-use destage_sim::explain::{
-    Bucket, Explained, OPERATIONS, PART_NAMES, PARTS, Responses, Series, Slow, Timed,
-};
+use destage_sim::explain::{Bucket, Explained, OPERATIONS, Responses, Series, Slow, Timed};
 
 use super::{TAIL, mean_ms, name};
 
 /// What a request may wait for, with and without garbage collection: places of parts, and words.
-const WAITS: [(usize, Option<usize>, &str); 5] = [
+const WAITS: [(usize, Option<usize>, &str); 10] = [
     (0, None, "in the queue"),
     (1, None, "on the host bus"),
     (2, Some(3), "waiting for a buffer slot"),
     (4, Some(5), "waiting for a die"),
     (6, None, "in flash of their own"),
+    (7, None, "behind reads of their die"),
+    (8, None, "behind programs of their die"),
+    (9, None, "behind erases of their die"),
+    (10, None, "waiting for a channel"),
+    (11, None, "on a channel"),
 ];
 /// Shares below this are not worth a word, in percent.
 const WORTH: f64 = 10.0;
@@ -46,13 +49,17 @@ pub struct PartMeans {
     /// Their mean response, in ms.
     pub response_ms: f64,
     /// By part, the mean time in it, in ms.
-    pub parts: [(&'static str, f64); PARTS],
+    pub parts: Vec<(&'static str, f64)>,
 }
 
 /// For each operation of which requests completed, the means of all of them and of the slowest.
 #[must_use]
 pub fn means(explained: &Explained) -> Vec<PartMeans> {
     let timed = explained.timed.iter();
+    let names = explained
+        .timed
+        .as_ref()
+        .map_or(&[][..], |timed| timed.parts);
     let responses = timed.flat_map(|timed| OPERATIONS.iter().zip(&timed.responses));
     let rows = responses.flat_map(|(operation, responses)| {
         let all = responses.spreading.all();
@@ -69,12 +76,11 @@ pub fn means(explained: &Explained) -> Vec<PartMeans> {
         name,
         requests: bucket.requests,
         response_ms: mean_ms(bucket.total(), bucket.requests),
-        parts: std::array::from_fn(|part| {
-            (
-                PART_NAMES[part],
-                mean_ms(bucket.sums[part], bucket.requests),
-            )
-        }),
+        parts: {
+            let sums = names.iter().zip(bucket.sums);
+            let means = sums.map(|(name, sum)| (*name, mean_ms(sum, bucket.requests)));
+            means.collect()
+        },
     })
     .collect()
 }
@@ -277,8 +283,14 @@ fn time(ms: f64) -> String {
 mod tests {
     use super::*;
 
-    fn bucket(sums: [u128; PARTS]) -> Bucket {
-        Bucket { requests: 1, sums }
+    /// Of a run whose commands wait in no queues.
+    fn bucket(of: [u128; 7]) -> Bucket {
+        let mut bucket = Bucket {
+            requests: 1,
+            ..Bucket::default()
+        };
+        bucket.sums[..7].copy_from_slice(&of);
+        bucket
     }
 
     #[test]

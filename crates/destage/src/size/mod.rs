@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use self::forecast::Forecast;
 pub use self::goal::Goal;
 pub use self::hold_up::HoldUp;
-use self::search::{Found, Search};
+use self::search::{Found, Range, Search};
 use self::whole::Whole;
 use crate::compare::{Effort, compare};
 use crate::curve::bytes_of;
@@ -73,8 +73,11 @@ pub struct Answers {
     /// As they were asked for.
     pub goals: Vec<Goal>,
     /// Those that reach the goals, the smallest first; of equal sizes the one that reaches the first goal best. The sizes of the
-    /// first two are the smallest; those behind them reach the goals at a size that was tried, or seem to.
+    /// first two are their smallest; those behind them reach the goals at a size that was tried, or seem to.
     pub answers: Vec<Answer>,
+    /// Of goals about response times, if it is not known which scheme is the next best: the one that came nearest to the goals at the
+    /// best one's size. If it is among the answers it is the second one.
+    pub nearest: Option<String>,
     /// Those that do not, at the largest size that was tried.
     pub missed: Vec<Record>,
     /// The best answer at twice the load, if the input's times play a part.
@@ -138,10 +141,16 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         first: (0, 0),
         glimpses: 0,
         full: vec![BTreeMap::new(); candidates.len()],
+        known: candidates
+            .iter()
+            .map(|sizes| Range::of(sizes.len()))
+            .collect(),
+        nearest: None,
         effort,
     };
     search.carry_out()?;
     let (runs, ended, trials) = (search.runs(), search.ended(), search.trials());
+    let nearest = search.nearest.map(|scheme| schemes[scheme].buffer.clone());
     let Found {
         mut answers,
         mut seeming,
@@ -189,6 +198,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
             wall_time_s: started.elapsed().as_secs_f64(),
         },
         goals: plan.goals.clone(),
+        nearest,
         missed,
         twice_the_load,
         second_half,
@@ -224,7 +234,7 @@ fn one(
 }
 
 impl Answers {
-    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "missed", "sensitivity", "hold_up",
+    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "nearest", "missed", "sensitivity", "hold_up",
     /// "runs", "ended", "trials", "grid"}`: what `destage size --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -281,6 +291,9 @@ impl Serialize for Answers {
         map.serialize_entry("goals", &goals)?;
         map.serialize_entry("conclusions", &self.conclusions())?;
         map.serialize_entry("answers", &answers.collect::<Vec<_>>())?;
+        if let Some(nearest) = &self.nearest {
+            map.serialize_entry("nearest", nearest)?;
+        }
         map.serialize_entry("missed", &missed)?;
         map.serialize_entry("sensitivity", &sensitivity)?;
         if let Some(hold_up) = self.hold_up {

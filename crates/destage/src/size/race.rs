@@ -3,17 +3,21 @@
 //! Nothing that costs little tells how long a request takes: an excerpt has less to do, and a large buffer may answer later than a
 //! smaller one. But a run that is far from its goals is known to be after a small part of the input, and is ended there
 //! ([`destage_sim::limits`]). So the scheme that looks best is run at one size after the other, from the smallest on, until it reaches
-//! the goals; at that size all others are run. If none of them reaches the goals, the one that ends last comes nearest.
+//! the goals; where it comes near, sizes are left out, and its values say where to look. All that may reach the goals at its size are
+//! run there; who does may reach them at the next smaller one too, and so on. If nobody but the best one reaches them at its size, the
+//! one that came nearest is run at larger sizes, and no other.
 
 use destage_sim::limits::Limits;
 
 use super::goal::Goal;
-use super::search::{At, Search};
+use super::search::{At, Range, Search};
 use crate::compare::compare_within;
 use crate::error::Error;
 
 /// A run that takes more than this part of the input is near its goals.
-const NEAR: f64 = 0.5;
+const NEAR: f64 = 0.75;
+/// How often the place of a scheme is looked for where its values point, before sizes are halved.
+const POINTED: usize = 3;
 
 impl Search<'_> {
     /// Whether it shows during a run that a goal about times is out of reach.
@@ -29,120 +33,196 @@ impl Search<'_> {
 
     /// Tries until the best is known, and the one that comes next to it.
     pub(super) fn race(&mut self) -> Result<(), Error> {
+        let Some(mut best) = self.first_to_reach()? else {
+            return Ok(());
+        };
+        let place = loop {
+            let place = self.find(best)?;
+            let all = 0..self.candidates.len();
+            let others: Vec<usize> = all.filter(|scheme| *scheme != best).collect();
+            self.attempt(&self.open_at(&others, place), place)?;
+            // They are as good as the best so far, or better.
+            let mut rivals: Vec<At> = others
+                .into_iter()
+                .filter(|scheme| self.known[*scheme].high <= place)
+                .map(|scheme| (scheme, place))
+                .collect();
+            self.sort(&mut rivals);
+            let rivals: Vec<usize> = rivals.into_iter().map(|(scheme, _)| scheme).collect();
+            let Some((first, rest)) = rivals.split_first() else {
+                break place;
+            };
+            let Some(smaller) = place.checked_sub(1) else {
+                return Ok(());
+            };
+            // The one that looks best leaves the others a run each, at the place where it begins to reach them.
+            let mut better = None;
+            for tried in [std::slice::from_ref(first), rest] {
+                self.attempt(&self.open_at(tried, smaller), smaller)?;
+                let reaches = |scheme: &&usize| self.known[**scheme].high <= smaller;
+                better = tried.iter().find(reaches).copied();
+                if better.is_some() {
+                    break;
+                }
+            }
+            match better {
+                Some(scheme) => best = scheme,
+                None => return Ok(()),
+            }
+        };
+        self.come_next(best, place)
+    }
+
+    /// Of those that reach the goals the scheme that looks best with the smallest buffer, at some place; none if nobody does.
+    fn first_to_reach(&mut self) -> Result<Option<usize>, Error> {
         let mut order: Vec<At> = (0..self.candidates.len())
             .map(|scheme| (scheme, 0))
             .collect();
         self.look(&order)?;
         self.sort(&mut order);
-        let mut rest = order.into_iter().map(|(scheme, _)| scheme);
-        let mut best = None;
-        for scheme in rest.by_ref() {
-            best = self.climb(scheme, 0)?;
-            if best.is_some() {
-                break;
+        for (scheme, _) in order {
+            let sizes = self.candidates[scheme].len();
+            let mut near = 0_u32;
+            while self.known[scheme].low < sizes {
+                let step = (1_usize << near.min(16)) - 1;
+                let place = (self.known[scheme].low + step).min(sizes - 1);
+                if self.attempt(&[scheme], place)? == [true] {
+                    return Ok(Some(scheme));
+                }
+                near = match self.share_of_run(scheme, place) > NEAR {
+                    true => near + 1,
+                    false => 0,
+                };
             }
         }
-        let Some(mut place) = best else {
+        Ok(None)
+    }
+
+    /// The smallest place where `scheme` reaches the goals, as it is known to do at some.
+    fn find(&mut self, scheme: usize) -> Result<usize, Error> {
+        let mut tried = 0;
+        loop {
+            let Range { low, high } = self.known[scheme];
+            if low >= high {
+                return Ok(high);
+            }
+            let middle = low.midpoint(high);
+            let place = match tried < POINTED {
+                true => self.pointed_at(scheme).unwrap_or(middle),
+                false => middle,
+            };
+            tried += 1;
+            self.attempt(&[scheme], place.clamp(low, high - 1))?;
+        }
+    }
+
+    /// Where the values of `scheme` at places that were run say that it begins to reach the goals: on a line through the last two of
+    /// them around that place.
+    fn pointed_at(&self, scheme: usize) -> Option<usize> {
+        let Range { low, high } = self.known[scheme];
+        let at = |place: usize| Some((place as f64, self.excess(scheme, place)?));
+        let (place, reached) = at(high)?;
+        let below = (0..low).rev().find_map(at);
+        let above = || {
+            self.full[scheme]
+                .range(high + 1..)
+                .find_map(|(place, _)| at(*place))
+        };
+        let (other, value) = below.or_else(above)?;
+        let slope = (reached - value) / (place - other);
+        let crossing = place - reached / slope;
+        (slope < 0.0).then(|| crossing.ceil().max(0.0) as usize)
+    }
+
+    /// Looks for the place of the one that came nearest to the goals where `best`, at `place`, was the only one to reach them.
+    fn come_next(&mut self, best: usize, place: usize) -> Result<(), Error> {
+        let is_out = |scheme: usize| self.known[scheme].low >= self.candidates[scheme].len();
+        let others =
+            (0..self.candidates.len()).filter(|scheme| *scheme != best && !is_out(*scheme));
+        // Who is known to reach them at a larger place is before who is not.
+        let nearness = |scheme: usize| {
+            let low = self.known[scheme].low;
+            let excess = match low {
+                0 => f64::INFINITY,
+                low => self.excess(scheme, low - 1).unwrap_or(f64::INFINITY),
+            };
+            (self.known[scheme], excess)
+        };
+        let nearest = others.min_by(|one, other| {
+            let ((known, excess), (than, other_excess)) = (nearness(*one), nearness(*other));
+            let by_place = known.high.cmp(&than.high).then(than.low.cmp(&known.low));
+            let is_reached = known.high < self.candidates[*one].len();
+            let by_place = if is_reached {
+                by_place
+            } else {
+                known.high.cmp(&than.high)
+            };
+            by_place.then(excess.total_cmp(&other_excess))
+        });
+        let Some(scheme) = nearest else {
             return Ok(());
         };
-        let mut rest: Vec<usize> = rest.collect();
-        let all = rest.clone();
-        let mut has_next = false;
-        loop {
-            let reached = self.attempt(&rest, place)?;
-            let known = rest.iter().zip(reached);
-            let mut better: Vec<At> = known
-                .filter(|(_, reached)| *reached)
-                .map(|(scheme, _)| (*scheme, place))
-                .collect();
-            self.sort(&mut better);
-            let Some((first, _)) = better.first().copied() else {
-                break;
+        let sizes = self.candidates[scheme].len();
+        let mut is_far = self.share_of_run(scheme, self.known[scheme].low.max(1) - 1) <= NEAR;
+        while self.known[scheme].high >= sizes && self.known[scheme].low < sizes {
+            let low = self.known[scheme].low;
+            let next = match is_far {
+                true => sizes - 1,
+                false => low,
             };
-            // They are as good as the best so far, or better: the one that looks best leaves the others a run each.
-            has_next = true;
-            let smaller = self.halve(first, 0, place)?;
-            rest = better
-                .into_iter()
-                .skip(1)
-                .map(|(scheme, _)| scheme)
-                .collect();
-            place = match smaller < place {
-                true => smaller,
-                false if place == 0 => break,
-                false => place - 1,
-            };
+            self.attempt(&[scheme], next)?;
+            // One that comes no nearer is tried at the largest size.
+            is_far = true;
         }
-        if has_next {
-            return Ok(());
+        if self.known[scheme].high < sizes {
+            self.find(scheme)?;
         }
-        // Of those that miss, the one whose run was the longest comes nearest.
-        let nearness = |scheme: &usize| self.share_of_run(*scheme, place);
-        let nearest = all
-            .into_iter()
-            .max_by(|one, other| nearness(one).total_cmp(&nearness(other)));
-        if let Some(scheme) = nearest {
-            self.come_next(scheme, place + 1)?;
+        let next = self.known[scheme].high;
+        let is_out = |other: usize| {
+            let known = self.known[other];
+            let sizes = self.candidates[other].len();
+            known.low > next || known.low >= sizes || (known.low == next && known.high == next)
+        };
+        let mut rest = (0..self.candidates.len()).filter(|other| ![best, scheme].contains(other));
+        if next > place && !rest.all(is_out) {
+            self.nearest = Some(scheme);
         }
         Ok(())
     }
 
-    /// Where `scheme`, which misses at smaller sizes, begins to reach the goals from `low` on.
-    fn come_next(&mut self, scheme: usize, low: usize) -> Result<(), Error> {
-        let last = self.candidates[scheme].len() - 1;
-        if low > last {
-            return Ok(());
-        }
-        if self.share_of_run(scheme, low - 1) > NEAR {
-            return self.climb(scheme, low).map(drop);
-        }
-        if self.attempt(&[scheme], last)? == [true] {
-            self.halve(scheme, low, last)?;
-        }
-        Ok(())
-    }
-
-    /// Where `scheme` begins to reach the goals from `low` on, if it does. Where it is far from them no size is left out.
-    fn climb(&mut self, scheme: usize, mut low: usize) -> Result<Option<usize>, Error> {
-        let last = self.candidates[scheme].len() - 1;
-        let (mut place, mut near) = (low, 0_u32);
-        while self.attempt(&[scheme], place)? != [true] {
-            if place == last {
-                return Ok(None);
-            }
-            near = match self.share_of_run(scheme, place) > NEAR {
-                true => near + 1,
-                false => 0,
-            };
-            low = place + 1;
-            place = place
-                .saturating_add(1 << near.saturating_sub(1).min(16))
-                .min(last);
-        }
-        self.halve(scheme, low, place).map(Some)
-    }
-
-    /// The smallest place from `low` on where `scheme` reaches the goals, as it does at `high`.
-    fn halve(&mut self, scheme: usize, mut low: usize, mut high: usize) -> Result<usize, Error> {
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.attempt(&[scheme], middle)? == [true] {
-                true => high = middle,
-                false => low = middle + 1,
-            }
-        }
-        Ok(high)
+    /// Those of `schemes` of which it is not known whether they reach the goals at `place`.
+    fn open_at(&self, schemes: &[usize], place: usize) -> Vec<usize> {
+        let is_open = |scheme: &&usize| {
+            let Range { low, high } = self.known[**scheme];
+            let place = place.min(self.candidates[**scheme].len() - 1);
+            (low..high).contains(&place)
+        };
+        schemes.iter().filter(is_open).copied().collect()
     }
 
     /// The part of the input that the run of `scheme` at `place` took; 0 if there was none.
     fn share_of_run(&self, scheme: usize, place: usize) -> f64 {
         let run = self.full[scheme].get(&place);
         run.map_or(0.0, |run| match run.error.as_deref() {
-            Some(Error::OutOfReach { requests }) => {
-                *requests as f64 / self.whole.requests.max(1) as f64
+            Some(Error::OutOfReach { answered, .. }) => {
+                *answered as f64 / self.whole.requests.max(1) as f64
             }
             _ => 1.0,
         })
+    }
+
+    /// By which part of the goals `scheme` is off them at `place`, about; negative where it reaches them, none if it was not run.
+    fn excess(&self, scheme: usize, place: usize) -> Option<f64> {
+        let run = self.full[scheme].get(&place)?;
+        if let Some(Error::OutOfReach { .. }) = run.error.as_deref() {
+            let share = self.share_of_run(scheme, place).max(1e-6);
+            // What it has to measure grows as the run goes on, or as its square where ever more requests wait.
+            let parts = [1.0 / share, 1.0 / (share * (2.0 - share))];
+            return Some(parts.iter().sum::<f64>() / 2.0 - 1.0);
+        }
+        let goals = self.goals.iter();
+        let of = |goal: &Goal| Some(run.metric(&goal.metric)? / goal.limit()?.1 - 1.0);
+        goals.filter_map(of).max_by(f64::total_cmp)
     }
 
     /// Runs `schemes` at `place`, or at their last one, side by side, and ends those that cannot reach the goals any more; who reaches them.
@@ -168,7 +248,15 @@ impl Search<'_> {
             let run = self.full[*scheme].get(place);
             run.is_some_and(|run| self.reaches(run))
         };
-        Ok(all.iter().map(reaches).collect())
+        let reached: Vec<bool> = all.iter().map(reaches).collect();
+        for ((scheme, place), reached) in all.into_iter().zip(&reached) {
+            let known = &mut self.known[scheme];
+            match reached {
+                true => known.high = known.high.min(place),
+                false => known.low = known.low.max(place + 1),
+            }
+        }
+        Ok(reached)
     }
 
     /// Runs those of `wanted` in full; with `ends_early`, until they cannot reach the goals any more.

@@ -35,6 +35,10 @@ pub(super) struct Search<'a> {
     pub(super) glimpses: usize,
     /// Full runs of each scheme, by place.
     pub(super) full: Vec<BTreeMap<usize, Record>>,
+    /// Of goals that show during a run: where each scheme begins to reach them, as far as runs say.
+    pub(super) known: Vec<Range>,
+    /// Then, the scheme that is next to the best by how near it came, if it is not known whether another is before it.
+    pub(super) nearest: Option<usize>,
     pub(super) effort: &'a Effort<'a>,
 }
 
@@ -51,12 +55,20 @@ pub(super) struct Found {
 /// Where a scheme begins to reach the goals, as far as is known: from `low` on at the earliest, and at `high` at the latest, which is
 /// the number of sizes if it is nowhere known to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Range {
-    low: usize,
-    high: usize,
+pub(super) struct Range {
+    pub(super) low: usize,
+    pub(super) high: usize,
 }
 
 impl Range {
+    /// Nothing is known of a scheme with so many sizes.
+    pub(super) fn of(sizes: usize) -> Self {
+        Self {
+            low: 0,
+            high: sizes,
+        }
+    }
+
     fn is_found(self) -> bool {
         self.low >= self.high
     }
@@ -251,11 +263,7 @@ impl Search<'_> {
     }
 
     fn range(&self, scheme: usize) -> Range {
-        let sizes = self.candidates[scheme].len();
-        let mut range = Range {
-            low: 0,
-            high: sizes,
-        };
+        let mut range = Range::of(self.candidates[scheme].len());
         // What full runs say stands above what is foreseen.
         for (place, record) in &self.full[scheme] {
             match self.reaches(record) {

@@ -8,7 +8,7 @@ use destage_sim::settings::Config;
 use destage_trace::{Operation, Request};
 
 use crate::compare::Effort;
-use crate::curve::default_sizes;
+use crate::curve::{MOST_PAGES, default_sizes};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::Combination;
@@ -16,8 +16,10 @@ use crate::input::Input;
 use crate::progress::Counter;
 use crate::survey::Survey;
 
-/// Requests may take one part of so many of the memory for models.
+/// Requests may take one part of so many of the memory for models, and pages that are written as much.
 const PART_OF_MEMORY: u64 = 4;
+/// What a page takes in a set, at most: while it grows there are two of them.
+const BYTES_OF_PAGE: u64 = 32;
 
 /// An excerpt is one of so many parts of the input.
 const PART: u64 = 16;
@@ -35,8 +37,8 @@ pub(super) struct Whole {
     pub(super) facts: Facts,
     /// The sizes of a curve.
     pub(super) sizes: Vec<u64>,
-    /// The pages that are written. Looked up, never walked.
-    written: HashSet<u64>,
+    /// The pages that are written, unless there are too many. Looked up, never walked.
+    written: Option<HashSet<u64>>,
     addressing: Addressing,
 }
 
@@ -54,7 +56,8 @@ impl Whole {
         let most = effort.memory / PART_OF_MEMORY / size_of::<Request>() as u64;
         let (mut kept, mut batch) = (Some(Vec::new()), Vec::new());
         let (mut demand, mut requests) = (Demand::default(), 0);
-        let mut written = HashSet::new();
+        let most_pages = (effort.memory / PART_OF_MEMORY / BYTES_OF_PAGE).max(MOST_PAGES);
+        let (mut written, mut footprint) = (Some(HashSet::new()), 0);
         while source.fill(&mut batch)? {
             requests += batch.len() as u64;
             if !counter.advance(batch.len() as u64) {
@@ -62,9 +65,17 @@ impl Whole {
             }
             for request in &batch {
                 demand.add(&addressing, request);
-                if request.operation == Operation::Write {
-                    let span = addressing.span(request);
-                    written.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
+                let Some(pages) = written
+                    .as_mut()
+                    .filter(|_| request.operation == Operation::Write)
+                else {
+                    continue;
+                };
+                let span = addressing.span(request);
+                pages.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
+                footprint = pages.len() as u64;
+                if footprint > most_pages {
+                    written = None;
                 }
             }
             match &mut kept {
@@ -85,7 +96,7 @@ impl Whole {
             requests,
             demand,
             facts,
-            sizes: default_sizes(written.len() as u64, page_bytes),
+            sizes: default_sizes(footprint, page_bytes),
             written,
             addressing,
         })
@@ -114,12 +125,15 @@ impl Whole {
         Ok(())
     }
 
-    /// The input without reads of pages that are never written.
+    /// The input without reads of pages that are never written; all of it where these are not known.
     pub(super) fn of_written_pages(&self) -> Input {
+        let Some(written) = &self.written else {
+            return self.input.clone();
+        };
         self.input.without(|request| {
             let span = self.addressing.span(request);
             let mut pages = (0..u64::from(span.pages)).map(|offset| span.first + offset);
-            request.operation == Operation::Read && !pages.any(|page| self.written.contains(&page))
+            request.operation == Operation::Read && !pages.any(|page| written.contains(&page))
         })
     }
 
@@ -129,6 +143,56 @@ impl Whole {
         match windows {
             0 => self.input.clone(),
             windows => self.input.excerpt(windows, self.requests / PART / windows),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use destage_sim::settings::Settings;
+
+    use super::*;
+    use crate::progress::Silent;
+
+    /// What is known of writes of so many pages, and a read elsewhere, with little memory.
+    fn whole(pages: u64) -> Whole {
+        let request = |line: u64, operation, first: u64, pages: u64| Request {
+            arrival: line,
+            sector: 8 * first,
+            sectors: 8 * pages as u32,
+            volume: 0,
+            line: line as u32,
+            operation,
+            fua: false,
+            stream: 0,
+        };
+        let writes = (0..pages).step_by(1000);
+        let write = |first| request(first, Operation::Write, first, 1000.min(pages - first));
+        let mut requests: Vec<Request> = writes.map(write).collect();
+        requests.push(request(pages, Operation::Read, 2 * pages, 1));
+        let input = Input::requests("requests", requests);
+        let effort = Effort {
+            threads: 1,
+            memory: 1 << 20,
+            progress: &Silent,
+        };
+        let config = Settings::new().resolve().unwrap();
+        Whole::read(&input, &config, &effort).unwrap()
+    }
+
+    #[test]
+    fn written_pages_are_kept_while_they_are_few() {
+        let requests = |input: Input| input.expected_requests();
+        for (pages, kept) in [(MOST_PAGES - 500, true), (MOST_PAGES + 500, false)] {
+            let whole = whole(pages);
+            assert_eq!(whole.written.is_some(), kept);
+            let sizes = default_sizes(pages, whole.demand.bytes_written / whole.demand.page_writes);
+            assert_eq!(whole.sizes, sizes);
+            let read = u64::from(!kept);
+            assert_eq!(
+                requests(whole.of_written_pages()),
+                Some(whole.requests - 1 + read)
+            );
         }
     }
 }

@@ -69,17 +69,27 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         with_size(&best.record),
         values(answers, &best.record)
     ));
-    match answers.answers.get(1).filter(|next| next.confirmed) {
-        Some(next) => lines.push(format!(
+    let next = answers.answers.get(1).filter(|next| next.confirmed);
+    let largest = numbers::size(largest);
+    let untried = "Whether another one does with less was not tried.";
+    lines.push(match (next, &answers.nearest) {
+        (Some(next), None) => format!(
             "Next comes {}: {}.",
             with_size(&next.record),
             values(answers, &next.record)
-        )),
-        None => lines.push(format!(
-            "No other of these schemes reaches it with up to {}.",
-            numbers::size(largest)
-        )),
-    }
+        ),
+        (Some(next), Some(nearest)) => format!(
+            "Of the others {nearest} came nearest to it there. It reaches it with {}: {}. {untried}",
+            numbers::size(next.bytes),
+            values(answers, &next.record)
+        ),
+        (None, Some(nearest)) => format!(
+            "Of the others {nearest} came nearest to it there, and does not reach it with up to {largest}. Whether another one does was not tried."
+        ),
+        (None, None) => {
+            format!("No other of these schemes reaches it with up to {largest}.")
+        }
+    });
     for (when, record) in [
         ("At twice the load", &answers.twice_the_load),
         ("On the second half of the input", &answers.second_half),

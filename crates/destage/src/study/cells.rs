@@ -192,7 +192,8 @@ impl Study {
         for row in &extra.schemes {
             settings.add_scheme(row)?;
         }
-        if let Some(profile) = &self.file.profile {
+        let own = variant.and_then(|variant| variant.profile.as_ref());
+        if let Some(profile) = own.or(self.file.profile.as_ref()) {
             match profile.ends_with(".toml") {
                 true => settings.load_profile(&self.folder.join(profile).to_string_lossy())?,
                 false => settings.load_profile(profile)?,

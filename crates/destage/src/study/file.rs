@@ -73,6 +73,8 @@ pub(crate) struct VariantEntry {
     /// What it stands for in a verdict.
     #[serde(default)]
     pub(crate) kind: VariantKind,
+    /// The device profile in place of the study's.
+    pub(crate) profile: Option<String>,
     /// Parameters by dotted name; those that begin with `workload.` go to the workload.
     #[serde(default)]
     pub(crate) set: toml::Table,

@@ -33,8 +33,7 @@ impl Device {
         }
         let idle = self.dies.push_at(die, operation, driver);
         if self.dies.has_units() {
-            let die = self.dies.ftl().die_of(operation.page());
-            self.want_if_awaited(operation, die);
+            self.want_if_awaited(operation);
         }
         match idle {
             Some(die) => self.activate(die, now, driver),

@@ -40,6 +40,17 @@ choices! {
     }
 }
 
+/// How much the commands of a device say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wording {
+    /// How many pages: enough to count operations, and to sum up their times.
+    Runs,
+    /// Which pages.
+    Pages,
+    /// Which pages, and what they are to hold.
+    Contents,
+}
+
 /// What a device promises, and how it takes requests in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeviceConfig {
@@ -56,8 +67,8 @@ pub struct DeviceConfig {
     pub volatile_cache: bool,
     /// A trim writes zeros, so that it survives a loss of power.
     pub strict_trim: bool,
-    /// Commands name every page and what it is to hold.
-    pub detailed: bool,
+    /// What commands say.
+    pub wording: Wording,
     /// Parallel units of a die are used: the driver serves batches.
     pub batches: bool,
     /// What a die does first. Another order than that of arrival is not for batches.
@@ -80,7 +91,7 @@ impl DeviceConfig {
             ordering: Ordering::Strict,
             volatile_cache: true,
             strict_trim: false,
-            detailed: false,
+            wording: Wording::Runs,
             batches: true,
             service: ServiceOrder::Arrival,
             reads_ahead: 1,

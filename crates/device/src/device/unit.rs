@@ -8,7 +8,7 @@ use crate::operation::{PageOperation, Work};
 
 impl Device {
     /// The step in service at `die` has ended, where pages are programmed in units.
-    #[cold]
+    #[inline(never)]
     pub(super) fn complete_in_units<D: Driver>(
         &mut self,
         die: u32,
@@ -24,9 +24,21 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// `operation` has joined the queue of `die`: is it waited for until it is durable?
-    #[cold]
-    pub(super) fn want_if_awaited(&mut self, operation: PageOperation, die: u32) {
+    /// The first of the steps of `die` that have left it to the next ([`Device::free_die`]), and program, has ended, where pages
+    /// are programmed in units.
+    ///
+    /// # Errors
+    /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
+    pub fn complete_unit<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        for operation in self.dies.finish_unit(die) {
+            self.page_done(operation, now, driver)?;
+        }
+        self.activate(die, now, driver)
+    }
+
+    /// `operation` has joined the queue of its die: is it waited for until it is durable?
+    #[inline(never)]
+    pub(super) fn want_if_awaited(&mut self, operation: PageOperation) {
         let is_awaited = match operation.work() {
             Work::Destage(record, _) | Work::PadWrite(record) => {
                 !self.records[record].waiters.is_empty()
@@ -34,7 +46,7 @@ impl Device {
             _ => false,
         };
         if is_awaited || self.is_drained {
-            self.dies.want(die);
+            self.dies.want(self.dies.ftl().die_of(operation.page()));
         }
     }
 

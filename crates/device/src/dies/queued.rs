@@ -4,14 +4,19 @@
 //! command is never among them: the die begins nothing behind it before its end.
 
 use super::Dies;
+use crate::operation::PageOperation;
 
 impl Dies {
     /// What `die` has just begun waits with the driver, and the die is free for the next.
     pub fn hand_over(&mut self, die: u32) {
+        let has_units = self.has_units();
         let state = &mut self.dies[die as usize];
         state.in_service = 0;
-        state.serving = None;
         state.queued += 1;
+        let is_read = state.serving.take().is_some_and(PageOperation::is_read);
+        if has_units && !is_read {
+            state.open.hand_over();
+        }
     }
 
     /// An operation that waited with the driver of `die` has ended. Call [`Dies::start`] afterwards.

@@ -66,6 +66,9 @@ impl Dies {
         now: Ticks,
         driver: &mut D,
     ) -> Result<Progress, NoSpace> {
+        if self.dies[die as usize].queued > 0 {
+            self.interrupt(die, driver)?;
+        }
         let state = &self.dies[die as usize];
         let (reads, others) = (!state.ahead.reads.is_empty(), !state.queue.is_empty());
         if reads

@@ -5,14 +5,15 @@
 //! the program waits, a slot of the buffer too. Where somebody waits for it to be durable (a flush, force unit access, a
 //! write past the buffer), a die with nothing else to do completes the unit with fillers.
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use destage_base::Ticks;
+use destage_base::{Lpn, Ticks};
 use destage_flash::ftl::NoSpace;
 use destage_flash::nand::Ppn;
 use destage_flash::{Cause, Kind, Operations};
 
-use super::Dies;
+use super::{Die, Dies};
 use crate::driver::{Driver, Progress};
 use crate::operation::{PageOperation, Work};
 
@@ -52,11 +53,19 @@ pub(super) struct Open {
     wanted: u64,
     /// What ends with the step in service.
     ending: Vec<PageOperation>,
+    /// The same of those that have left their die to the next, in their order.
+    handed_over: VecDeque<Vec<PageOperation>>,
     has_alarm: bool,
     is_due: bool,
 }
 
 impl Open {
+    /// The step in service, which programs, goes on while its die begins the next.
+    pub fn hand_over(&mut self) {
+        let ending = core::mem::take(&mut self.ending);
+        self.handed_over.push_back(ending);
+    }
+
     fn is_wanted(&self) -> bool {
         let first = self.waiting.first();
         first.is_some_and(|waiting| waiting.number < self.wanted)
@@ -110,6 +119,14 @@ impl Open {
     }
 }
 
+impl Die {
+    /// Whether somebody waits for pages of a unit that the next pages are not to be waited for: not while a step is under way that
+    /// has left the die to the next.
+    fn wants_fillers(&self) -> bool {
+        self.queued == 0 && self.open.is_wanted()
+    }
+}
+
 impl Dies {
     /// Whether pages are programmed in units.
     #[inline]
@@ -127,6 +144,28 @@ impl Dies {
         } = self;
         if let Some(units) = units {
             dies[die as usize].open.begin(units, operations, own);
+            if self.places_writes
+                && let Some(own) = own
+            {
+                let (_, programs) = self.unfinished.entry(own.page()).or_insert((die, 0));
+                *programs += 1;
+            }
+        }
+    }
+
+    /// The die with a program of `page` that has begun and waits for its unit, where a layer chooses the die of each write: the
+    /// next one goes there, too, so that they keep their order.
+    pub(super) fn waits_in_unit(&self, page: Lpn) -> Option<u32> {
+        self.unfinished.get(&page).map(|(die, _)| *die)
+    }
+
+    /// `operation`, if it is a program that was begun in a unit, has ended.
+    fn forget_unfinished(&mut self, operation: PageOperation) {
+        if let Some((_, programs)) = self.unfinished.get_mut(&operation.page()) {
+            *programs -= 1;
+            if *programs == 0 {
+                self.unfinished.remove(&operation.page());
+            }
         }
     }
 
@@ -137,7 +176,19 @@ impl Dies {
         {
             ended.push(operation);
         }
-        ended.append(&mut self.dies[die as usize].open.ending);
+        let mut ending = core::mem::take(&mut self.dies[die as usize].open.ending);
+        for operation in ending.drain(..) {
+            self.forget_unfinished(operation);
+            ended.push(operation);
+        }
+        self.dies[die as usize].open.ending = ending;
+    }
+
+    /// The first of the steps of `die` that have left it to the next, and program, has ended: what ended with it.
+    pub fn finish_unit(&mut self, die: u32) -> Vec<PageOperation> {
+        self.finish_queued(die);
+        let open = &mut self.dies[die as usize].open;
+        open.handed_over.pop_front().unwrap_or_default()
     }
 
     /// All programs that were queued or begun at `die` are wanted on flash.
@@ -151,7 +202,7 @@ impl Dies {
     /// Whether `die` is idle and may have to complete a unit.
     pub fn may_fill(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
-        state.in_service == 0 && !state.collecting && state.open.is_wanted()
+        state.in_service == 0 && !state.collecting && state.wants_fillers()
     }
 
     /// The time of a unit of `die` is up.
@@ -168,7 +219,7 @@ impl Dies {
         die: u32,
         driver: &mut D,
     ) -> Result<Progress, NoSpace> {
-        if self.units.is_some() && self.dies[die as usize].open.is_wanted() {
+        if self.units.is_some() && self.dies[die as usize].wants_fillers() {
             return Ok(self.fill(die, driver));
         }
         if self.ftl.work_idle(die, &mut self.operations)? {

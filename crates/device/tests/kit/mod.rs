@@ -11,7 +11,7 @@ use destage_buffer::{Buffer, BufferConfig, COMMON, Common, SchemeConfig, find};
 use destage_device::payload::{Contents, Payload};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, Request, RequestKind, Span,
-    Work,
+    Wording, Work,
 };
 use destage_flash::ftl::{self, FtlConfig};
 use destage_flash::medium::Medium;
@@ -26,7 +26,7 @@ pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
     erase: 1500,
-    one_bit: [0; 2],
+    one_bit: [10, 80],
     page_transfer: 100,
     sector_transfer: 13,
 };
@@ -117,7 +117,7 @@ impl<'a> Stack<'a> {
             sectors: 1,
             config: DeviceConfig {
                 reads_partial: true,
-                detailed: true,
+                wording: Wording::Contents,
                 ..DeviceConfig::new(dies, blocks)
             },
         }
@@ -145,6 +145,7 @@ impl<'a> Stack<'a> {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let built = (row.build)(&FtlConfig {
             units_per_page: 1,
+            program_unit: 1,
             bits_per_cell: 2,
             geometry: self.geometry,
             erase_dates: TIMING,

@@ -155,6 +155,12 @@ pub trait Ftl: Send + Copied + Archived {
         self.die_of(page)
     }
 
+    /// A write of `page` joins the queue of `die`, where a program of it waits for the rest of its unit; else as [`Ftl::place`].
+    /// Default: nothing, since [`Ftl::die_of`] gives that die.
+    fn place_behind(&mut self, page: Lpn, die: u32) {
+        let _ = (page, die);
+    }
+
     /// Reads `page`; no operation if it was never written.
     ///
     /// # Errors
@@ -304,6 +310,8 @@ pub struct FtlConfig<'a> {
     pub parallel_units: u32,
     /// Pages that share a page of flash, which is read and programmed as a whole.
     pub units_per_page: u32,
+    /// Consecutive pages of a block that are programmed together; 1 if each is by itself.
+    pub program_unit: u32,
     /// Bits that a cell holds.
     pub bits_per_cell: u32,
     /// Erases a block survives.

@@ -24,12 +24,17 @@ impl Channel {
 
     /// The first place for `length`, not before `earliest`, of a command issued at `issued`.
     fn place(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
-        self.booked.retain(|(_, end)| *end > issued);
+        let past = self.booked.iter().take_while(|(_, end)| *end <= issued);
+        let past = past.count();
+        if past > 0 {
+            self.booked.drain(..past);
+        }
         let mut start = earliest.max(self.held_until);
         for (begin, end) in &self.booked {
-            if start < *end && *begin < start + length {
-                start = *end;
+            if start + length <= *begin {
+                break;
             }
+            start = start.max(*end);
         }
         start
     }

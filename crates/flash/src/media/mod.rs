@@ -8,7 +8,7 @@
 //! | channel ([`bus`]) | command and address, one page of data, status; each a phase of fixed length |
 //! | array of a die, or of each plane ([`Gate`]) | the cells' part of a read, program or erase |
 //! | register of a die | with FEMU's cache read: the page that was read, until its data have left |
-//! | cache register of a plane ([`Registers`]) | a page that was read, until its data have left; a page to be programmed, until the cells take it |
+//! | cache register of a plane ([`Registers`]) | a page that was read, until its data have left; pages to be programmed together, until the cells take them |
 //!
 //! The rules are those of FEMU's media layer, which is public and has published examples (docs/SPEC.md, "Shared channels").
 
@@ -160,6 +160,8 @@ struct Array {
     status: (Ticks, Ticks),
     /// How often the last program or erase was interrupted.
     interruptions: u32,
+    /// With cache registers: before, the cells do not work on the last program or erase.
+    change_begins: Ticks,
 }
 
 /// The timelines. See the [module](self).
@@ -214,18 +216,25 @@ impl Media {
     pub fn operate(&mut self, now: Ticks, command: &Command<'_>) -> Answer {
         match command.targets {
             [target] => match command.kind {
-                Kind::Read => self.read(now, command, *target),
+                Kind::Read => self.read(now, command, *target, true),
                 Kind::Program | Kind::Erase => self.change(now, command, *target),
             },
             _ => self.on_planes(now, command),
         }
     }
 
-    /// Data of a page for which a later command programs the cells come to `die`, from `now` on; when they are there.
-    pub fn load(&mut self, now: Ticks, die: u32, data: Ticks) -> Ticks {
+    /// Carries out the read `command` of one plane, issued at `now`, behind everything that the die has begun.
+    pub fn read_behind(&mut self, now: Ticks, command: &Command<'_>, target: Target) -> Answer {
+        self.read(now, command, target, false)
+    }
+
+    /// Data of a page for which a later command programs the cells come to `plane` of `die`, from `now` on; when they are
+    /// there.
+    pub fn load(&mut self, now: Ticks, die: u32, plane: u32, data: Ticks) -> Ticks {
         let command = self.config.bus.map_or(0, |bus| bus.command);
         let ready = self.hold(die, now, now, command);
-        self.hold(die, now, ready, data)
+        let free = self.cache_free[self.plane_index(die, plane)];
+        self.hold(die, now, ready.max(free), data)
     }
 
     /// Carries out `copy`, issued at `now`. It has no phase on the channel, and interrupts nothing.
@@ -247,8 +256,14 @@ impl Media {
         }
     }
 
-    /// A read of one plane.
-    fn read(&mut self, now: Ticks, command: &Command<'_>, target: Target) -> Answer {
+    /// A read of one plane; whether it may interrupt.
+    fn read(
+        &mut self,
+        now: Ticks,
+        command: &Command<'_>,
+        target: Target,
+        interrupts: bool,
+    ) -> Answer {
         let (die, plane) = (command.die, target.plane);
         let time = self
             .config
@@ -256,7 +271,7 @@ impl Media {
             .read(command.page_type, target.erases, command.age_s);
         let (bus, data) = self.on_bus(command);
         let ready = self.hold(die, now, now, bus.command);
-        let interrupts = self.interruption(die, plane, ready);
+        let interrupts = self.interruption(die, plane, ready).filter(|_| interrupts);
         let start = match interrupts {
             Some(suspend) => self.interrupt(die, plane, (now, ready), time, suspend),
             None => ready.max(self.busy_until(die, plane)),
@@ -301,9 +316,12 @@ impl Media {
             ready = ready.max(self.cache_free[self.plane_index(die, plane)]);
             ready = self.hold(die, now, ready, data);
         }
-        let end = ready.max(self.busy_until(die, plane)) + time;
+        let busy = self.busy_until(die, plane);
+        let end = ready.max(busy) + time;
         self.occupy(die, plane, end);
         self.note_end(die, plane, command.kind, end);
+        // It may be interrupted while its data come, but not while the cells work on something else.
+        self.note_begin(die, plane, if busy > ready { busy } else { 0 });
         // Nobody waits for the status of a program; an erase ends with it.
         let done = match command.kind {
             Kind::Program => end,
@@ -369,8 +387,13 @@ impl Media {
     /// How a read that is ready at `ready` interrupts what this place does, if it does.
     fn interruption(&self, die: u32, plane: u32, ready: Ticks) -> Option<Suspend> {
         let watched = self.watched(die, plane);
+        let busy_until = self.busy_until(die, plane);
+        // The cells work on it, and nothing waits behind it.
+        let is_alone = self.config.registers.is_none()
+            || (watched.change_begins <= ready && watched.change_ends == busy_until);
         self.config.suspend.filter(|suspend| {
-            ready < self.busy_until(die, plane)
+            is_alone
+                && ready < busy_until
                 && ready < watched.change_ends
                 && (watched.read_ends > ready || watched.interruptions < suspend.limit)
         })

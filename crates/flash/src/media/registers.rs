@@ -21,6 +21,8 @@ pub struct Cached {
     pub done: Ticks,
     /// The next command of the die may be issued; not after `done`.
     pub next: Ticks,
+    /// From when to when it waited for the cells, and for the cache register, which an earlier command used.
+    pub waited: [(Ticks, Ticks); 2],
 }
 
 impl Media {
@@ -43,23 +45,43 @@ impl Media {
         let cells = &self.config.cells;
         if command.kind == Kind::Read {
             let time = cells.read(command.page_type, target.erases, command.age_s);
-            let next = ready.max(self.busy_until(die, plane)) + time;
-            let moved = next.max(free) + busy;
+            let begins = ready.max(self.busy_until(die, plane));
+            let next = begins + time;
+            let moves = next.max(free);
+            let moved = moves + busy;
             self.occupy(die, plane, moved);
             self.note_end(die, plane, Kind::Read, next);
             let left = self.book(die, now, moved, data);
             self.note_left(die, plane, left);
             let done = self.book(die, now, left, bus.status);
-            return Some(Cached { done, next });
+            return Some(Cached {
+                done,
+                next,
+                waited: [(ready, begins), (next, moves)],
+            });
         }
         let time = cells.program(command.page_type);
-        let ready = self.hold(die, now, ready.max(free), data);
-        let next = ready.max(self.busy_until(die, plane)) + busy;
+        let comes = ready.max(free);
+        let there = self.hold(die, now, comes, data);
+        let moves = there.max(self.busy_until(die, plane));
+        let next = moves + busy;
         let done = next + time;
         self.occupy(die, plane, done);
         self.note_end(die, plane, Kind::Program, done);
+        self.note_begin(die, plane, next);
+        let array = self.watched_mut(die, plane);
+        (array.change_done, array.status) = (done, (done, done));
         self.note_left(die, plane, next);
-        Some(Cached { done, next })
+        Some(Cached {
+            done,
+            next,
+            waited: [(there, moves), (ready, comes)],
+        })
+    }
+
+    /// The cells do not work on the last program or erase of this place before.
+    pub(super) fn note_begin(&mut self, die: u32, plane: u32, begins: Ticks) {
+        self.watched_mut(die, plane).change_begins = begins;
     }
 
     /// The cache register of this plane, if it has one, is in use until then.

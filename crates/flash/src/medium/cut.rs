@@ -39,7 +39,7 @@ pub struct BadDrive {
     pub torn_sector_bytes: usize,
     /// Of a million programs cut off, so many take the earlier pages of their word line with them.
     pub paired_loss_ppm: u32,
-    /// Pages that share a word line, one after the other.
+    /// Pages that share a word line, one after the other, where cells hold all their bits.
     pub pages_per_word_line: u32,
 }
 
@@ -125,12 +125,13 @@ impl Medium {
             changed.extend(undone.map(|(done, _)| (die, self.split(done.operation.at.0).0)));
             self.break_off(die, &reached, bad, &mut report, &mut broken);
         }
-        for (die, block, page, payload) in broken {
-            if let Some(torn) = payload {
-                self.tear((die, block, page), torn, bad, random, &mut report);
+        for Broken { at, one_bit, left } in broken {
+            if let Some(torn) = left {
+                self.tear(at, torn, bad, random, &mut report);
             }
-            if random.below(1_000_000) < u64::from(bad.paired_loss_ppm) {
-                self.lose_word_line((die, block, page), bad, &mut report);
+            // A word line of cells with one bit is one page.
+            if random.below(1_000_000) < u64::from(bad.paired_loss_ppm) && !one_bit {
+                self.lose_word_line(at, bad, &mut report);
             }
         }
         self.holds.clear();
@@ -209,8 +210,7 @@ impl Medium {
         spans
     }
 
-    /// Takes back what has not ended on `die`. Gives each program in flight: block, page, and what it would have
-    /// left if the drive does not notice.
+    /// Takes back what has not ended on `die`. Adds each program in flight to `broken`.
     fn break_off(
         &mut self,
         die: u32,
@@ -234,7 +234,11 @@ impl Medium {
                     let torn = torn.cloned();
                     block.break_latest(page);
                     report.programs += 1;
-                    broken.push((die, number, page, torn));
+                    broken.push(Broken {
+                        at: (die, number, page),
+                        one_bit: done.operation.one_bit,
+                        left: torn,
+                    });
                 }
                 (Undo::Erase(before), Reached::Nothing) => *block = *before,
                 (Undo::Erase(_), Reached::Middle) => {
@@ -331,5 +335,12 @@ impl Medium {
     }
 }
 
-/// A program that was cut off: die, block, page, and what it would have left.
-type Broken = (u32, u32, u32, Option<Stored>);
+/// A program that was cut off.
+struct Broken {
+    /// Die, block and page.
+    at: (u32, u32, u32),
+    /// Its cells hold one bit, in flash that could hold more.
+    one_bit: bool,
+    /// What it would have left if the drive does not notice.
+    left: Option<Stored>,
+}

@@ -45,7 +45,7 @@ const KINDS: [SpareKind; 6] = [
     SpareKind::Map,
     SpareKind::Summary,
 ];
-const ROLES: [Role; 8] = [
+const ROLES: [Role; 9] = [
     Role::Data,
     Role::Log,
     Role::SequentialLog,
@@ -54,6 +54,7 @@ const ROLES: [Role; 8] = [
     Role::Host,
     Role::Migrations,
     Role::Map,
+    Role::Cache,
 ];
 /// The kind of an entry whose page cannot be read.
 const UNREADABLE: u8 = 6;

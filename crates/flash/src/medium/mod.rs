@@ -339,7 +339,7 @@ impl Medium {
                 }
             }
             Content::Copy(_) => self.reads.push((lane, at.0)),
-            Content::Summary | Content::Spare | Content::None => {}
+            Content::Summary | Content::Spare | Content::Filler | Content::None => {}
         }
         Ok(())
     }
@@ -376,6 +376,7 @@ impl Medium {
                 None,
             ),
             Content::Summary => (Payload::internal(SpareKind::Summary, None), None),
+            Content::Filler => (Payload::internal(SpareKind::Fill, None), None),
             Content::None | Content::Spare => return Err(Refusal::WithoutContent(here)),
         };
         self.take_place((die, at), lane, is_single_lane, &payload, source)?;

@@ -16,7 +16,7 @@ pub enum SpareKind {
     Copy,
     /// Zeros that the host asked for, or that were there before the first request.
     Zeros,
-    /// Padding where there was nothing: never the newest of its page.
+    /// Padding where there was nothing, of a page or of none: never the newest.
     Fill,
     /// A page of the map.
     Map,
@@ -29,7 +29,7 @@ pub enum SpareKind {
 pub struct Spare {
     /// What kind of page it is.
     pub kind: SpareKind,
-    /// The logical page; of kind `Map` the page of the map; none of a summary.
+    /// The logical page; of kind `Map` the page of the map; none of a summary, or of a filler of the layer.
     pub page: Option<Lpn>,
     /// The version of the contents; 0 before the first write, and of fillers, maps and summaries.
     pub version: u64,

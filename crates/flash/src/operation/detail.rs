@@ -19,6 +19,8 @@ pub enum Content {
     Summary,
     /// Only the spare area of a page (reads).
     Spare,
+    /// Nothing that anybody needs: the page is programmed so that others can be.
+    Filler,
 }
 
 /// What a block is used for.
@@ -40,6 +42,8 @@ pub enum Role {
     Migrations,
     /// Pages of the map.
     Map,
+    /// Pages written from above, with one bit a cell where others hold more.
+    Cache,
 }
 
 /// What a block is used for, and by whom.

@@ -22,7 +22,7 @@ pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
     erase: 1500,
-    one_bit: [0; 2],
+    one_bit: [10, 80],
     page_transfer: 100,
     sector_transfer: 13,
 };
@@ -151,6 +151,7 @@ impl Setup {
     pub fn build(&self) -> Built {
         (self.row().build)(&FtlConfig {
             units_per_page: self.units_per_page,
+            program_unit: 1,
             bits_per_cell: 2,
             geometry: self.geometry,
             erase_dates: TIMING,

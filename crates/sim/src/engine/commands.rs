@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{PageOperation, Units};
-use destage_flash::media::{Cached, Command, Media, MediaConfig, Target};
+use destage_flash::divide::Divider;
+use destage_flash::media::{self, Command, Media, MediaConfig, Target};
 use destage_flash::{Geometry, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::explain::moves;
@@ -21,6 +22,10 @@ struct Step {
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
     collects: bool,
+    /// Its number, if it leaves the die to the next before its end.
+    number: u32,
+    /// The number of the step that has the latest program of the die, if that leaves it so.
+    programs: Option<u32>,
     /// What was issued last, and when it is done as far as is known.
     latest: Option<Phase>,
     done: Ticks,
@@ -40,6 +45,11 @@ struct Phase {
 }
 
 impl Phase {
+    /// Whether it is a program or an erase of the cells.
+    fn changes(&self) -> bool {
+        self.kind != Kind::Read && !self.loads
+    }
+
     /// The command, at the die that the media call `die`.
     fn command<'t>(&self, die: u32, targets: &'t [Target]) -> Command<'t> {
         Command {
@@ -73,6 +83,23 @@ pub(super) struct Issued {
     pub moves: bool,
 }
 
+/// A step that uses a cache register, and leaves its die to the next before its end.
+#[derive(Clone, Copy)]
+pub(super) struct Cached {
+    pub die: u32,
+    /// What it is for; without one it ends the unit of its die that was begun first.
+    pub page: Option<PageOperation>,
+    /// When it ends, as far as is known.
+    done: Ticks,
+}
+
+/// A command of such a step that was issued.
+pub(super) struct IssuedCached {
+    pub cached: media::Cached,
+    /// The step ends with it.
+    pub is_last: bool,
+}
+
 /// The media, and what is to come on each die.
 pub(super) struct Commands {
     media: Media,
@@ -82,7 +109,7 @@ pub(super) struct Commands {
     page_types: u32,
     units: Option<Units>,
     page_bits: u32,
-    blocks_per_plane: u32,
+    blocks_per_plane: Divider,
     planes: u32,
     units_per_page: u32,
     /// By die and plane, the page of flash in the register: of none that is known it is behind the last. Only where several pages
@@ -92,9 +119,9 @@ pub(super) struct Commands {
     /// What is left of reads in the midst of steps, by their number, and their dies.
     reads: BTreeMap<u32, (u32, VecDeque<Phase>)>,
     /// Planes have cache registers, and a die may do several things at once.
-    pub has_registers: bool,
-    /// Page operations that use them, and their dies.
-    cached: Slab<(u32, PageOperation)>,
+    registers: Option<media::Registers>,
+    /// Steps that used them and have left their dies to the next.
+    cached: Slab<Cached>,
 }
 
 impl Commands {
@@ -105,12 +132,12 @@ impl Commands {
             dies_per_channel: flash.media.dies_per_channel,
             page_types: flash.page_types,
             units: flash.units,
-            has_registers: flash.media.registers.is_some(),
+            registers: flash.media.registers,
             cached: Slab::default(),
             media: Media::new(flash.media),
             timing,
             page_bits: geometry.page_bits(),
-            blocks_per_plane: geometry.blocks_per_plane,
+            blocks_per_plane: Divider::new(geometry.blocks_per_plane),
             planes: geometry.planes,
             units_per_page: flash.units_per_page,
             held: match flash.units_per_page {
@@ -140,7 +167,7 @@ impl Commands {
                     Transfer::Sector => Some(self.timing.sector_transfer),
                     Transfer::TwoPages => Some(2 * self.timing.page_transfer),
                 },
-                plane: (operation.at.0 >> self.page_bits) / self.blocks_per_plane,
+                plane: self.plane_of(operation.at.0 >> self.page_bits),
                 page_type: match operation.one_bit {
                     true => self.page_types + 1,
                     false => self.page_type(page),
@@ -157,6 +184,11 @@ impl Commands {
         }
     }
 
+    #[inline]
+    fn plane_of(&self, block: u32) -> u32 {
+        self.blocks_per_plane.split(block).0
+    }
+
     /// The type of the page of flash with page `page` of a block.
     fn page_type(&self, page: u32) -> u32 {
         match self.units_per_page {
@@ -170,7 +202,7 @@ impl Commands {
     fn is_held(&mut self, die: u32, operation: &Operation) -> bool {
         let block = operation.at.0 >> self.page_bits;
         let page = operation.at.0 & ((1 << self.page_bits) - 1);
-        let plane = block / self.blocks_per_plane;
+        let plane = self.plane_of(block);
         let held = &mut self.held[(die * self.planes + plane) as usize];
         // Of the block with the number of its first page.
         let wanted = (block << self.page_bits) + page / self.units_per_page;
@@ -234,6 +266,11 @@ impl Commands {
         step.collects = collects;
     }
 
+    /// Whether a die may do several things at once.
+    pub fn has_registers(&self) -> bool {
+        self.registers.is_some()
+    }
+
     /// Whether the step of `die` stands between two commands.
     pub fn is_between(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
@@ -257,52 +294,123 @@ impl Commands {
                 moves: false,
             });
         };
-        let done = self.operate(die, phase, now);
+        let done = self.operate(die, phase, now, self.registers.is_none());
         let step = &mut self.steps[die as usize];
         (step.latest, step.done) = (Some(phase), done);
+        if phase.changes() {
+            step.programs = None;
+        }
         Some(Issued {
             time: done - now,
             moves: phase.moves,
         })
     }
 
-    /// Issues the step of `die`, which has just begun for `page`, with a cache register if it is one command that uses one; the
-    /// number to ask for it by, and when it is over.
-    pub fn issue_cached(
-        &mut self,
-        die: u32,
-        page: PageOperation,
-        now: Ticks,
-    ) -> Option<(u32, Cached)> {
+    /// Whether the step of `die`, which has just begun for `page`, leaves it to the next before its end: it is one read or program,
+    /// or, of units, for a write or fillers, and programs and data of pages alone.
+    fn uses_registers(&self, die: u32, page: Option<PageOperation>, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
-        let phase = *step.commands.front()?;
-        if !self.has_registers || step.commands.len() > 1 || step.not_before > now || phase.moves {
-            return None;
-        }
-        let place = self.place(die);
-        let target = Target {
-            plane: phase.plane,
-            erases: 0,
+        let commands = &step.commands;
+        let Some(media::Registers { read, program }) = self.registers else {
+            return false;
         };
-        let cached = self
-            .media
-            .operate_cached(now, &phase.command(place, &[target]))?;
-        self.steps[die as usize].commands.clear();
-        Some((self.cached.insert((die, page)), cached))
+        let uses = |phase: &Phase, kind| phase.kind == kind && !phase.moves && phase.data.is_some();
+        let programs = |phase: &Phase| uses(phase, Kind::Program) && program.is_some();
+        let reads = |phase: &Phase| uses(phase, Kind::Read) && read.is_some();
+        step.not_before <= now
+            && commands.back().is_some_and(|last| !last.loads)
+            && match (self.units, page.is_some_and(PageOperation::is_read)) {
+                (Some(_), true) => commands.len() == 1 && commands.iter().all(reads),
+                (Some(_), false) => {
+                    let is_write = |page: PageOperation| page.write_cause().is_some();
+                    page.is_none_or(is_write) && commands.iter().all(programs)
+                }
+                (None, _) => {
+                    let is_plain = |phase: &Phase| reads(phase) || programs(phase);
+                    commands.len() == 1 && commands.iter().all(is_plain)
+                }
+            }
     }
 
-    /// The page operation of this number has ended: takes it and its die.
-    pub fn take_cached(&mut self, number: u32) -> Option<(u32, PageOperation)> {
-        self.cached.remove(number)
+    /// Issues the first command of the step of `die`, which has just begun for `page`, or without one for fillers, if it
+    /// leaves its die to the next before its end; its number, too.
+    pub fn begin_cached(
+        &mut self,
+        die: u32,
+        page: Option<PageOperation>,
+        now: Ticks,
+    ) -> Option<(u32, IssuedCached)> {
+        if !self.uses_registers(die, page, now) {
+            return None;
+        }
+        // What ends with a unit is known to its die.
+        let page = page.filter(|page| self.units.is_none() || page.is_read());
+        let done = now;
+        let number = self.cached.insert(Cached { die, page, done });
+        self.steps[die as usize].number = number;
+        let issued = self.issue_cached(die, now);
+        if issued.is_none() {
+            self.cached.remove(number);
+        }
+        issued.map(|issued| (number, issued))
+    }
+
+    /// Issues the next command of the step of `die`, which leaves it to the next before its end; none if it has no more, or its
+    /// command uses no register.
+    pub fn issue_cached(&mut self, die: u32, now: Ticks) -> Option<IssuedCached> {
+        let phase = *self.steps[die as usize].commands.front()?;
+        let (place, plane) = (self.place(die), phase.plane);
+        let target = Target { plane, erases: 0 };
+        let cached = match phase.loads {
+            true => {
+                let there = self.operate(die, phase, now, true);
+                media::Cached {
+                    done: there,
+                    next: there,
+                    waited: [(now, now); 2],
+                }
+            }
+            false => self
+                .media
+                .operate_cached(now, &phase.command(place, &[target]))?,
+        };
+        let step = &mut self.steps[die as usize];
+        step.commands.pop_front();
+        self.cached[step.number].done = cached.done;
+        if phase.changes() {
+            step.programs = Some(step.number);
+        }
+        let is_last = step.commands.is_empty();
+        Some(IssuedCached { cached, is_last })
+    }
+
+    /// The number of the step of `die`, which leaves it to the next before its end.
+    pub fn number(&self, die: u32) -> u32 {
+        self.steps[die as usize].number
+    }
+
+    /// The step of this number has ended: takes it; or else reads have interrupted it, and it goes on at its die for so long.
+    pub fn take_cached(&mut self, number: u32, now: Ticks) -> Result<Cached, (u32, Ticks)> {
+        let cached = self.cached[number];
+        if cached.done > now {
+            return Err((cached.die, cached.done - now));
+        }
+        self.cached.free(number);
+        let programs = &mut self.steps[cached.die as usize].programs;
+        *programs = programs.filter(|latest| *latest != number);
+        Ok(cached)
     }
 
     /// Whether a read may interrupt what `die` does.
     pub fn takes_read(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
-        let changes = |phase: &Phase| phase.kind != Kind::Read && !phase.loads;
-        step.latest.filter(changes).is_some_and(|phase| {
-            step.done > now && self.media.takes_read(now, self.place(die), phase.plane)
-        })
+        let latest = step.latest.filter(Phase::changes);
+        let in_step = latest.is_some_and(|_| step.done > now);
+        let beside = step
+            .programs
+            .is_some_and(|number| self.cached[number].done > now);
+        // Commands are of dies: any plane will do.
+        (in_step || beside) && self.media.takes_read(now, self.place(die), 0)
     }
 
     /// Read `number` begins at `die`, in the midst of its step; how long its first command takes.
@@ -335,15 +443,18 @@ impl Commands {
             self.reads.remove(&number);
             return None;
         };
-        let time = self.operate(die, phase, now) - now;
+        let time = self.operate(die, phase, now, true) - now;
         let place = self.place(die);
         let step = &mut self.steps[die as usize];
-        if let Some(latest) = step
-            .latest
-            .filter(|latest| latest.kind != Kind::Read && !latest.loads)
+        if let Some(latest) = step.latest.filter(Phase::changes)
             && step.done > now
         {
             step.done = self.media.change_done(place, latest.plane);
+        }
+        if let Some(number) = step.programs
+            && self.cached[number].done > now
+        {
+            self.cached[number].done = self.media.change_done(place, phase.plane);
         }
         Some(time)
     }
@@ -354,20 +465,25 @@ impl Commands {
         channel * self.dies_per_channel + way
     }
 
-    /// Issues `phase`; when it is done.
-    fn operate(&mut self, die: u32, phase: Phase, now: Ticks) -> Ticks {
+    /// Issues `phase`, which interrupts if it is a read and may; when it is done.
+    fn operate(&mut self, die: u32, phase: Phase, now: Ticks, may_interrupt: bool) -> Ticks {
         let place = self.place(die);
         if phase.loads {
             let data = phase.data;
-            return data.map_or(now, |data| self.media.load(now, place, data));
+            let load = |data| self.media.load(now, place, phase.plane, data);
+            return data.map_or(now, load);
         }
         let target = Target {
             plane: phase.plane,
             erases: 0,
         };
-        self.media
-            .operate(now, &phase.command(place, &[target]))
-            .done
+        let targets = [target];
+        let command = phase.command(place, &targets);
+        let answer = match phase.kind == Kind::Read && !may_interrupt {
+            true => self.media.read_behind(now, &command, target),
+            false => self.media.operate(now, &command),
+        };
+        answer.done
     }
 
     /// How long the step of `die`, which ends `now`, collected garbage.

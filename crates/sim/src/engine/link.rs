@@ -217,14 +217,11 @@ impl<B, W: Witness> Link<'_, B, W> {
             return;
         };
         commands.begin(die, operations, now, map, collects);
-        if let Some(page) = page
-            && let Some((number, cached)) = commands.issue_cached(die, page, now)
-        {
+        if !collects && let Some((number, issued)) = commands.begin_cached(die, page, now) {
             self.meter.occupy(die, now);
-            self.events.after(cached.next - now, Event::DieFree(die));
-            self.events
-                .after(cached.done - now, Event::CachedDone(number));
-            return;
+            let waited = issued.cached.waited;
+            self.witness.begins_beside(number, die, operations, waited);
+            return self.wait_for_cached(die, &issued);
         }
         self.begins(die, collects, operations, 0);
         if !self.issue(die) {
@@ -242,6 +239,10 @@ impl<B, W: Witness> Link<'_, B, W> {
         map: Ticks,
     ) -> Progress {
         let now = self.events.now();
+        self.begins(die, page.is_none(), operations, 0);
+        if page.is_none() {
+            self.witness.collects(die, true);
+        }
         let queued = self.queued.as_mut();
         let begun = queued.and_then(|queued| queued.begin(die, page, operations, now, map));
         begun.unwrap_or_else(|| {
@@ -271,7 +272,8 @@ impl<B, W: Witness> Link<'_, B, W> {
     /// A phase of `die`, by the media's number, has ended.
     pub fn end_phase(&mut self, phase: Phase, die: u32) {
         if let Some(queued) = &mut self.queued {
-            queued.end(phase, die, &mut self.events, &mut self.meter);
+            let (events, meter) = (&mut self.events, &mut self.meter);
+            queued.end(phase, die, events, meter, &mut self.witness);
         }
     }
 
@@ -284,7 +286,8 @@ impl<B, W: Witness> Link<'_, B, W> {
     #[inline]
     pub fn dispatch(&mut self) {
         if let Some(queued) = &mut self.queued {
-            queued.dispatch(&mut self.events, &mut self.meter);
+            let (events, meter) = (&mut self.events, &mut self.meter);
+            queued.dispatch(events, meter, &mut self.witness);
         }
     }
 

@@ -38,7 +38,7 @@ use self::front::Front;
 pub use self::front::{Firmware, FrontConfig, FrontUsage, Usage};
 use self::link::Link;
 pub use self::mover::Mover;
-use self::queued::{Ended, Queued};
+use self::queued::Queued;
 pub use self::witness::{Command, Completion, Witness};
 use crate::error::SimError;
 use crate::events::EventList;
@@ -176,7 +176,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             self.begin(Some(*first)).map_err(|error| *error)?;
         }
         if !self.has_ended {
-            let served = self.work_off(&mut coming, false);
+            let served = self.work_off(&mut coming, false, u64::MAX);
             self.unless_worn_out(served).map_err(|error| *error)?;
         }
         Ok(!self.has_ended)
@@ -211,7 +211,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             self.begin(None)?;
         }
         if !self.has_ended {
-            let served = self.work_off(&mut [].iter(), true);
+            let served = self.work_off(&mut [].iter(), true, u64::MAX);
             self.unless_worn_out(served)?;
         }
         if self.config.run_out && !self.is_cut() {
@@ -256,10 +256,13 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         served
     }
 
-    /// Handles events for as long as it knows what comes after the next to arrive, or, of the `last` requests, until
-    /// every one is complete or the run stops early.
-    fn work_off(&mut self, coming: &mut Coming<'_>, last: bool) -> Outcome {
-        while last || !coming.as_slice().is_empty() {
+    /// Handles events, at most so many, for as long as it knows what comes after the next to arrive, or, of the `last` requests,
+    /// until every one is complete or the run stops early.
+    fn work_off(&mut self, coming: &mut Coming<'_>, last: bool, at_most: u64) -> Outcome {
+        for _ in 0..at_most {
+            if !last && coming.as_slice().is_empty() {
+                break;
+            }
             let Some(event) = self.link.events.take() else {
                 self.has_ended = true;
                 break;
@@ -381,31 +384,6 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 request,
             } => self.visited(place, visit, request),
         }
-    }
-
-    /// The step of `die`, whose commands waited in queues, has ended.
-    #[inline(never)]
-    fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
-        let done = self.device.complete(die, now, &mut self.link);
-        self.link.dispatch();
-        done.map_err(|full| self.device_full(full))
-    }
-
-    /// The device hears which of its commands that waited in queues have ended.
-    #[inline(never)]
-    fn tell_ended(&mut self, now: Ticks) -> Outcome {
-        while let Some(ended) = self.link.take_ended() {
-            match ended {
-                Ended::Command(die) => self.link.go_on_queued(die),
-                Ended::Page(die, page) => {
-                    let device = &mut self.device;
-                    let done = device.complete_queued(die, page, now, &mut self.link);
-                    done.map_err(|full| self.device_full(full))?;
-                }
-            }
-        }
-        self.link.dispatch();
-        Ok(())
     }
 
     /// The command in service at `die` has ended: whether its step goes on. Reads may go first.

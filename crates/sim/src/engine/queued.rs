@@ -9,19 +9,25 @@ use std::collections::VecDeque;
 use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{PageOperation, Progress};
+use destage_flash::divide::Divider;
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
-use destage_flash::{Geometry, Operations, Timing, Transfer};
+use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
 use super::commands::page_type;
 use super::event::{Event, Packed, Phase};
+use super::{Engine, Mover, Outcome, Witness};
 use crate::events::EventList;
+use crate::explain::moves;
 use crate::meter::FlashMeter;
 
 /// For whom a command runs.
 #[derive(Clone, Copy)]
 enum For {
     Page(PageOperation),
-    Step,
+    /// A step, of which it `moves` or erases what was there, or serves a request.
+    Step {
+        moves: bool,
+    },
 }
 
 /// What has ended at a die.
@@ -36,29 +42,39 @@ pub(super) enum Ended {
 /// What a die does one by one.
 #[derive(Clone, Default)]
 struct Step {
-    /// What is left of it.
-    commands: VecDeque<Operation>,
+    /// What is left of it, and whether that moves or erases what was there.
+    commands: VecDeque<(Operation, bool)>,
     began: Ticks,
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
     collects: bool,
 }
 
-/// Which die of the device is which of the media.
-#[derive(Clone, Copy)]
+/// Which die of the device is which of the media: neighbours in the stripe of dies are on different channels.
 struct Shape {
-    channels: u32,
-    dies_per_channel: u32,
+    to_media: Vec<u32>,
+    to_device: Vec<u32>,
 }
 
 impl Shape {
-    /// The media's number of `die`: neighbours in the stripe of dies are on different channels.
-    fn to_media(self, die: u32) -> u32 {
-        die % self.channels * self.dies_per_channel + die / self.channels
+    fn new(channels: u32, dies_per_channel: u32) -> Self {
+        let dies = 0..channels * dies_per_channel;
+        let place = |die| die % channels * dies_per_channel + die / channels;
+        let die = |place| place % dies_per_channel * channels + place / dies_per_channel;
+        Self {
+            to_media: dies.clone().map(place).collect(),
+            to_device: dies.map(die).collect(),
+        }
     }
 
-    fn to_device(self, die: u32) -> u32 {
-        die % self.dies_per_channel * self.channels + die / self.dies_per_channel
+    #[inline]
+    fn to_media(&self, die: u32) -> u32 {
+        self.to_media[die as usize]
+    }
+
+    #[inline]
+    fn to_device(&self, place: u32) -> u32 {
+        self.to_device[place as usize]
     }
 }
 
@@ -69,25 +85,39 @@ pub(super) struct Queued {
     timing: Timing,
     page_types: u32,
     page_bits: u32,
-    blocks_per_plane: u32,
+    blocks_per_plane: Divider,
     commands: Slab<(u32, For)>,
     steps: Vec<Step>,
     /// What has ended, and nobody was told yet.
     ended: VecDeque<Ended>,
-    /// Something waits that the channels have not been asked for.
-    is_new: bool,
 }
 
 /// Whom the media tell.
-struct Teller<'t> {
-    shape: Shape,
+struct Teller<'t, W> {
+    shape: &'t Shape,
+    witness: &'t mut W,
     events: &'t mut EventList<Packed>,
     meter: &'t mut FlashMeter,
     commands: &'t mut Slab<(u32, For)>,
     ended: &'t mut VecDeque<Ended>,
 }
 
-impl Clock for Teller<'_> {
+impl<W: Witness> Teller<'_, W> {
+    /// `command` of `die`, of this kind, begins.
+    fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
+        let whom = command.iter().map(|of| self.commands[of.token].1);
+        let moves = |whom| matches!(whom, For::Step { moves: true });
+        self.witness
+            .command_begins(die, kind, whom.clone().any(moves));
+        for whom in whom {
+            if let For::Page(page) = whom {
+                self.witness.serves(die, page);
+            }
+        }
+    }
+}
+
+impl<W: Witness> Clock for Teller<'_, W> {
     fn begins(&mut self, end: End, length: Ticks) {
         let (phase, die) = match end {
             End::Command(die) => (Phase::Command, die),
@@ -95,19 +125,29 @@ impl Clock for Teller<'_> {
             End::Data(die) => (Phase::Data, die),
         };
         self.events.after(length, Event::Phase { phase, die });
+        if W::LISTENS {
+            let die = self.shape.to_device(die);
+            self.witness.phase_begins(die, end, length);
+        }
     }
 
     fn issued(&mut self, command: &[Operation]) {
         if let Some(first) = command.first() {
             let die = self.shape.to_device(first.die);
             self.meter.occupy(die, self.events.now());
+            if W::LISTENS {
+                self.tell_issued(die, first.kind, command);
+            }
         }
     }
 
     fn done(&mut self, operation: &Operation) {
         match self.commands.remove(operation.token) {
-            Some((die, For::Page(page))) => self.ended.push_back(Ended::Page(die, page)),
-            Some((die, For::Step)) => self.ended.push_back(Ended::Command(die)),
+            Some((die, For::Page(page))) => {
+                self.witness.served(page);
+                self.ended.push_back(Ended::Page(die, page));
+            }
+            Some((die, For::Step { .. })) => self.ended.push_back(Ended::Command(die)),
             None => {}
         }
     }
@@ -115,6 +155,7 @@ impl Clock for Teller<'_> {
     fn idle(&mut self, die: u32) {
         let die = self.shape.to_device(die);
         self.meter.release(die, self.events.now());
+        self.witness.is_idle(die);
     }
 }
 
@@ -122,19 +163,15 @@ impl Queued {
     /// Idle media under a device of `geometry`.
     pub fn new(media: DispatchConfig, geometry: &Geometry, timing: Timing) -> Self {
         Self {
-            shape: Shape {
-                channels: media.channels,
-                dies_per_channel: media.dies_per_channel,
-            },
+            shape: Shape::new(media.channels, media.dies_per_channel),
             page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
             media: Dispatcher::new(media),
             timing,
             page_bits: geometry.page_bits(),
-            blocks_per_plane: geometry.blocks_per_plane,
+            blocks_per_plane: Divider::new(geometry.blocks_per_plane),
             commands: Slab::default(),
             steps: vec![Step::default(); geometry.dies as usize],
             ended: VecDeque::new(),
-            is_new: false,
         }
     }
 
@@ -148,35 +185,13 @@ impl Queued {
         now: Ticks,
         map_time: Ticks,
     ) -> Option<Progress> {
-        let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
-        commands.extend(operations.all().iter().map(|operation| {
-            let data = match operation.transfer {
-                Transfer::None => 0,
-                Transfer::Page => self.timing.page_transfer,
-                Transfer::Sector => self.timing.sector_transfer,
-                Transfer::TwoPages => 2 * self.timing.page_transfer,
-            };
-            let block = operation.at.0 >> self.page_bits;
-            let page = operation.at.0 & ((1 << self.page_bits) - 1);
-            Operation {
-                kind: operation.kind,
-                die: self.shape.to_media(die),
-                plane: block / self.blocks_per_plane,
-                block: block % self.blocks_per_plane,
-                page,
-                page_type: page_type(page, self.page_types),
-                data,
-                token: 0,
-            }
-        }));
-        if let (Some(page), Some(command), 1, 0) =
-            (page, commands.front().copied(), commands.len(), map_time)
-        {
-            commands.clear();
-            self.steps[die as usize].commands = commands;
-            self.push(die, command, For::Page(page));
+        if let (Some(page), [operation], 0) = (page, operations.all(), map_time) {
+            self.push(die, self.command(die, operation), For::Page(page));
             return Some(Progress::Queued);
         }
+        let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
+        let all = operations.all().iter();
+        commands.extend(all.map(|one| (self.command(die, one), moves(one))));
         let step = &mut self.steps[die as usize];
         step.commands = commands;
         step.began = now;
@@ -185,19 +200,44 @@ impl Queued {
         self.go_on(die).then_some(Progress::Running)
     }
 
+    /// The command that `operation` of `die` is.
+    #[inline]
+    fn command(&self, die: u32, operation: &destage_flash::Operation) -> Operation {
+        let data = match operation.transfer {
+            Transfer::None => 0,
+            Transfer::Page => self.timing.page_transfer,
+            Transfer::Sector => self.timing.sector_transfer,
+            Transfer::TwoPages => 2 * self.timing.page_transfer,
+        };
+        let (plane, block) = self
+            .blocks_per_plane
+            .split(operation.at.0 >> self.page_bits);
+        let page = operation.at.0 & ((1 << self.page_bits) - 1);
+        Operation {
+            kind: operation.kind,
+            die: self.shape.to_media(die),
+            plane,
+            block,
+            page,
+            page_type: page_type(page, self.page_types),
+            data,
+            token: 0,
+        }
+    }
+
     /// The next command of the step of `die` joins the queue; whether there is one.
     pub fn go_on(&mut self, die: u32) -> bool {
         let next = self.steps[die as usize].commands.pop_front();
-        if let Some(command) = next {
-            self.push(die, command, For::Step);
+        if let Some((command, moves)) = next {
+            self.push(die, command, For::Step { moves });
         }
         next.is_some()
     }
 
+    #[inline]
     fn push(&mut self, die: u32, command: Operation, whom: For) {
         let token = self.commands.insert((die, whom));
         self.media.push(Operation { token, ..command });
-        self.is_new = true;
     }
 
     /// How long the step of `die`, which has no more commands, waits for the map, and how long it has collected garbage.
@@ -214,42 +254,77 @@ impl Queued {
 
     /// Idle channels begin what has come, if something has.
     #[inline]
-    pub fn dispatch(&mut self, events: &mut EventList<Packed>, meter: &mut FlashMeter) {
-        if std::mem::take(&mut self.is_new) {
-            let (media, mut teller) = self.parts(events, meter);
-            media.dispatch(&mut teller);
-        }
+    pub fn dispatch<W: Witness>(
+        &mut self,
+        events: &mut EventList<Packed>,
+        meter: &mut FlashMeter,
+        witness: &mut W,
+    ) {
+        let (media, mut teller) = self.parts(events, meter, witness);
+        media.dispatch(&mut teller);
     }
 
     /// A phase of `die`, by the media's number, has ended.
-    pub fn end(
+    pub fn end<W: Witness>(
         &mut self,
         phase: Phase,
         die: u32,
         events: &mut EventList<Packed>,
         meter: &mut FlashMeter,
+        witness: &mut W,
     ) {
         let end = match phase {
             Phase::Command => End::Command(die),
             Phase::Cells => End::Cells(die),
             Phase::Data => End::Data(die),
         };
-        let (media, mut teller) = self.parts(events, meter);
+        let (media, mut teller) = self.parts(events, meter, witness);
         media.end(end, &mut teller);
     }
 
-    fn parts<'t>(
+    fn parts<'t, W>(
         &'t mut self,
         events: &'t mut EventList<Packed>,
         meter: &'t mut FlashMeter,
-    ) -> (&'t mut Dispatcher, Teller<'t>) {
+        witness: &'t mut W,
+    ) -> (&'t mut Dispatcher, Teller<'t, W>) {
         let teller = Teller {
-            shape: self.shape,
+            shape: &self.shape,
+            witness,
             events,
             meter,
             commands: &mut self.commands,
             ended: &mut self.ended,
         };
         (&mut self.media, teller)
+    }
+}
+
+impl<B: Mover, W: Witness> Engine<'_, B, W> {
+    /// The step of `die`, whose commands waited in queues, has ended.
+    #[inline(never)]
+    pub(super) fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
+        self.link.witness.ending(die);
+        self.link.witness.collects(die, false);
+        let done = self.device.complete(die, now, &mut self.link);
+        self.link.dispatch();
+        done.map_err(|full| self.device_full(full))
+    }
+
+    /// The device hears which of its commands that waited in queues have ended.
+    #[inline(never)]
+    pub(super) fn tell_ended(&mut self, now: Ticks) -> Outcome {
+        while let Some(ended) = self.link.take_ended() {
+            match ended {
+                Ended::Command(die) => self.link.go_on_queued(die),
+                Ended::Page(die, page) => {
+                    let device = &mut self.device;
+                    let done = device.complete_queued(die, page, now, &mut self.link);
+                    done.map_err(|full| self.device_full(full))?;
+                }
+            }
+        }
+        self.link.dispatch();
+        Ok(())
     }
 }

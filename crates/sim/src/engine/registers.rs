@@ -1,12 +1,14 @@
 //! Planes with cache registers: a die may do several things at once, and each ends by itself.
 
 use destage_base::Ticks;
-use destage_device::PageOperation;
+use destage_flash::media;
 
+use super::commands::{Cached, Commands, IssuedCached};
+use super::event::Event;
 use super::link::Link;
 use super::{Engine, Mover, Outcome, Witness};
 
-impl<B, W> Link<'_, B, W> {
+impl<B, W: Witness> Link<'_, B, W> {
     /// A command of `die` that takes `time` begins.
     pub fn command_begins(&mut self, die: u32, time: Ticks) {
         let now = self.events.now();
@@ -27,32 +29,76 @@ impl<B, W> Link<'_, B, W> {
 
     fn has_registers(&self) -> bool {
         let commands = self.commands.as_ref();
-        commands.is_some_and(|commands| commands.has_registers)
+        commands.is_some_and(Commands::has_registers)
     }
 
-    /// The page operation of this number, which used a cache register, has ended: it and its die.
-    pub fn take_cached(&mut self, number: u32) -> Option<(u32, PageOperation)> {
-        let taken = self.commands.as_mut()?.take_cached(number)?;
-        self.meter.release(taken.0, self.events.now());
+    /// `issued` is a command of the step of `die`, which uses a cache register.
+    pub fn wait_for_cached(&mut self, die: u32, issued: &IssuedCached) {
+        let now = self.events.now();
+        let media::Cached { done, next, .. } = issued.cached;
+        self.witness.goes_on_beside(die, done - now);
+        self.events.after(next - now, Event::DieFree(die));
+        if issued.is_last
+            && let Some(commands) = &self.commands
+        {
+            let number = commands.number(die);
+            self.events.after(done - now, Event::CachedDone(number));
+        }
+    }
+
+    /// The step of `die`, whose commands use a cache register, goes on with the next.
+    fn go_on_cached(&mut self, die: u32) {
+        let now = self.events.now();
+        let commands = self.commands.as_mut();
+        if let Some(issued) = commands.and_then(|commands| commands.issue_cached(die, now)) {
+            self.wait_for_cached(die, &issued);
+        }
+    }
+
+    /// The step of this number, which used a cache register, has ended, unless reads have interrupted it.
+    fn take_cached(&mut self, number: u32) -> Option<Cached> {
+        let now = self.events.now();
+        let taken = match self.commands.as_mut()?.take_cached(number, now) {
+            Ok(taken) => taken,
+            Err((die, left)) => {
+                self.witness.goes_on_beside(die, left);
+                self.events.after(left, Event::CachedDone(number));
+                return None;
+            }
+        };
+        self.meter.release(taken.die, now);
+        self.witness.ending_beside(number);
         Some(taken)
     }
 }
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// The step of `die` goes on by itself, and the next may begin.
+    /// The cells of `die` have taken what its cache register held: its step goes on, or does so by itself, and the next may
+    /// begin.
     #[inline(never)]
     pub(super) fn free_die(&mut self, die: u32, now: Ticks) -> Outcome {
-        let done = self.device.free_die(die, now, &mut self.link);
+        let device = &mut self.device;
+        if self.link.is_between(die) {
+            let read = device.let_reads_pass(die, now, &mut self.link);
+            read.map_err(|full| self.device_full(full))?;
+            self.link.go_on_cached(die);
+            return Ok(());
+        }
+        let done = device.free_die(die, now, &mut self.link);
         done.map_err(|full| self.device_full(full))
     }
 
-    /// The page operation of this number, which used a cache register, has ended.
+    /// The step of this number, which used a cache register, has ended.
     #[inline(never)]
     pub(super) fn end_cached(&mut self, number: u32, now: Ticks) -> Outcome {
-        let Some((die, page)) = self.link.take_cached(number) else {
+        let Some(Cached { die, page, .. }) = self.link.take_cached(number) else {
             return Ok(());
         };
-        let done = self.device.complete_queued(die, page, now, &mut self.link);
+        let (device, link) = (&mut self.device, &mut self.link);
+        let done = match page {
+            Some(page) => device.complete_queued(die, page, now, link),
+            None => device.complete_unit(die, now, link),
+        };
         done.map_err(|full| self.device_full(full))
     }
 }

@@ -1,7 +1,11 @@
 //! What a run with a clock has measured before its end.
 
+use destage_base::Ticks;
+use destage_trace::Operation;
+
 use super::{Engine, Mover, Witness};
-use crate::limits::SoFar;
+use crate::error::SimError;
+use crate::limits::{SoFar, Unanswered};
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
     /// What was measured so far; none once statistics are closed.
@@ -12,6 +16,30 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             tally,
             gc_runs,
             response: &self.measured.response,
+            unanswered: Some(self),
         })
+    }
+
+    /// All requests were fed, and the run has begun: handles at most `events` events of what is left. Whether it goes on.
+    pub(crate) fn work_down(&mut self, events: u64) -> Result<bool, SimError> {
+        if self.has_begun && !self.has_ended {
+            let served = self.work_off(&mut [].iter(), true, events);
+            self.unless_worn_out(served).map_err(|error| *error)?;
+        }
+        Ok(self.has_begun && !self.has_ended)
+    }
+}
+
+impl<B: Mover, W: Witness> Unanswered for Engine<'_, B, W> {
+    fn count(&self) -> usize {
+        self.link.active.len()
+    }
+
+    fn each(&self, visit: &mut dyn FnMut(bool, Ticks)) {
+        let now = self.link.events.now();
+        for active in self.link.active.iter() {
+            let is_read = active.identity.operation == Operation::Read;
+            visit(!is_read, now - active.identity.arrival);
+        }
     }
 }

@@ -3,7 +3,8 @@
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_device::{Device, PageOperation};
-use destage_flash::{Operations, Timing};
+use destage_flash::media::dispatch::End;
+use destage_flash::{Kind, Operations, Timing};
 use destage_trace::Request;
 
 use crate::host::Identity;
@@ -41,6 +42,9 @@ pub struct Completion<'a> {
 /// A run that nobody asks to explain has `()`, which does nothing and costs nothing. Time is what
 /// [`Witness::moment`] said last.
 pub trait Witness: Send {
+    /// It does something with what it hears.
+    const LISTENS: bool = true;
+
     /// It is `now`, and something is about to happen. `device` is as the last event left it.
     #[inline]
     fn moment(&mut self, now: Ticks, device: &Device) {
@@ -98,6 +102,58 @@ pub trait Witness: Send {
     fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
         let _ = (die, time, moves);
     }
+    /// A step of `die` begins that leaves it to the next before its end; it is called `number`. It waits for its die `waited`: from
+    /// when to when, twice.
+    #[inline]
+    fn begins_beside(
+        &mut self,
+        number: u32,
+        die: u32,
+        operations: &Operations,
+        waited: [(Ticks, Ticks); 2],
+    ) {
+        let _ = (number, die, operations, waited);
+    }
+    /// A command of such a step of `die` goes on for `time`.
+    #[inline]
+    fn goes_on_beside(&mut self, die: u32, time: Ticks) {
+        let _ = (die, time);
+    }
+    /// Such a step is about to end.
+    #[inline]
+    fn ending_beside(&mut self, number: u32) {
+        let _ = number;
+    }
+    /// A garbage collection of `die` begins or ends, where its commands wait in queues.
+    #[inline]
+    fn collects(&mut self, die: u32, begins: bool) {
+        let _ = (die, begins);
+    }
+    /// A command that waited at `die` begins there; `moves` if it moves or erases what was there, and serves no request.
+    #[inline]
+    fn command_begins(&mut self, die: u32, kind: Kind, moves: bool) {
+        let _ = (die, kind, moves);
+    }
+    /// That command is all of `operation`.
+    #[inline]
+    fn serves(&mut self, die: u32, operation: PageOperation) {
+        let _ = (die, operation);
+    }
+    /// The phase of its command that ends so begins at `die`, and takes `time`.
+    #[inline]
+    fn phase_begins(&mut self, die: u32, end: End, time: Ticks) {
+        let _ = (die, end, time);
+    }
+    /// What is done for `operation` in such a command is done.
+    #[inline]
+    fn served(&mut self, operation: PageOperation) {
+        let _ = operation;
+    }
+    /// Such a command of `die` has ended.
+    #[inline]
+    fn is_idle(&mut self, die: u32) {
+        let _ = die;
+    }
     /// A read begins at `die` in the midst of its step.
     #[inline]
     fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
@@ -128,4 +184,6 @@ pub trait Witness: Send {
     }
 }
 
-impl Witness for () {}
+impl Witness for () {
+    const LISTENS: bool = false;
+}

@@ -5,10 +5,27 @@ use std::collections::HashMap;
 use destage_base::Ticks;
 use destage_device::{PageOperation, Work};
 
+use super::queues::{Phases, Serving, Span, Spent, within};
+
 /// How many parts a response has.
-pub const PARTS: usize = 7;
+pub const PARTS: usize = 12;
 /// The names of the parts.
-pub const PART_NAMES: [&str; PARTS] = ["queue", "bus", "slot", "slot_gc", "die", "die_gc", "flash"];
+pub const PART_NAMES: [&str; PARTS] = [
+    "queue",
+    "bus",
+    "slot",
+    "slot_gc",
+    "die",
+    "die_gc",
+    "flash",
+    "die_read",
+    "die_program",
+    "die_erase",
+    "channel",
+    "transfer",
+];
+/// Those behind the first so many are told apart only where commands wait in queues.
+pub(super) const PARTS_OF_STEPS: usize = 7;
 pub(super) const QUEUE: usize = 0;
 pub(super) const BUS: usize = 1;
 const SLOT: usize = 2;
@@ -16,6 +33,10 @@ const SLOT_GC: usize = 3;
 const DIE: usize = 4;
 const DIE_GC: usize = 5;
 const FLASH: usize = 6;
+/// And the same by kind.
+const DIE_WITH: usize = 7;
+const CHANNEL: usize = 10;
+const TRANSFER: usize = 11;
 
 /// A response in its parts, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,44 +83,66 @@ pub(super) struct Die {
     busy_until: Ticks,
     gc: Ticks,
     gc_until: Ticks,
-    /// Of the command in service: its begin, the garbage collection before it, and its own.
+    /// Of the command in service: its begin, what was done before it, and its own garbage collection.
     began: Ticks,
-    gc_before: Ticks,
+    before: Spent,
     gc_of_command: Ticks,
+    /// Where commands wait in queues.
+    pub serving: Serving,
 }
 
 impl Die {
     /// A command begins `now` that takes `time`, of which `gc` is garbage collection and comes first.
     pub fn begin(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
-        (self.began, self.gc_before, self.gc_of_command) = (now, self.gc(now), gc);
-        self.busy = self.busy(now).saturating_add(time);
-        self.busy_until = now.saturating_add(time);
-        self.gc = self.gc_before.saturating_add(gc);
+        (self.began, self.before, self.gc_of_command) = (now, self.spent(now), gc);
+        self.work(now, time);
+        self.gc = self.gc_in_steps(now).saturating_add(gc);
         self.gc_until = now.saturating_add(gc);
     }
 
     /// The command goes on `now` for `time`, of which `gc` is garbage collection.
     pub fn go_on(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
-        self.busy = self.busy(now).saturating_add(time);
-        self.busy_until = now.saturating_add(time);
-        self.gc = self.gc(now).saturating_add(gc);
+        self.work(now, time);
+        self.gc = self.gc_in_steps(now).saturating_add(gc);
         self.gc_until = now.saturating_add(gc);
         self.gc_of_command += gc;
     }
 
+    /// It is busy from `now` for `time`, and for what began before.
+    pub fn work(&mut self, now: Ticks, time: Ticks) {
+        let until = now.saturating_add(time).max(self.busy_until);
+        self.busy = self.busy_in_steps(now).saturating_add(until - now);
+        self.busy_until = until;
+    }
+
     /// Time of garbage collection up to `now`, which is not before the latest command.
     pub fn gc(&self, now: Ticks) -> Ticks {
+        self.gc_in_steps(now) + self.serving.spent(now).gc
+    }
+
+    fn gc_in_steps(&self, now: Ticks) -> Ticks {
         self.gc - self.gc_until.saturating_sub(now)
     }
 
     /// Busy time up to `now`, which is not before the latest command.
     pub fn busy(&self, now: Ticks) -> Ticks {
+        self.busy_in_steps(now) + self.serving.busy(now)
+    }
+
+    fn busy_in_steps(&self, now: Ticks) -> Ticks {
         self.busy - self.busy_until.saturating_sub(now)
+    }
+
+    /// What it has done up to `now` that others waited for.
+    pub fn spent(&self, now: Ticks) -> Spent {
+        let with = self.serving.spent(now).with;
+        let gc = self.gc(now);
+        Spent { gc, with }
     }
 
     /// Whether it collects garbage `now`.
     pub fn collects(&self, now: Ticks) -> bool {
-        self.gc_until > now
+        self.gc_until > now || self.serving.is_collecting()
     }
 }
 
@@ -108,12 +151,53 @@ impl Die {
 struct Step {
     operation: PageOperation,
     die: u32,
-    /// When another's end let it join its queue, and the garbage collection of its die before that.
-    queued: Option<(Ticks, Ticks)>,
+    /// When another's end let it join its queue, and what its die had done by then.
+    queued: Option<(Ticks, Spent)>,
     began: Ticks,
-    /// Garbage collection of its die up to its begin, and up to its end.
-    gc_began: Ticks,
+    /// What its die had done when it began, and its garbage collection up to its end.
+    spent: Spent,
     gc_ended: Ticks,
+    /// From when to when it had begun and waited for its die.
+    waited: [Span; 2],
+    /// Where commands wait in queues, and it was one.
+    phases: Option<Phases>,
+}
+
+impl Step {
+    /// Adds to `split` where the time of its service between `from` and `until` went; before `from` its die had collected `gc`.
+    fn serve(&self, split: &mut Split, from: Ticks, until: Ticks, gc: Ticks) {
+        let time = until - from;
+        if let Some(Phases { cells, data }) = self.phases {
+            let in_cells = within(cells, from, until);
+            let command = within((self.began, cells.0), from, until);
+            let moved = command + within(data, from, until);
+            split.0[FLASH] += in_cells;
+            split.0[TRANSFER] += moved;
+            split.0[CHANNEL] += time - in_cells - moved;
+            return;
+        }
+        let waited: Ticks = self
+            .waited
+            .map(|span| within(span, from, until))
+            .iter()
+            .sum();
+        let gc = self.gc_ended - self.spent.gc.max(gc).min(self.gc_ended);
+        let gc = gc.min(time - waited);
+        split.0[DIE] += waited;
+        split.0[DIE_GC] += gc;
+        split.0[FLASH] += time - waited - gc;
+    }
+}
+
+/// A step that leaves its die to the next before its end, or a command that waits in a queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Beside {
+    die: u32,
+    began: Ticks,
+    /// What its die had done by then.
+    spent: Spent,
+    waited: [Span; 2],
+    phases: Option<Phases>,
 }
 
 /// Steps of which each was queued when the next one ended; the latest first.
@@ -126,15 +210,15 @@ const STEPS_KEPT: usize = 4;
 struct Trail {
     die: u32,
     queued: Ticks,
-    gc: Ticks,
+    spent: Spent,
     before: Steps,
 }
 
-/// When a request was taken in, and the garbage collection of each die up to then.
+/// When a request was taken in, and what each die had done up to then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accepted {
     pub at: Ticks,
-    pub gc: Vec<Ticks>,
+    pub spent: Vec<Spent>,
 }
 
 /// The dies, and what led to what is happening now.
@@ -142,8 +226,13 @@ pub(super) struct Accepted {
 pub(super) struct Paths {
     pub dies: Vec<Die>,
     trails: HashMap<PageOperation, Trail>,
-    /// Reads in the midst of a step: when they began, and the garbage collection of their die up to then.
-    between: HashMap<PageOperation, (Ticks, Ticks)>,
+    /// Reads in the midst of a step: when they began, and what their die had done by then.
+    between: HashMap<PageOperation, (Ticks, Spent)>,
+    /// Steps that leave their dies to the next, by their number, and the one that ends now.
+    beside: Vec<Beside>,
+    ending_beside: Option<Beside>,
+    /// Commands that wait in queues are operations on their own: those that have begun.
+    commands: HashMap<PageOperation, Beside>,
     /// What has just ended, latest first; empty unless an operation is the cause of what happens.
     steps: Steps,
     by_slot: bool,
@@ -162,6 +251,7 @@ impl Paths {
     pub fn forget_cause(&mut self) {
         self.steps.clear();
         self.by_slot = false;
+        self.ending_beside = None;
     }
 
     pub fn slot_given(&mut self) {
@@ -179,33 +269,92 @@ impl Paths {
         let trail = Trail {
             die,
             queued: now,
-            gc: self.dies[die as usize].gc(now),
+            spent: self.dies[die as usize].spent(now),
             before: self.steps.clone(),
         };
         self.trails.insert(operation, trail);
     }
 
     pub fn begins_between(&mut self, operation: PageOperation, die: u32, now: Ticks) {
-        let gc = self.dies[die as usize].gc(now);
-        self.between.insert(operation, (now, gc));
+        let spent = self.dies[die as usize].spent(now);
+        self.between.insert(operation, (now, spent));
+    }
+
+    pub fn begins_beside(
+        &mut self,
+        number: u32,
+        die: u32,
+        now: Ticks,
+        waited: [(Ticks, Ticks); 2],
+    ) {
+        let number = number as usize;
+        if number >= self.beside.len() {
+            self.beside.resize_with(number + 1, Beside::default);
+        }
+        self.beside[number] = Beside {
+            die,
+            began: now,
+            spent: self.dies[die as usize].spent(now),
+            waited,
+            phases: None,
+        };
+    }
+
+    /// A command that waited in a queue of `die`, and is all of `operation`, begins.
+    pub fn command_begins(&mut self, operation: PageOperation, die: u32, now: Ticks) {
+        let beside = Beside {
+            die,
+            began: now,
+            spent: self.dies[die as usize].spent(now),
+            ..Beside::default()
+        };
+        self.commands.insert(operation, beside);
+    }
+
+    /// It has gone through its phases.
+    pub fn command_done(&mut self, operation: PageOperation) {
+        if let Some(command) = self.commands.get_mut(&operation) {
+            command.phases = Some(self.dies[command.die as usize].serving.phases);
+        }
+    }
+
+    pub fn ending_beside(&mut self, number: u32) {
+        let step = self.beside[number as usize];
+        self.ending = step.die;
+        self.ending_beside = Some(step);
     }
 
     pub fn ended(&mut self, operation: PageOperation, now: Ticks) {
         self.by_slot = false;
         self.steps.clear();
+        if !self.commands.is_empty()
+            && let Some(command) = self.commands.remove(&operation)
+        {
+            self.ending = command.die;
+            self.ending_beside = Some(command);
+        }
         let die = self.dies[self.ending as usize];
+        let in_steps = die.gc_of_command.min(now - die.began);
+        let in_queues = die.serving.spent(now).gc;
         let mut step = Step {
             operation,
             die: self.ending,
             queued: None,
             began: die.began,
-            gc_began: die.gc_before,
-            gc_ended: die.gc_before + die.gc_of_command.min(now - die.began),
+            spent: die.before,
+            gc_ended: (die.before.gc + in_steps).max(in_queues),
+            waited: [(0, 0); 2],
+            phases: None,
         };
+        if let Some(beside) = self.ending_beside {
+            (step.began, step.waited) = (beside.began, beside.waited);
+            (step.spent, step.gc_ended) = (beside.spent, beside.spent.gc);
+            step.phases = beside.phases;
+        }
         if !self.between.is_empty()
-            && let Some((began, gc)) = self.between.remove(&operation)
+            && let Some((began, spent)) = self.between.remove(&operation)
         {
-            (step.began, step.gc_began, step.gc_ended) = (began, gc, gc);
+            (step.began, step.spent, step.gc_ended) = (began, spent, spent.gc);
         }
         let trail = match self.trails.is_empty() {
             true => None,
@@ -217,7 +366,7 @@ impl Paths {
         };
         // A read may have followed its page to another die.
         let stayed = trail.die == self.ending;
-        step.queued = Some((trail.queued, if stayed { trail.gc } else { step.gc_began }));
+        step.queued = Some((trail.queued, if stayed { trail.spent } else { step.spent }));
         self.steps.push(step);
         let before = trail.before.into_iter().take(STEPS_KEPT - 1);
         self.steps.extend(before);
@@ -244,25 +393,21 @@ impl Paths {
         };
         let mut until = now;
         for (index, step) in self.steps.iter().enumerate() {
-            let (from, gc_from) = match step.queued {
-                Some((queued, gc)) if queued > accepted.at => (queued, gc),
-                _ => (accepted.at, accepted.gc[step.die as usize]),
-            };
-            let mut take = |part: usize, part_gc: usize, time: Ticks, gc: Ticks| {
-                let gc = gc.min(time);
-                split.0[part_gc] += gc;
-                split.0[part] += time - gc;
+            let (from, before) = match step.queued {
+                Some((queued, before)) if queued > accepted.at => (queued, before),
+                _ => (accepted.at, accepted.spent[step.die as usize]),
             };
             let is_own = index == 0 || is_read_for(step.operation, token, last.operation);
             if self.by_slot || !is_own {
-                let gc = step.gc_ended.saturating_sub(gc_from);
-                take(wait, wait_gc, until - from, gc);
+                let gc = step.gc_ended.saturating_sub(before.gc);
+                let gc = gc.min(until - from);
+                split.0[wait_gc] += gc;
+                split.0[wait] += until - from - gc;
             } else {
                 let began = step.began.clamp(from, until);
-                let gc = step.gc_began.saturating_sub(gc_from);
-                take(DIE, DIE_GC, began - from, gc);
-                let gc = step.gc_ended - step.gc_began.max(gc_from).min(step.gc_ended);
-                take(FLASH, DIE_GC, until - began, gc);
+                let rest = if step.phases.is_some() { CHANNEL } else { DIE };
+                wait_for_die(&mut split, began - from, step.spent.since(&before), rest);
+                step.serve(&mut split, began, until, before.gc);
             }
             until = from;
             if until == accepted.at {
@@ -273,6 +418,18 @@ impl Paths {
         split.0[wait] += until - accepted.at;
         (split, Some((awaited, Some(last.die))))
     }
+}
+
+/// Adds to `split` where `time` went in which an operation waited for its die, which `spent` time meanwhile; the rest is `rest`.
+fn wait_for_die(split: &mut Split, time: Ticks, spent: Spent, rest: usize) {
+    let mut left = time;
+    let with = (DIE_WITH..).zip(spent.with);
+    for (part, of) in [(DIE_GC, spent.gc)].into_iter().chain(with) {
+        let of = of.min(left);
+        split.0[part] += of;
+        left -= of;
+    }
+    split.0[rest] += left;
 }
 
 /// Whether `operation`, which ended before `last` was queued, reads something for the same request.

@@ -7,7 +7,7 @@ use super::{Config, RunResult};
 use crate::engine::{Engine, Mover};
 use crate::error::SimError;
 use crate::explain::{Explained, Explaining};
-use crate::limits::Limits;
+use crate::limits::{Limits, SoFar, Unanswered};
 use crate::meter::FlashMeter;
 use crate::metrics::{Scope, collect, learnt};
 use crate::observer::Observer;
@@ -124,7 +124,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
             let flash = config.flash();
             let dies = flash.geometry.dies;
             if config.explain {
-                let witness = (mover, Explaining::new(dies));
+                let witness = (mover, Explaining::new(dies, flash.dispatch.is_some()));
                 let engine = Engine::witnessed(engine, origin, device, flash, witness, observer);
                 Kind::Explained(Box::new(engine))
             } else {
@@ -163,12 +163,37 @@ impl<'a, B: Mover> Simulation<'a, B> {
     /// Whether the run is beyond one of `limits`, which are its own, however it goes on.
     #[must_use]
     pub fn is_beyond(&self, limits: &mut Limits) -> bool {
-        let so_far = match &self.kind {
+        let so_far = self.so_far();
+        so_far.is_some_and(|so_far| limits.are_passed(&so_far))
+    }
+
+    fn so_far(&self) -> Option<SoFar<'_>> {
+        match &self.kind {
             Kind::Timed(engine) => engine.so_far(),
             Kind::Explained(engine) => engine.so_far(),
             Kind::Counted(count) => Some(count.so_far()),
-        };
-        so_far.is_some_and(|so_far| limits.are_passed(&so_far))
+        }
+    }
+
+    /// How many requests have arrived, and are not answered.
+    #[must_use]
+    pub fn unanswered(&self) -> usize {
+        let so_far = self.so_far();
+        let unanswered = so_far.and_then(|so_far| so_far.unanswered);
+        unanswered.map_or(0, Unanswered::count)
+    }
+
+    /// There are no more requests: goes on for `events` events at most. Whether it goes on after them; [`Simulation::finish`]
+    /// follows.
+    ///
+    /// # Errors
+    /// As of [`Simulation::feed`].
+    pub fn work_down(&mut self, events: u64) -> Result<bool, SimError> {
+        match &mut self.kind {
+            Kind::Timed(engine) => engine.work_down(events),
+            Kind::Explained(engine) => engine.work_down(events),
+            Kind::Counted(_) => Ok(false),
+        }
     }
 
     /// There are no more requests, or none is wanted: runs to the end.

@@ -33,7 +33,7 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// A thread that takes all from `source`; the source, if there is no thread to be had.
-    pub fn of(source: Source<'static>) -> Result<Self, Source<'static>> {
+    pub fn of(source: Source<'static>) -> Result<Self, Box<Source<'static>>> {
         let so_far = source.so_far();
         let (full, filled) = sync_channel(WAITING);
         let (emptied, empty) = channel();
@@ -45,7 +45,7 @@ impl Ahead {
             }
         });
         let Ok(thread) = thread else {
-            return Err(source);
+            return Err(Box::new(source));
         };
         match give.send(source) {
             Ok(()) => Ok(Self {
@@ -54,7 +54,7 @@ impl Ahead {
                 thread: Some(thread),
                 so_far,
             }),
-            Err(unsent) => Err(unsent.0),
+            Err(unsent) => Err(Box::new(unsent.0)),
         }
     }
 

@@ -3,6 +3,8 @@
 const ABOUT_PARTS = {
   queue: "waits in the host or for the channel", bus: "moves over the host bus", slot: "waits for a buffer slot", slot_gc: "the same, behind garbage collection",
   die: "waits for a die", die_gc: "the same, behind garbage collection", flash: "is read or programmed",
+  die_read: "waits while its die reads", die_program: "waits while its die programs", die_erase: "waits while its die erases",
+  channel: "waits for a channel", transfer: "is on a channel",
 };
 /** Where a band of percentiles ends. */
 const BANDS = [50, 90, 99, 99.9];

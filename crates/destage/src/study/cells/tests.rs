@@ -99,6 +99,47 @@ fn variants_and_varied_parameters_reach_the_run() {
 }
 
 #[test]
+fn a_variant_may_have_a_profile_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[flash]\ndies = 3\npages_per_block = 32\nprogram_us = 700\n";
+    std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+    let variants = "[[variant]]\nname = 'old'\nprofile = 'disksim-ssd'\n[[variant]]\nname = 'mine'\nprofile = 'mine.toml'\n";
+    let text = format!("profile = 'bplru-mlc'\n{STUDY}{variants}").replace(
+        "[\"base\", \"drained\"]",
+        "['base', 'drained', 'old', 'mine']",
+    );
+    let study = Study::parse("s", &text, "s.toml", folder.path().into()).unwrap();
+    let found = study
+        .cells(Scale::Reduced, &traces(), &Extra::default())
+        .unwrap();
+    let program = |variant: &str| {
+        let mut cells = found.cells.iter();
+        let cell = cells.find(|cell| cell.labels["variant"] == variant);
+        let flash = &cell.unwrap().combination.config.typed.flash;
+        // What the study itself sets stands above every profile.
+        assert_eq!(flash.pages_per_block, 4, "{variant}");
+        flash.program_us
+    };
+    let of_profile = |name: &str| {
+        let mut settings = Settings::new();
+        settings.load_profile(name).unwrap();
+        settings.resolve().unwrap().typed.flash.program_us
+    };
+    assert_eq!(program("base"), of_profile("bplru-mlc"));
+    assert_eq!(program("drained"), program("base"));
+    assert_eq!(program("old"), of_profile("disksim-ssd"));
+    assert_eq!(program("mine"), 700.0);
+    assert_ne!(program("base"), program("old"));
+    let unknown = text.replace("disksim-ssd", "disksim-sdd");
+    let unknown = Study::parse("s", &unknown, "s.toml", folder.path().into()).unwrap();
+    let refused = unknown.cells(Scale::Reduced, &traces(), &Extra::default());
+    let Err(error) = refused else {
+        panic!("a profile that does not exist");
+    };
+    assert!(error.to_string().contains("disksim-ssd"), "{error}");
+}
+
+#[test]
 fn a_scheme_in_place_of_another_keeps_its_label() {
     let extra = Extra {
         replaced: [("block-lru".to_owned(), "lru".to_owned())].into(),

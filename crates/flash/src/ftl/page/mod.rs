@@ -12,6 +12,7 @@ mod free;
 mod gc;
 mod greedy_wear;
 mod levelling;
+mod mount;
 pub(super) mod parameters;
 mod placement;
 mod refusals;
@@ -22,14 +23,13 @@ mod tests;
 mod victims;
 mod wear_aware;
 
-use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
-use self::die::{Die, OnDie, Stream, Telling};
+use self::die::{Die, Stream, Telling};
 pub use self::gc::Policy;
 use self::gc::{Rules, collect_die, collect_pools, collect_step};
 pub(super) use self::parameters::ROW;
@@ -258,10 +258,8 @@ impl Ftl for PageFtl {
             parallel_units: self.units,
             places_writes: self.placement.is_some(),
             goes_round: self.placement.is_none() && self.config.stride == 1,
-            open_blocks: match self.placement {
-                None if self.units == 1 => {
-                    self.dies[0].pools.len() as u32 * (1 + self.config.telling.told())
-                }
+            open_blocks: match self.units {
+                1 => self.dies[0].pools.len() as u32 * (1 + self.config.telling.told()),
                 _ => 0,
             },
             gc_steps: match self.config.step_pages {
@@ -296,6 +294,12 @@ impl Ftl for PageFtl {
         match &mut self.placement {
             None => self.die_of(page),
             Some(placement) => placement.place(page.0 as u32, load),
+        }
+    }
+
+    fn place_behind(&mut self, page: Lpn, die: u32) {
+        if let Some(placement) = &mut self.placement {
+            placement.place_behind(page.0 as u32, die);
         }
     }
 
@@ -404,42 +408,7 @@ impl Ftl for PageFtl {
     }
 
     fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
-        let copies = scan.copies();
-        let mut newest = Vec::new();
-        let mut on: Vec<OnDie> = vec![OnDie::default(); self.dies.len()];
-        for of_page in copies.chunk_by(|one, next| one.page == next.page) {
-            let Some((place, others)) = of_page.split_last() else {
-                continue;
-            };
-            let number = self.number_in_die(place.page);
-            let on = &mut on[place.die as usize];
-            on.valid.push((number, place.at));
-            let is_equal = |other: &&Place| {
-                let (one, other) = (place.rank, other.rank);
-                (one.version, one.is_whole) == (other.version, other.is_whole)
-            };
-            let equal = others.iter().filter(is_equal);
-            let here = equal.filter(|other| other.die == place.die);
-            on.equal.extend(here.map(|other| (number, other.at)));
-            newest.push(*place);
-        }
-        let mut moved = BTreeMap::new();
-        for (number, (die, on)) in (0..).zip(self.dies.iter_mut().zip(&on)) {
-            for (from, to) in die.mount(&scan.dies[number as usize], on) {
-                moved.insert((number, from), to);
-            }
-        }
-        for place in &mut newest {
-            if let Some(to) = moved.get(&(place.die, place.at)) {
-                place.at = *to;
-            }
-        }
-        if let Some(placement) = &mut self.placement {
-            for place in &newest {
-                placement.found(place.page.0 as u32, place.die);
-            }
-        }
-        places.extend(newest);
+        self.take_over(scan, places, &mut |_, _, _| false);
         Ok(())
     }
 

@@ -263,6 +263,8 @@ pub struct PageConfig {
     pub journal: Option<(u32, u32)>,
     /// What tells writes apart.
     pub telling: Telling,
+    /// Blocks of each die that a layer built upon this one may have for itself, where what is kept free has to suffice beside them.
+    pub aside: u32,
 }
 
 /// The floor where none is set.
@@ -302,6 +304,7 @@ impl PageConfig {
             floor: 0,
             journal: None,
             telling: Telling::Nothing,
+            aside: 0,
         }
     }
 
@@ -500,7 +503,8 @@ impl PageConfig {
         };
         let data_pages = geometry.data_pages();
         let map_pages = self.map_pages(geometry.blocks_per_plane * planes * data_pages);
-        let needed = self.open_blocks() + map_pages.div_ceil(data_pages) + self.least_free() + more;
+        let open = self.open_blocks() + self.aside;
+        let needed = open + map_pages.div_ceil(data_pages) + self.least_free() + more;
         needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
     }
 
@@ -522,7 +526,7 @@ impl PageConfig {
             high if high < low => return Err(BuildError::HighMark { high, low }),
             high => high,
         };
-        let open = self.open_blocks();
+        let open = self.open_blocks() + self.aside;
         let data_blocks = (self.geometry.blocks_per_plane - reserved) * planes;
         let data_pages = self.geometry.data_pages();
         let map_blocks = self

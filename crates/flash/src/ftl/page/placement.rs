@@ -110,6 +110,22 @@ impl Placement {
         die
     }
 
+    /// A write of `page` goes to `die`, unless others wait at another one.
+    pub fn place_behind(&mut self, page: u32, die: u32) {
+        if let Some(waiting) = self.waiting.get_mut(&page) {
+            waiting.writes += 1;
+            return;
+        }
+        let counted = self.home(page) != Some(die);
+        self.pages[die as usize] += u32::from(counted);
+        let waiting = Waiting {
+            die,
+            writes: 1,
+            counted,
+        };
+        self.waiting.insert(page, waiting);
+    }
+
     /// The die of a write of `page` that is served now, chosen if it was not; and what
     /// [`Placement::withdraw`] goes back to if it was.
     pub fn destination(&mut self, page: u32) -> (u32, Option<u32>) {

@@ -59,6 +59,7 @@ fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
         power_may_fail: false,
         filled: true,
         seed: 1,
+        aside: 0,
     }
 }
 

@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use destage_base::archived;
 
 use crate::ftl::page::die::Die;
+use crate::mount::FoundBlock;
+use crate::operation::Role;
 
 /// See the [module](self).
 #[derive(Clone)]
@@ -24,6 +26,7 @@ pub(super) struct Cache {
     pub folded_to: u32,
     is_static: bool,
     block_pages: u32,
+    /// Blocks it may have; those that it was given, if they are its own for ever.
     most_blocks: u32,
 }
 
@@ -52,9 +55,43 @@ impl Cache {
             let Some(block) = die.take_block(die.watermarks.high) else {
                 break;
             };
-            self.is_here[block as usize] = true;
-            self.free.insert(0, block);
+            self.own_erased(block);
         }
+        self.most_blocks = self.blocks();
+    }
+
+    /// `block`, which is erased, is its own.
+    pub fn own_erased(&mut self, block: u32) {
+        self.is_here[block as usize] = true;
+        self.free.insert(0, block);
+    }
+
+    /// Takes over the blocks of `die`, which has its map again, that are `found` to be of a cache: the one programmed last goes
+    /// on if it is not full. One that has blocks of its own takes erased ones for what is left of them, whichever these are.
+    pub fn take_over(&mut self, die: &mut Die, found: &[FoundBlock]) {
+        self.is_here.fill(false);
+        self.free.clear();
+        let is_its = |block: &u32| found[*block as usize].role() == Some(Role::Cache);
+        let mut used: Vec<u32> = (0..found.len() as u32).filter(is_its).collect();
+        used.sort_by_key(|block| found[*block as usize].programs());
+        for block in &used {
+            self.is_here[*block as usize] = true;
+        }
+        let end = |block: &u32| found[*block as usize].end();
+        self.open = used.pop_if(|block| end(block) < self.block_pages);
+        self.next = self.open.as_ref().map_or(0, end);
+        self.full = used.into();
+        self.folded_to = 0;
+        while self.lacks_blocks()
+            && let Some(block) = die.take_block(0)
+        {
+            self.own_erased(block);
+        }
+    }
+
+    /// Whether it has fewer blocks than are its own, as after a mount that found too few erased.
+    pub fn lacks_blocks(&self) -> bool {
+        self.is_static && self.blocks() < self.most_blocks
     }
 
     /// Blocks it has now, with those it may fill where they are its own.
@@ -105,9 +142,10 @@ impl Cache {
         Some((block, place))
     }
 
-    /// The full block that was filled first.
-    pub fn oldest(&self) -> Option<u32> {
-        self.full.front().copied()
+    /// The full block that was filled first, if `die` has room for what it holds.
+    pub fn to_fold(&self, die: &Die) -> Option<u32> {
+        let oldest = self.full.front().copied();
+        oldest.filter(|block| die.has_room_for(*block, 0))
     }
 
     /// The oldest full block is empty: it is erased, unless it is worn out.

@@ -18,8 +18,9 @@ use super::page::PageFtl;
 use super::page::parameters::{Greedy, PageConfig};
 use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
+use crate::mount::{MountError, Place, Scan};
 use crate::nand::{Ppn, Wear};
-use crate::operation::Operations;
+use crate::operation::{Cause, Operations};
 
 const OURS: &str = "ours";
 
@@ -67,7 +68,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: OURS,
     has_flash: true,
     has_cell_modes: true,
-    can_be_mounted: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Pslc::new(config)?)),
 };
@@ -82,13 +83,15 @@ struct Pslc {
     folds_idle: bool,
     fold_pages: u32,
     page_bits: u32,
+    /// The last erased block of a die is for garbage collection alone.
+    power_may_fail: bool,
     /// Pages written to caches, past them, and folded.
     cached: u64,
     direct: u64,
     folded: u64,
 }
 
-archived!(Pslc { data, caches, cached, direct, folded } fixed { full, folds_idle, fold_pages, page_bits });
+archived!(Pslc { data, caches, cached, direct, folded } fixed { full, folds_idle, fold_pages, page_bits, power_may_fail });
 
 impl Pslc {
     fn new(config: &FtlConfig<'_>) -> Result<Self, BuildError> {
@@ -107,6 +110,10 @@ impl Pslc {
             let of_die = f64::from(geometry.blocks_per_die());
             settings.reserve_percent += 100.0 * f64::from(blocks) / of_die;
         }
+        if config.power_may_fail {
+            // Of a dynamic cache all but the open block can be folded.
+            settings.aside = if is_static { blocks } else { 1 };
+        }
         let mut data = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
         let block_pages = (geometry.data_pages() / config.bits_per_cell).max(1);
         let caches = (0..geometry.dies as usize).map(|die| {
@@ -123,6 +130,7 @@ impl Pslc {
             folds_idle: parameters.cache_fold_idle,
             fold_pages: parameters.cache_fold_pages,
             page_bits: geometry.page_bits(),
+            power_may_fail: config.power_may_fail,
             cached: 0,
             direct: 0,
             folded: 0,
@@ -135,24 +143,31 @@ impl Pslc {
         operations.hold_one_bit(first, |Ppn(at)| cache.has(at >> self.page_bits));
     }
 
-    /// Folds up to `most` pages of the oldest full block of the cache of `die`, and erases it behind the last; whether
-    /// there was anything to do.
+    /// Whether garbage of `die` is due.
+    fn is_short(&self, die: usize) -> bool {
+        self.data.die(die).needy_pools > 0
+    }
+
+    /// Folds up to `most` pages of the oldest full block of the cache of `die` on behalf of `cause`, and erases it behind the
+    /// last; whether there was anything to do.
     fn fold(
         &mut self,
         die: usize,
         most: u32,
+        cause: Cause,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         let Self { data, caches, .. } = self;
         let state = data.die_mut(die);
         let cache = &mut caches[die];
-        let Some(block) = cache.oldest().filter(|block| state.has_room_for(*block, 0)) else {
+        let Some(block) = cache.to_fold(state) else {
             return Ok(false);
         };
         let first = operations.all().len();
         let mut moved = 0;
         while moved < most && state.valid_of(block) > 0 {
-            let Some(behind) = state.move_next(block, cache.folded_to, operations)? else {
+            let from = (block, cache.folded_to);
+            let Some(behind) = state.move_next(from, cause, operations)? else {
                 break;
             };
             cache.folded_to = behind;
@@ -161,7 +176,7 @@ impl Pslc {
         self.folded += u64::from(moved);
         let is_empty = state.valid_of(block) == 0;
         if is_empty && !state.is_worn(block) {
-            operations.push_erase(crate::Cause::Copy, Ppn(block << self.page_bits));
+            operations.push_erase(cause, Ppn(block << self.page_bits));
         }
         self.tell_cells(die, first, operations);
         if is_empty {
@@ -228,11 +243,12 @@ impl Ftl for Pslc {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         let at = die as usize;
-        let is_short = self.data.die(at).needy_pools > 0;
+        let is_short = self.is_short(at);
         let makes_way = self.full == Full::Fold && self.caches[at].is_full(self.data.die(at));
+        let may_fold = !(self.power_may_fail && is_short);
         // A block of the cache holds least, and where it is dynamic the blocks of the cache are what others lack.
-        if (makes_way || is_short && self.caches[at].is_dynamic())
-            && self.fold(at, u32::MAX, operations)?
+        if (makes_way && may_fold || is_short && self.caches[at].is_dynamic())
+            && self.fold(at, u32::MAX, Cause::Copy, operations)?
         {
             return Ok(true);
         }
@@ -240,7 +256,42 @@ impl Ftl for Pslc {
     }
 
     fn work_idle(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
-        self.fold(die as usize, self.fold_pages, operations)
+        if self.power_may_fail && self.is_short(die as usize) {
+            return Ok(false);
+        }
+        self.fold(die as usize, self.fold_pages, Cause::Copy, operations)
+    }
+
+    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+        let caches = &mut self.caches;
+        self.data.take_over(scan, places, &mut |die, state, found| {
+            let cache = &mut caches[die];
+            cache.take_over(state, found);
+            cache.is_dynamic() && cache.to_fold(state).is_some()
+        });
+        Ok(())
+    }
+
+    /// Gives the cache the blocks it lacks; then folds, where that is what garbage collection would begin with.
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        let at = die as usize;
+        let dead = self.data.die(at).dead(0);
+        let cache = &mut self.caches[at];
+        if let Some(dead) = dead.filter(|_| cache.lacks_blocks()) {
+            operations.push_erase(Cause::Mount, Ppn(dead << self.page_bits));
+            self.data.die_mut(at).erase_keeping(dead, 0);
+            cache.own_erased(dead);
+            return Ok(true);
+        }
+        if dead.is_none()
+            && cache.is_dynamic()
+            && self.is_short(at)
+            && self.fold(at, u32::MAX, Cause::Mount, operations)?
+        {
+            self.folded = 0;
+            return Ok(true);
+        }
+        self.data.mount_step(die, operations)
     }
 
     fn reset_figures(&mut self) {

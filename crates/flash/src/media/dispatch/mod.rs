@@ -14,6 +14,7 @@
 //! A channel that is free gives way to waiting data first, then to commands. The rules are those of MQSim's flash back
 //! end (docs/SPEC.md, "Commands dispatched").
 
+mod line;
 mod queue;
 
 use alloc::collections::VecDeque;
@@ -105,9 +106,18 @@ struct Die {
     left: usize,
 }
 
+impl Die {
+    /// Whether it begins a command as soon as its channel is free.
+    fn is_ready(&self) -> bool {
+        self.command.is_empty() && !self.queue.is_empty()
+    }
+}
+
 #[derive(Clone, Default)]
 struct Channel {
     busy: bool,
+    /// Dies that are [ready](Die::is_ready).
+    ready: u32,
     /// Dies with a page that waits to leave, once for each page.
     data: VecDeque<u32>,
     /// The die that is asked first.
@@ -120,16 +130,22 @@ pub struct Dispatcher {
     config: DispatchConfig,
     dies: Vec<Die>,
     channels: Vec<Channel>,
+    /// The channel of each die.
+    channel_of: Vec<u32>,
+    /// A bit for each channel that was idle when something came that it can begin.
+    asked: Vec<u64>,
 }
 
 impl Dispatcher {
     /// Idle media.
     #[must_use]
     pub fn new(config: DispatchConfig) -> Self {
-        let dies = config.channels as usize * config.dies_per_channel as usize;
+        let dies = config.channels * config.dies_per_channel;
         Self {
-            dies: vec![Die::default(); dies],
+            dies: vec![Die::default(); dies as usize],
             channels: vec![Channel::default(); config.channels as usize],
+            channel_of: (0..dies).map(|die| die / config.dies_per_channel).collect(),
+            asked: vec![0; config.channels.div_ceil(u64::BITS) as usize],
             config,
         }
     }
@@ -137,14 +153,26 @@ impl Dispatcher {
     /// `operation` waits at its die. Nothing begins before [`Dispatcher::dispatch`].
     pub fn push(&mut self, operation: Operation) {
         let die = &mut self.dies[operation.die as usize];
+        let was_ready = die.is_ready();
         die.queue.push(operation, &self.config.rules);
+        if !was_ready && die.is_ready() {
+            let number = self.channel_of[operation.die as usize];
+            let channel = &mut self.channels[number as usize];
+            channel.ready += 1;
+            if !channel.busy {
+                self.asked[(number / u64::BITS) as usize] |= 1 << (number % u64::BITS);
+            }
+        }
     }
 
     /// Every idle channel, in the order of their numbers, begins a command if it can.
     pub fn dispatch<C: Clock>(&mut self, clock: &mut C) {
-        for channel in 0..self.config.channels {
-            if !self.channels[channel as usize].busy {
-                self.issue(channel, clock);
+        for word in 0..self.asked.len() {
+            let mut asked = core::mem::take(&mut self.asked[word]);
+            while asked != 0 {
+                // One that became busy and idle again has been asked since.
+                self.issue(word as u32 * u64::BITS + asked.trailing_zeros(), clock);
+                asked &= asked - 1;
             }
         }
     }
@@ -160,16 +188,28 @@ impl Dispatcher {
 
     /// A die of `channel` begins a command, if one that is idle has something to do.
     fn issue<C: Clock>(&mut self, channel: u32, clock: &mut C) {
-        let dies = self.config.dies_per_channel;
-        for _ in 0..dies {
-            let turn = &mut self.channels[channel as usize].turn;
-            let number = channel * dies + *turn;
-            *turn = (*turn + 1) % dies;
+        let DispatchConfig {
+            dies_per_channel: dies,
+            rules,
+            planes,
+            ..
+        } = self.config;
+        let state = &mut self.channels[channel as usize];
+        if state.ready == 0 || state.busy {
+            return;
+        }
+        loop {
+            let number = channel * dies + state.turn;
+            state.turn += 1;
+            if state.turn == dies {
+                state.turn = 0;
+            }
             let die = &mut self.dies[number as usize];
-            let DispatchConfig { rules, planes, .. } = &self.config;
-            if die.command.is_empty() && die.queue.take(rules, *planes, &mut die.command) {
+            if die.is_ready() {
+                die.queue.take(&rules, planes, &mut die.command);
+                state.ready -= 1;
+                state.busy = true;
                 clock.issued(&die.command);
-                self.channels[channel as usize].busy = true;
                 clock.begins(End::Command(number), self.config.command(&die.command));
                 return;
             }
@@ -179,11 +219,11 @@ impl Dispatcher {
     fn command_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let command = &self.dies[die as usize].command;
         clock.begins(End::Cells(die), self.config.cells(command));
-        self.free_channel(die / self.config.dies_per_channel, clock);
+        self.free_channel(self.channel_of[die as usize], clock);
     }
 
     fn cells_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
-        let channel = die / self.config.dies_per_channel;
+        let channel = self.channel_of[die as usize];
         let state = &self.dies[die as usize];
         let reads = state.command.first().map(|first| first.kind) == Some(Kind::Read);
         if reads {
@@ -213,13 +253,16 @@ impl Dispatcher {
         if state.left >= state.command.len() {
             self.free_die(die, clock);
         }
-        self.free_channel(die / self.config.dies_per_channel, clock);
+        self.free_channel(self.channel_of[die as usize], clock);
     }
 
     fn free_die<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let state = &mut self.dies[die as usize];
         state.command.clear();
         state.left = 0;
+        if state.is_ready() {
+            self.channels[self.channel_of[die as usize] as usize].ready += 1;
+        }
         clock.idle(die);
     }
 

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use destage_base::Ticks;
 
+use super::line::{Line, Waiting};
 use crate::operation::Kind;
 
 /// One page that is read or programmed, or one block that is erased.
@@ -61,167 +62,185 @@ pub struct Rules {
     pub reads_wait: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Waiting {
-    operation: Operation,
-    /// How many came before it to this die.
-    rank: u64,
-    /// Of a read: the rank of the program that it has to wait for.
-    after: Option<u64>,
-}
-
-/// What waits at a die, in the order in which it came.
+/// What waits at a die.
 #[derive(Clone, Default)]
 pub(super) struct Queue {
-    reads: VecDeque<Waiting>,
-    programs: VecDeque<Waiting>,
+    /// Reads that wait for nothing but their turn.
+    reads: Line,
+    programs: Line,
     erases: VecDeque<Waiting>,
+    /// Reads that have to wait for a program, with its rank. It is older than they, and so nothing that is asked of the oldest
+    /// depends on them.
+    held: Vec<(u64, Waiting)>,
+    /// Where programs of a plane go in their order: by plane, modulo [`PLANES`], the ranks of those that wait.
+    in_planes: Vec<VecDeque<u64>>,
+    /// Ranks of the programs of the latest command; kept for its memory only.
+    taken: Vec<u64>,
     /// Ranks given.
     ranks: u64,
-    /// Reads that wait for a program.
-    held: usize,
     /// Read commands that have begun while something else waited.
     ahead: u32,
 }
 
 /// After every rank.
 const NEVER: u64 = u64::MAX;
+/// Planes that are told apart; beyond it several count as one, and fewer go together.
+const PLANES: u32 = u64::BITS;
 
-/// The rank of the oldest.
-fn first_rank(queue: &VecDeque<Waiting>) -> u64 {
-    queue.front().map_or(NEVER, |waiting| waiting.rank)
+/// The plane of an operation, as planes are told apart.
+fn plane(waiting: &Waiting) -> usize {
+    (waiting.operation.plane % PLANES) as usize
+}
+
+fn rank(oldest: Option<&Waiting>) -> u64 {
+    oldest.map_or(NEVER, |waiting| waiting.rank)
 }
 
 impl Queue {
+    /// Whether nothing waits. Else there is a next command.
+    pub fn is_empty(&self) -> bool {
+        // A read that is held waits for a program here.
+        self.programs.is_empty() && self.reads.is_empty() && self.erases.is_empty()
+    }
+
     pub fn push(&mut self, operation: Operation, rules: &Rules) {
-        let place = |of: &Operation| (of.plane, of.block, of.page);
-        let mut after = None;
-        if operation.kind == Kind::Read && rules.reads_wait {
-            let mut programs = self.programs.iter().rev();
-            let program = programs.find(|waiting| place(&waiting.operation) == place(&operation));
-            after = program.map(|waiting| waiting.rank);
-            self.held += usize::from(after.is_some());
-        }
         let waiting = Waiting {
             operation,
             rank: self.ranks,
-            after,
         };
         self.ranks += 1;
         match operation.kind {
-            Kind::Read => self.reads.push_back(waiting),
-            Kind::Program => self.programs.push_back(waiting),
+            Kind::Read => match self.program_before(&operation, rules) {
+                Some(program) => self.held.push((program, waiting)),
+                None => self.reads.push(waiting),
+            },
+            Kind::Program => {
+                if rules.together == Together::InOrder {
+                    self.push_in_plane(&waiting);
+                }
+                self.programs.push(waiting);
+            }
             Kind::Erase => self.erases.push_back(waiting),
         }
     }
 
-    /// Takes the operations of the next command, of up to `planes` planes, into the empty `command`; whether there are any.
-    pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) -> bool {
-        let read = self.reads.iter().find(|waiting| waiting.after.is_none());
+    /// The program that `read` has to wait for.
+    fn program_before(&self, read: &Operation, rules: &Rules) -> Option<u64> {
+        let may_wait = rules.reads_wait && !self.programs.is_empty();
+        may_wait.then(|| self.programs.last_of(read)).flatten()
+    }
+
+    fn push_in_plane(&mut self, program: &Waiting) {
+        let plane = plane(program);
+        if self.in_planes.len() <= plane {
+            self.in_planes.resize(plane + 1, VecDeque::new());
+        }
+        self.in_planes[plane].push_back(program.rank);
+    }
+
+    /// Takes the operations of the next command, of up to `planes` planes, into the empty `command`.
+    pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) {
+        let read = rank(self.reads.first());
         // Programs do not go past an erase, which may be of their block, and an erase goes past nothing.
-        let [reads, programs, erases] = [&self.reads, &self.programs, &self.erases].map(first_rank);
-        let is_erase = erases < programs.min(reads);
-        let is_change = is_erase || programs < erases;
-        let others_wait = programs.min(erases) < NEVER;
-        let is_read = match (read, rules.order) {
-            (None, _) => false,
-            (Some(_), _) if !is_change => true,
-            (Some(read), Order::Arrival) => read.rank < programs.min(erases),
-            (Some(_), Order::ReadsFirst(most)) => most == 0 || self.ahead < most,
+        let (program, erase) = (rank(self.programs.first()), rank(self.erases.front()));
+        let change = program.min(erase);
+        let is_erase = erase < program.min(read);
+        let is_change = is_erase || program < erase;
+        let others_wait = change < NEVER;
+        let is_read = match rules.order {
+            _ if read == NEVER => false,
+            _ if !is_change => true,
+            Order::Arrival => read < change,
+            Order::ReadsFirst(most) => most == 0 || self.ahead < most,
+        };
+        let planes = match rules.together {
+            Together::Never => 1,
+            Together::InOrder | Together::AnyOrder => planes,
         };
         if is_read {
             self.ahead = if others_wait { self.ahead + 1 } else { 0 };
-            let planes = Planes {
-                together: if rules.together == Together::Never {
-                    1
-                } else {
-                    planes
-                },
-                in_order: false,
-            };
-            let free = |waiting: &Waiting| waiting.after.is_none();
-            gather(&mut self.reads, planes, free, |taken| {
-                command.push(taken.operation)
-            });
+            gather(
+                &mut self.reads,
+                planes,
+                |_| true,
+                |read| command.push(read.operation),
+            );
         } else if is_erase {
             self.ahead = 0;
             command.extend(self.erases.pop_front().map(|waiting| waiting.operation));
         } else if is_change {
             self.ahead = 0;
-            let planes = Planes {
-                together: if rules.together == Together::Never {
-                    1
-                } else {
-                    planes
-                },
-                in_order: rules.together == Together::InOrder,
-            };
-            let Self {
-                reads,
-                programs,
-                held,
-                ..
-            } = self;
-            let free = |waiting: &Waiting| waiting.rank < erases;
-            gather(programs, planes, free, |taken| {
-                command.push(taken.operation);
-                if *held > 0 {
-                    *held -= release(reads, taken.rank);
-                }
-            });
+            self.take_programs(planes, erase, rules.together, command);
         }
-        !command.is_empty()
+    }
+
+    /// Takes the first program, and those older than `erase` that go with it.
+    fn take_programs(
+        &mut self,
+        planes: u32,
+        erase: u64,
+        together: Together,
+        command: &mut Vec<Operation>,
+    ) {
+        let Self {
+            reads,
+            programs,
+            held,
+            in_planes,
+            taken,
+            ..
+        } = self;
+        let in_order = together == Together::InOrder;
+        let is_next = |program: &Waiting| {
+            let of_plane =
+                |planes: &[VecDeque<u64>]| planes[plane(program)].front() == Some(&program.rank);
+            program.rank < erase && (!in_order || of_plane(in_planes))
+        };
+        taken.clear();
+        gather(programs, planes, is_next, |program| {
+            command.push(program.operation);
+            taken.push(program.rank);
+        });
+        if in_order {
+            for program in command.iter() {
+                in_planes[(program.plane % PLANES) as usize].pop_front();
+            }
+        }
+        if !held.is_empty() {
+            let released = held.extract_if(.., |(program, _)| taken.contains(program));
+            released.for_each(|(_, read)| reads.insert(read));
+        }
     }
 }
 
-/// Which of a queue go together.
-#[derive(Clone, Copy)]
-struct Planes {
-    /// At most so many.
-    together: u32,
-    /// None that has an earlier one of its plane before it.
-    in_order: bool,
-}
-
-/// Takes from `queue` the first that is `free`, and those that go with it.
+/// Takes the first of `line`, and those of its page offset that go with it: of other planes, up to `planes` in all, and if they
+/// are `free`.
+#[inline]
 fn gather(
-    queue: &mut VecDeque<Waiting>,
-    planes: Planes,
+    line: &mut Line,
+    planes: u32,
     free: impl Fn(&Waiting) -> bool,
-    mut take: impl FnMut(Waiting),
+    mut take: impl FnMut(&Waiting),
 ) {
-    let mut offset = None;
-    // A bit for each plane; beyond 64 planes several share one, and fewer go together.
-    let (mut settled, mut count) = (0u64, 0);
-    let mut position = 0;
-    while count < planes.together
-        && let Some(waiting) = queue.get(position)
-    {
-        let Operation { plane, page, .. } = waiting.operation;
-        let bit = 1u64 << (plane % 64);
-        let joins = settled & bit == 0 && offset.is_none_or(|offset| offset == page);
-        let joins = joins && free(waiting);
-        if joins || planes.in_order {
-            count += u32::from(settled & bit == 0);
-            settled |= bit;
-        }
-        if joins && let Some(taken) = queue.remove(position) {
-            offset = Some(page);
-            take(taken);
-        } else {
-            position += 1;
-        }
+    let Some(first) = line.take_first() else {
+        return;
+    };
+    take(&first);
+    if planes == 1 || line.is_empty() {
+        return;
     }
-}
-
-/// Lets the reads go that wait for the program of `rank`; how many.
-fn release(reads: &mut VecDeque<Waiting>, rank: u64) -> usize {
-    let mut released = 0;
-    for read in reads {
-        if read.after == Some(rank) {
-            read.after = None;
-            released += 1;
+    let (mut taken, mut count) = (1u64 << plane(&first), 1);
+    line.take_alike(first.operation.page, |waiting| {
+        if count == planes {
+            return None;
         }
-    }
-    released
+        let bit = 1 << plane(waiting);
+        let joins = taken & bit == 0 && free(waiting);
+        if joins {
+            taken |= bit;
+            count += 1;
+            take(waiting);
+        }
+        Some(joins)
+    });
 }

@@ -1,9 +1,9 @@
 //! Blocks that a layer built upon this one fills itself, and empties again.
 
-use super::{Die, Stream};
+use super::Die;
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
-use crate::operation::{Cause, Operations};
+use crate::operation::{Cause, Operations, Purpose, Role};
 
 impl Die {
     /// Takes a free block away from pool 0, if more than `spare` are free.
@@ -43,7 +43,7 @@ impl Die {
     ) {
         let ppn = block << self.shape.page_bits | place;
         self.invalidate(page);
-        operations.push_host_program(cause, Ppn(ppn), || Stream::Host.purpose());
+        operations.push_host_program(cause, Ppn(ppn), || Purpose::shared(Role::Cache));
         self.nand.program(block, place);
         *self.map.get_mut(page as usize) = ppn;
         *self.owner.get_mut(ppn as usize) = page;
@@ -60,15 +60,15 @@ impl Die {
         u32::from(self.blocks.get(block as usize).valid)
     }
 
-    /// Moves the first valid page of `block` from page `from` on to where garbage collection would, and returns the page
-    /// behind it. None if there is none.
+    /// Moves the first valid page of `block` from page `from` on to where garbage collection would, on behalf of `cause`, and
+    /// returns the page behind it. None if there is none.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
     pub fn move_next(
         &mut self,
-        block: u32,
-        from: u32,
+        (block, from): (u32, u32),
+        cause: Cause,
         operations: &mut Operations,
     ) -> Result<Option<u32>, NoSpace> {
         let first = block << self.shape.page_bits;
@@ -82,7 +82,7 @@ impl Die {
         self.log_migration(page);
         self.invalidate(page);
         let from = Ppn(first | place);
-        self.push_copy(Cause::Copy, (from, target), None, stream, operations);
+        self.push_copy(cause, (from, target), None, stream, operations);
         self.program(0, stream, page, operations);
         Ok(Some(place + 1))
     }

@@ -18,11 +18,11 @@ pub(in crate::ftl) struct OnDie {
 }
 
 impl Die {
-    /// Takes over `blocks`, as a die that was just made without contents, with the pages that are `on` it. Gives those of which
-    /// another copy was taken: where it was to be, and where it is.
+    /// Takes over `blocks`, as a die that was just made without contents, with the pages that are `on` it.
     ///
-    /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full.
-    pub fn mount(&mut self, blocks: &[FoundBlock], on: &OnDie) -> Vec<(Ppn, Ppn)> {
+    /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full. Those of
+    /// a cache are left to the layer that fills them.
+    pub fn mount(&mut self, blocks: &[FoundBlock], on: &OnDie) {
         for (block, found) in (0..).zip(blocks) {
             self.nand.restore(block, found);
         }
@@ -34,6 +34,7 @@ impl Die {
         }
         let mut used: Vec<u32> = (0..blocks.len() as u32)
             .filter(|block| !blocks[*block as usize].pages.is_empty())
+            .filter(|block| blocks[*block as usize].role() != Some(Role::Cache))
             .collect();
         used.sort_by_cached_key(|block| blocks[*block as usize].programs().unwrap_or((0, 0)));
         self.next_sequence = 1;
@@ -61,24 +62,29 @@ impl Die {
         for pool in 0..self.pools.len() {
             self.count_at_mount(pool, blocks);
         }
+    }
+
+    /// If programs that were cut off have left a pool without room for what garbage collection would move: a block of which
+    /// every page has an equal copy in another one is given up for those, and can be erased. There is one as long as the last
+    /// free block is opened by garbage collection alone, which erases nothing before all of its copies have ended. Gives the
+    /// pages of which another copy was taken: where it was to be, and where it is.
+    pub fn discard_copies(&mut self, blocks: &[FoundBlock], on: &OnDie) -> Vec<(Ppn, Ppn)> {
         let mut moved = Vec::new();
         for pool in 0..self.pools.len() {
-            self.discard_copies(pool, blocks, &on.equal, &mut moved);
+            self.discard_copies_of(pool, blocks, &on.equal, &mut moved);
         }
         moved
     }
 
-    /// If programs that were cut off have left `pool` without room for what garbage collection would move: a block of which
-    /// every page has an equal copy in another one is given up for those, and can be erased. There is one as long as the last
-    /// free block is opened by garbage collection alone, which erases nothing before all of its copies have ended.
-    fn discard_copies(
+    fn discard_copies_of(
         &mut self,
         pool: usize,
         blocks: &[FoundBlock],
         equal: &[(u32, Ppn)],
         moved: &mut Vec<(Ppn, Ppn)>,
     ) {
-        if !self.asides[pool].needs_gc || self.has_dead(pool) || self.at_mount(pool).is_some() {
+        if !self.asides[pool].needs_gc || self.dead(pool).is_some() || self.at_mount(pool).is_some()
+        {
             return;
         }
         let block_of = |at: &Ppn| at.0 >> self.shape.page_bits;
@@ -90,9 +96,12 @@ impl Die {
         others.dedup_by_key(|(page, ..)| *page);
         let has_others = |block: &u32| {
             let of_block = others.iter().filter(|(_, at, _)| block_of(at) == *block);
-            let is_worn = blocks[*block as usize].erases >= self.retire_at;
+            let found = &blocks[*block as usize];
+            let is_worn = found.erases >= self.retire_at;
             let valid = self.blocks.get(*block as usize).valid;
-            !is_worn && of_block.count() == usize::from(valid)
+            // An erased block, and one of a cache, is nothing to give up.
+            let is_its = !found.pages.is_empty() && found.role() != Some(Role::Cache);
+            is_its && !is_worn && of_block.count() == usize::from(valid)
         };
         let state = &self.pools[pool];
         let all = state.first_block..state.first_block + state.blocks;
@@ -121,11 +130,11 @@ impl Die {
         self.offer(copied, 0);
     }
 
-    /// Whether a block of `pool` can be erased as it is.
-    fn has_dead(&self, pool: usize) -> bool {
+    /// A block of `pool` that can be erased as it is.
+    pub fn dead(&self, pool: usize) -> Option<u32> {
         let state = &self.pools[pool];
         let mut all = state.first_block..state.first_block + state.blocks;
-        all.any(|block| self.is_dead(block))
+        all.find(|block| self.is_dead(*block))
     }
 
     fn is_dead(&self, block: u32) -> bool {
@@ -157,10 +166,9 @@ impl Die {
             for stream in [Stream::Host, Stream::Migrations, Stream::Map] {
                 let is_its = |block: &&u32| {
                     let found = &blocks[**block as usize];
-                    let role = found.spares().next().map(|(_, spare)| spare.purpose.role);
                     self.pool_of(**block) == pool
                         && found.end() < data_pages
-                        && self.stream_of_role(role) == Some(stream)
+                        && self.stream_of_role(found.role()) == Some(stream)
                 };
                 let last = |block: &&u32| blocks[**block as usize].programs();
                 let found = used.iter().filter(is_its).max_by_key(last).copied();

@@ -30,6 +30,15 @@ impl Die {
         }
     }
 
+    /// The open block of pool 0 takes no more pages of the host, and may be cleaned.
+    pub fn close_open(&mut self) {
+        let block = self.pools[0].active_block;
+        self.pools[0].active_page = self.shape.data_pages;
+        self.front.forget();
+        let valid = self.blocks.get(block as usize).valid;
+        self.offer(block, valid);
+    }
+
     /// Whether a pool that needs garbage collection may have no room for that after another write.
     pub fn is_short(&self) -> bool {
         let mut pools = self.pools.iter().zip(&self.asides);

@@ -5,6 +5,8 @@
 //! a block is to `page`: that maps, compacts and levels here, and what it says of zones is said of their blocks. What is new is
 //! which zones are open.
 
+mod zones;
+
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,11 +15,13 @@ use destage_base::archived;
 use destage_base::parameter::Kind;
 use destage_base::{Lpn, Ticks, parameters};
 
+use self::zones::Zones;
 use super::page::PageFtl;
 use super::page::parameters::PageConfig;
 use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
 use crate::geometry::Geometry;
+use crate::mount::{MountError, Place, Scan};
 use crate::nand::{Ppn, Wear};
 use crate::operation::Operations;
 
@@ -47,44 +51,10 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: ZNS,
     has_flash: true,
     has_cell_modes: false,
-    can_be_mounted: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Zns::new(config)?)),
 };
-
-/// Which blocks a zone consists of.
-#[derive(Clone, Copy)]
-struct Zones {
-    blocks: u32,
-    planes: u32,
-    blocks_per_plane: u32,
-    /// Bits of a page number in its zone, and in its block.
-    zone_bits: u32,
-    page_bits: u32,
-    zone_pages: u32,
-}
-
-impl Zones {
-    /// Block `number` of `zone`; planes are taken in turn.
-    fn block(&self, zone: u32, number: u32) -> u32 {
-        let block = zone * self.blocks + number;
-        block % self.planes * self.blocks_per_plane + block / self.planes
-    }
-
-    /// The page of flash at `at`, which counts in zones.
-    fn place(&self, Ppn(at): Ppn) -> Ppn {
-        let (zone, page) = (at >> self.zone_bits, at & ((1 << self.zone_bits) - 1));
-        let (block, within) = (self.block(zone, page % self.blocks), page / self.blocks);
-        Ppn(block << self.page_bits | within)
-    }
-
-    /// Says of blocks what the operations from `first` on say of zones.
-    fn tell(&self, first: usize, operations: &mut Operations) {
-        let block =
-            |Ppn(at): Ppn, number| Ppn(self.block(at >> self.zone_bits, number) << self.page_bits);
-        operations.say_of_blocks(first, self.blocks, |at| self.place(at), block);
-    }
-}
 
 /// The device. See the [module](self).
 #[derive(Clone)]
@@ -142,6 +112,7 @@ impl Zns {
                 zone_bits: of_zones.page_bits(),
                 page_bits: geometry.page_bits(),
                 zone_pages,
+                unit: config.program_unit,
             },
             open_zones: own.open_zones,
             finish_under: (f64::from(zone_pages) * own.finish_percent / 100.0) as u32,
@@ -172,11 +143,15 @@ impl Zns {
 
     /// The open zone with fewest pages left is to be finished, if it has as few as that takes.
     fn finish_one(&mut self) {
-        let dies = (0..self.coming.len()).filter(|die| self.coming[*die] == 0);
-        let fullest = dies.filter_map(|die| Some((self.left(die)?, die))).min();
-        if let Some((_, die)) = fullest.filter(|(left, _)| *left < self.finish_under) {
+        if let Some((_, die)) = self.fullest().filter(|(left, _)| *left < self.finish_under) {
             self.finishing[die] = true;
         }
+    }
+
+    /// Of the open zones at which nothing waits, pages that are left of the one with fewest, and its die.
+    fn fullest(&self) -> Option<(u32, usize)> {
+        let dies = (0..self.coming.len()).filter(|die| self.coming[*die] == 0);
+        dies.filter_map(|die| Some((self.left(die)?, die))).min()
     }
 }
 
@@ -216,6 +191,12 @@ impl Ftl for Zns {
         self.coming[die as usize] += 1;
         self.most_open = self.most_open.max(self.open());
         die
+    }
+
+    fn place_behind(&mut self, page: Lpn, die: u32) {
+        self.data.place_behind(page, die);
+        self.coming[die as usize] += 1;
+        self.most_open = self.most_open.max(self.open());
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
@@ -260,6 +241,38 @@ impl Ftl for Zns {
         self.resets += u64::from(compacted);
         self.zones.tell(first, operations);
         Ok(compacted)
+    }
+
+    /// The unit that is open in the zone of the page, all of it in one block.
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        let first = operations.all().len();
+        let at = self.zones.zone_of(at);
+        self.data.fill_unit(die, at, unit_pages, operations);
+        self.zones.tell(first, operations);
+    }
+
+    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+        let mut of_zones = Vec::new();
+        self.data.mount(&self.zones.scan(scan), &mut of_zones)?;
+        places.extend(of_zones.into_iter().map(|place| Place {
+            at: self.zones.place(place.at),
+            ..place
+        }));
+        // One more may have been opened where one was still to be finished.
+        while self.open() > self.open_zones
+            && let Some((_, die)) = self.fullest()
+        {
+            self.data.die_mut(die).close_open();
+        }
+        self.most_open = self.open();
+        Ok(())
+    }
+
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        let first = operations.all().len();
+        let has_done = self.data.mount_step(die, operations)?;
+        self.zones.tell(first, operations);
+        Ok(has_done)
     }
 
     /// A zone that is finished takes no write before.

@@ -1,150 +1,14 @@
 //! The parts of every response add up to it, in whole ticks; and in cases that one can work out, each part is what it has to be.
 
-use std::collections::BTreeMap;
+mod kit;
+mod queues;
+mod registers;
 
-use destage_base::Random;
 use destage_flash::ftl::FTLS;
-use destage_sim::explain::{Awaited, Explained, Interval, OPERATIONS, PART_NAMES, Slow, Timed};
-use destage_sim::observer::{Observer, Response, Silent};
-use destage_sim::prepass::Prepass;
-use destage_sim::run::{RunResult, run};
-use destage_sim::settings::{Config, Settings};
-use destage_sim::source::Source;
-use destage_trace::{Operation, Request};
+use destage_sim::explain::{Awaited, Interval, OPERATIONS, Timed};
+use destage_trace::Operation;
 
-const MICROSECOND: u64 = 10_000;
-const MILLISECOND: u64 = 1000 * MICROSECOND;
-/// Of eight sectors over the host bus, and of the flash commands, in these tests.
-const BUS: u64 = 8 * 100 * 10;
-const READ: u64 = 25 * MICROSECOND;
-const PROGRAM: u64 = 200 * MICROSECOND;
-const ERASE: u64 = 1500 * MICROSECOND;
-
-fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Request {
-    Request {
-        arrival,
-        sector: page * 8,
-        sectors: 8 * pages,
-        volume: 0,
-        line: 1,
-        operation,
-        fua: false,
-        stream: 0,
-    }
-}
-
-/// Nothing but the bus and the cells takes any time, unless `pairs` say so.
-fn config(pairs: &[&str], explain: bool) -> Result<Config, String> {
-    let mut settings = Settings::new();
-    let device = [
-        "flash.planes_per_die=1",
-        "flash.pages_per_block=8",
-        "flash.transfer_ns_per_byte=0",
-        "flash.read_us=25",
-        "flash.program_us=200",
-        "flash.erase_us=1500",
-        "host.bus_ns_per_sector=100",
-        "trace.addr_map=modulo",
-    ];
-    for pair in device.iter().chain(pairs) {
-        settings.set_pair(pair).map_err(|error| error.to_string())?;
-    }
-    if explain {
-        settings.explain();
-    }
-    settings.resolve().map_err(|error| error.to_string())
-}
-
-/// Responses by the index of their request.
-#[derive(Default)]
-struct Responses(BTreeMap<u64, u64>);
-
-impl Observer for Responses {
-    fn wants_responses(&self) -> bool {
-        true
-    }
-
-    fn response(&mut self, response: &Response) {
-        if let Some(time) = response.response {
-            self.0.insert(response.index, time);
-        }
-    }
-}
-
-fn simulate(config: &Config, requests: &[Request], observer: &mut dyn Observer) -> RunResult {
-    let source = || Source::memory("test".to_owned(), requests);
-    let prepass = Prepass::of(config, &mut source()).expect("a pass");
-    run(config, source(), &prepass, observer).expect("a run").0
-}
-
-fn explained(requests: &[Request], pairs: &[&str]) -> (Explained, Responses) {
-    let config = config(pairs, true).expect("a configuration");
-    let mut responses = Responses::default();
-    let result = simulate(&config, requests, &mut responses);
-    (*result.explained.expect("an explained run"), responses)
-}
-
-fn timed(explained: &Explained) -> &Timed {
-    explained.timed.as_ref().expect("a run with a clock")
-}
-
-/// Requests of every kind, at a load under which they wait.
-fn stream(seed: u64, count: usize, pages: u64) -> Vec<Request> {
-    let mut random = Random::new(seed);
-    let mut arrival = 0;
-    let one = |_| {
-        arrival += random.below(MILLISECOND);
-        let near = random.below(2) == 0;
-        let page = random.below(if near { 30 } else { pages });
-        let operation = match random.below(24) {
-            0 => Operation::Trim,
-            1 => Operation::Flush,
-            2..=7 => Operation::Read,
-            _ => Operation::Write,
-        };
-        let mut request = request(arrival, operation, page, 1 + random.below(4) as u32);
-        if random.below(3) == 0 {
-            request.sector += random.below(8);
-        }
-        request.fua = operation == Operation::Write && random.below(10) == 0;
-        request
-    };
-    (0..count).map(one).collect()
-}
-
-/// Sums over all requests, and over those of which all is kept.
-fn hold_to_responses(explained: &Explained, responses: &Responses, counted: usize, what: &str) {
-    let timed = timed(explained);
-    let completed: u64 = timed
-        .responses
-        .iter()
-        .map(|of| of.spreading.all().requests)
-        .sum();
-    assert_eq!(completed, counted as u64, "{what}");
-    for slow in &timed.worst {
-        assert_eq!(
-            responses.0[&slow.index],
-            slow.response(),
-            "{what}: {slow:?}"
-        );
-    }
-    for of in &timed.responses {
-        for (times, bucket) in of.spreading.buckets() {
-            let least = u128::from(*times.start()) * u128::from(bucket.requests);
-            let most = u128::from(*times.end()) * u128::from(bucket.requests);
-            assert!((least..=most).contains(&bucket.total()), "{what}");
-        }
-    }
-}
-
-/// Metrics and log are those of the same run that nobody explains.
-fn hold_to_plain(pairs: &[&str], requests: &[Request], result: &RunResult, what: &str) {
-    let plain = config(pairs, false).expect("a configuration");
-    let plain = simulate(&plain, requests, &mut Silent);
-    assert_eq!(plain.explained, None);
-    assert_eq!(plain.parameters, result.parameters, "{what}");
-    assert_eq!(plain.metrics, result.metrics, "{what}");
-}
+use self::kit::*;
 
 /// Every scheme over every layer: debug builds check each request where it completes, and the last sixteen are checked here
 /// against what an observer saw.
@@ -257,22 +121,6 @@ const ONE_PAGE: [&str; 4] = [
     "buffer.kind=lru",
     "buffer.capacity_bytes=4KiB",
 ];
-
-/// What is known of the requests of `requests`, in their order; there are at most as many as are kept.
-fn all(requests: &[Request], pairs: &[&str]) -> Vec<Slow> {
-    assert!(requests.len() <= 16);
-    let (explained, _) = explained(requests, pairs);
-    let mut all = timed(&explained).worst.clone();
-    all.sort_by_key(|slow| slow.index);
-    assert_eq!(all.len(), requests.len());
-    all
-}
-
-/// The parts that are not 0, by name.
-fn parts(slow: &Slow) -> Vec<(&'static str, u64)> {
-    let parts = PART_NAMES.into_iter().zip(slow.split.0);
-    parts.filter(|(_, time)| *time > 0).collect()
-}
 
 #[test]
 fn a_write_with_a_free_slot_is_bus_and_one_without_waits_for_a_program() {

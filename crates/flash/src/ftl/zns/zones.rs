@@ -1,0 +1,86 @@
+//! Which blocks a zone consists of, and in which order its pages lie in them.
+
+use crate::mount::{Found, FoundBlock, Scan};
+use crate::nand::Ppn;
+use crate::operation::Operations;
+
+/// Which blocks a zone consists of.
+#[derive(Clone, Copy)]
+pub(super) struct Zones {
+    pub blocks: u32,
+    pub planes: u32,
+    pub blocks_per_plane: u32,
+    /// Bits of a page number in its zone, and in its block.
+    pub zone_bits: u32,
+    pub page_bits: u32,
+    pub zone_pages: u32,
+    /// Pages of a zone that lie one behind the other in one block, before the next block has its turn.
+    pub unit: u32,
+}
+
+impl Zones {
+    /// Block `number` of `zone`; planes are taken in turn.
+    pub fn block(&self, zone: u32, number: u32) -> u32 {
+        let block = zone * self.blocks + number;
+        block % self.planes * self.blocks_per_plane + block / self.planes
+    }
+
+    /// The page of flash at `at`, which counts in zones.
+    pub fn place(&self, Ppn(at): Ppn) -> Ppn {
+        let (zone, page) = (at >> self.zone_bits, at & ((1 << self.zone_bits) - 1));
+        let (unit, of_unit) = (page / self.unit, page % self.unit);
+        let block = self.block(zone, unit % self.blocks);
+        let within = unit / self.blocks * self.unit + of_unit;
+        Ppn(block << self.page_bits | within)
+    }
+
+    /// The first page, counted in zones, of the zone with the page of flash at `at`.
+    pub fn zone_of(&self, Ppn(at): Ppn) -> Ppn {
+        let block = at >> self.page_bits;
+        let (plane, row) = (block / self.blocks_per_plane, block % self.blocks_per_plane);
+        let zone = (row * self.planes + plane) / self.blocks;
+        Ppn(zone << self.zone_bits)
+    }
+
+    /// Says of blocks what the operations from `first` on say of zones.
+    pub fn tell(&self, first: usize, operations: &mut Operations) {
+        let block =
+            |Ppn(at): Ppn, number| Ppn(self.block(at >> self.zone_bits, number) << self.page_bits);
+        operations.say_of_blocks(first, self.blocks, |at| self.place(at), block);
+    }
+
+    /// What is found in blocks, said of zones.
+    pub fn scan(&self, of_blocks: &Scan) -> Scan {
+        let zones = |blocks: &[FoundBlock]| {
+            let count = blocks.len() as u32 / self.blocks;
+            (0..count).map(|zone| self.found(zone, blocks)).collect()
+        };
+        Scan {
+            dies: of_blocks.dies.iter().map(|blocks| zones(blocks)).collect(),
+            page_bits: self.zone_bits,
+        }
+    }
+
+    /// What is found in `zone` of a die with these `blocks`. A reset that was cut off has erased some of its blocks: the others
+    /// make it one that is in use.
+    fn found(&self, zone: u32, blocks: &[FoundBlock]) -> FoundBlock {
+        let first = zone << self.zone_bits;
+        let block = |at: u32| &blocks[(at >> self.page_bits) as usize];
+        let of_zone = || (0..self.blocks).map(|number| &blocks[self.block(zone, number) as usize]);
+        let page = |page: u32| {
+            let Ppn(at) = self.place(Ppn(first | page));
+            let within = (at & ((1 << self.page_bits) - 1)) as usize;
+            block(at).pages.get(within).copied()
+        };
+        let pages = match of_zone().all(|block| block.pages.is_empty()) {
+            true => 0,
+            false => self.zone_pages,
+        };
+        FoundBlock {
+            pages: (0..pages)
+                .map(|at| page(at).unwrap_or(Found::Erased))
+                .collect(),
+            erases: of_zone().map(|block| block.erases).max().unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Runs with cache registers: a die does several things at once, and the parts of each response still add up.
+
+use destage_trace::{Operation, Request};
+
+use super::kit::*;
+
+const TRANSFER: u64 = 10 * MICROSECOND;
+const TRANSFER_10_US: &str = "flash.transfer_ns_per_byte=2.44140625";
+const TRANSFER_60_US: &str = "flash.transfer_ns_per_byte=14.6484375";
+const CACHE_READ: &str = "flash.cache_read=true";
+const CACHE_PROGRAM: &str = "flash.cache_program=true";
+
+/// One die without a buffer.
+fn on_one_die(pairs: &[&str], requests: &[Request]) -> Vec<Vec<(&'static str, u64)>> {
+    let device = [
+        "flash.dies=1",
+        "flash.blocks_per_plane=64",
+        "flash.spare_bytes_per_sector=0",
+        "buffer.kind=nocache",
+    ];
+    let all = all(requests, &[&device[..], pairs].concat());
+    all.iter().map(parts).collect()
+}
+
+#[test]
+fn a_read_waits_for_the_register_that_the_page_before_is_in() {
+    let reads = [0, 1].map(|page| request(0, Operation::Read, page, 1));
+    let fast = on_one_die(&[TRANSFER_10_US, CACHE_READ], &reads);
+    let alone = [("bus", BUS), ("flash", READ + TRANSFER)];
+    assert_eq!(fast[0], alone);
+    // Begun when the first has been read.
+    let behind = [("bus", BUS), ("die", READ), ("flash", READ + TRANSFER)];
+    assert_eq!(fast[1], behind);
+    // Read at 50 us, and in the register when the first has left it at 85 us.
+    let slow = on_one_die(&[TRANSFER_60_US, CACHE_READ], &reads);
+    let behind = [
+        ("bus", BUS),
+        ("die", READ + 35 * MICROSECOND),
+        ("flash", READ + 6 * TRANSFER),
+    ];
+    assert_eq!(slow[1], behind);
+}
+
+#[test]
+fn a_program_waits_for_the_cells_that_program_the_page_before() {
+    let writes = [0, 1].map(|page| request(0, Operation::Write, page, 1));
+    let seen = on_one_die(&[TRANSFER_10_US, CACHE_PROGRAM], &writes);
+    assert_eq!(seen[0], [("bus", BUS), ("flash", TRANSFER + PROGRAM)]);
+    // It joins its die one transfer over the bus later, waits for the register, and on the die for the cells.
+    let waits = TRANSFER - BUS + PROGRAM - TRANSFER;
+    let behind = [
+        ("queue", BUS),
+        ("bus", BUS),
+        ("die", waits),
+        ("flash", TRANSFER + PROGRAM),
+    ];
+    assert_eq!(seen[1], behind);
+}
+
+#[test]
+fn parts_add_up_with_registers() {
+    let requests = stream(11, 1500, 600);
+    let common = [
+        "flash.dies=2",
+        "flash.channels=1",
+        "flash.blocks_per_plane=64",
+        "flash.summary_page=false",
+        "buffer.capacity_bytes=128KiB",
+        "trace.align=rmw",
+        "host.queue_depth=8",
+        "flash.command_ns=300",
+        TRANSFER_10_US,
+        CACHE_READ,
+        CACHE_PROGRAM,
+        "flash.cache_program_busy_us=5",
+    ];
+    let units = ["flash.program_unit=4", "flash.first_pass_us=50"];
+    let in_passes = [&units[..], &["flash.program_passes=2"]].concat();
+    for media in [&[][..], &units, &in_passes] {
+        for kind in [
+            &["buffer.kind=nocache"][..],
+            &["buffer.kind=lru", "flash.order=reads_first"],
+            &["flash.order=reads_first", "flash.suspend=moves_end"],
+            &["flash.order=garbage_last", "flash.suspend=keeps_end"],
+            &["buffer.kind=bplru", "ftl.kind=dftl"],
+            &["buffer.kind=apu-lru", "device.vwc=off"],
+        ] {
+            let pairs = [&common[..], media, kind].concat();
+            hold_to_run(&pairs, &requests, 2);
+        }
+    }
+}

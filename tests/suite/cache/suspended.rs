@@ -1,0 +1,406 @@
+//! Cache registers and suspension: a read interrupts a program that its die has handed over to the cells.
+
+use std::collections::VecDeque;
+
+use destage_base::Random;
+use destage_base::time::TICKS_PER_NS;
+use destage_tests::single_pages;
+use destage_trace::{Operation, Request};
+
+use super::straight::{Line, PROGRAM, READ};
+use super::{Flash, TRANSFER_10_US, US, any_flash, on_one_die, responses};
+
+const CACHED: [&str; 3] = [
+    TRANSFER_10_US,
+    "flash.cache_program=true",
+    "flash.order=reads_first",
+];
+
+fn with(pairs: &[&'static str], of: &[(u64, u64, Operation)]) -> Vec<u64> {
+    on_one_die(&[&CACHED[..], pairs].concat(), of)
+}
+
+#[test]
+fn a_read_interrupts_the_program_in_the_cells() {
+    // The program is in the cells from 10 to 210 us, a read from 55 to 95 us; its data have left at 105 us.
+    let one = [(0, 0, Operation::Write), (50 * US, 9, Operation::Read)];
+    assert_eq!(with(&[], &one), [210, 210]);
+    assert_eq!(with(&["flash.suspend=keeps_end"], &one), [210, 55]);
+    assert_eq!(with(&["flash.suspend=moves_end"], &one), [255, 55]);
+    // The next page comes when the one that was read has left, and its program begins where the first ends.
+    let more = [one[0], one[1], (50 * US, 1, Operation::Write)];
+    assert_eq!(with(&["flash.suspend=keeps_end"], &more), [210, 55, 405]);
+    assert_eq!(with(&["flash.suspend=moves_end"], &more), [255, 55, 405]);
+}
+
+#[test]
+fn a_read_does_not_pass_a_page_that_is_in_the_register() {
+    // The second page is in the register from 20 us on, and the cells take it at 210 us; then they are interrupted.
+    let two = [
+        (0, 0, Operation::Write),
+        (0, 1, Operation::Write),
+        (50 * US, 9, Operation::Read),
+    ];
+    assert_eq!(with(&["flash.suspend=moves_end"], &two), [210, 455, 215]);
+    // Pages of a unit that wait for the last of it are in nobody's way.
+    let units = ["flash.suspend=moves_end", "flash.program_unit=2"];
+    let three = [
+        (0, 0, Operation::Write),
+        (0, 1, Operation::Write),
+        (0, 2, Operation::Write),
+        (50 * US, 9, Operation::Read),
+        (300 * US, 3, Operation::Write),
+    ];
+    // In the cells from 20 to 220 us, and for a read from 55 to 95 us, until 265 us; then a filler comes for the third page,
+    // whose program begins at 275 us, and the fifth request finds a unit of its own.
+    assert_eq!(with(&units, &three), [265, 265, 475, 55, 385]);
+}
+
+/// How a program is interrupted, and how many reads go ahead in a row.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    /// None: not at all; else whether its end moves.
+    moves_end: Option<bool>,
+    cost: u64,
+    limit: u32,
+    ahead: u32,
+}
+
+/// The program that the cells have, or that waits for them.
+struct Change {
+    taken: u64,
+    end: u64,
+    interruptions: u32,
+    /// A read waits for its end.
+    has_behind: bool,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Load,
+    Pass,
+}
+
+struct End {
+    time: u64,
+    requests: Vec<usize>,
+    /// Of the latest program.
+    of_change: bool,
+    /// Of a read that its die does not wait for.
+    between: bool,
+}
+
+/// One die with a channel of its own, which is asked at each moment at which something comes or ends.
+struct Die<'a> {
+    flash: &'a Flash,
+    rules: Rules,
+    line: Line,
+    reads: VecDeque<usize>,
+    writes: VecDeque<usize>,
+    step: VecDeque<What>,
+    /// Until when it begins nothing.
+    in_service: Option<u64>,
+    cells: u64,
+    cache: u64,
+    read_ends: u64,
+    change: Option<Change>,
+    ahead: u32,
+    placed: u64,
+    waiting: Vec<usize>,
+    ends: Vec<End>,
+}
+
+impl Die<'_> {
+    /// Whether the cells leave their program for a read that is ready.
+    fn takes_read(&self, ready: u64) -> bool {
+        self.rules.moves_end.is_some()
+            && self.change.as_ref().is_some_and(|change| {
+                !change.has_behind
+                    && (change.taken..change.end).contains(&ready)
+                    && (self.read_ends > ready || change.interruptions < self.rules.limit)
+            })
+    }
+
+    /// As the host was told.
+    fn end_of_change(&self) -> u64 {
+        let mut ends = self.ends.iter();
+        ends.find(|end| end.of_change).map_or(0, |end| end.time)
+    }
+
+    fn interrupt(&mut self, now: u64) {
+        while self.ahead < self.rules.ahead
+            && !self.reads.is_empty()
+            && now < self.end_of_change()
+            && self.takes_read(now + self.flash.command)
+        {
+            self.ahead += 1;
+            let read = self.reads.pop_front().expect("a read");
+            self.read_between(now, read);
+        }
+    }
+
+    fn read_between(&mut self, now: u64, request: usize) {
+        let ready = self.line.now(now, self.flash.command);
+        let begins = if self.takes_read(ready) {
+            let joins = self.read_ends > ready;
+            let change = self.change.as_mut().expect("a program");
+            let cost = if joins { 0 } else { self.rules.cost };
+            change.interruptions += u32::from(!joins);
+            change.end += cost + READ;
+            self.cells = change.end;
+            let end = change.end;
+            if self.rules.moves_end == Some(true) {
+                let ends = self.ends.iter_mut().filter(|end| end.of_change);
+                ends.for_each(|of| of.time = end);
+            }
+            if joins { self.read_ends } else { ready + cost }
+        } else {
+            self.behind(ready)
+        };
+        self.read_ends = begins + READ;
+        self.leave(request, true);
+    }
+
+    /// The cells read when they are free; from when on.
+    fn behind(&mut self, ready: u64) -> u64 {
+        let begins = ready.max(self.cells);
+        if let Some(change) = &mut self.change {
+            change.has_behind = true;
+        }
+        self.cells = begins + READ;
+        begins
+    }
+
+    /// What has been read leaves.
+    fn leave(&mut self, request: usize, between: bool) -> u64 {
+        let leaves = self.read_ends.max(self.cache);
+        let left = self.line.later(leaves, self.flash.data);
+        self.cache = left;
+        let done = self.line.later(left, self.flash.status);
+        self.ends.push(End {
+            time: done,
+            requests: vec![request],
+            of_change: false,
+            between,
+        });
+        done
+    }
+
+    fn read(&mut self, now: u64, request: usize) {
+        let ready = self.line.now(now, self.flash.command);
+        let begins = self.behind(ready);
+        self.read_ends = begins + READ;
+        let Some(busy) = self.flash.read else {
+            let done = self.leave(request, false);
+            self.in_service = Some(done);
+            return;
+        };
+        self.in_service = Some(self.read_ends);
+        let moved = self.read_ends.max(self.cache) + busy;
+        let next = std::mem::replace(&mut self.read_ends, moved);
+        self.leave(request, false);
+        (self.cells, self.read_ends) = (moved, next);
+    }
+
+    /// Issues what is next of its step.
+    fn go_on(&mut self, now: u64) {
+        let there = self.line.now(now, self.flash.command);
+        let there = self.line.now(there.max(self.cache), self.flash.data);
+        match self.step.pop_front().expect("a command") {
+            What::Load => self.in_service = Some(there),
+            What::Pass => {
+                let taken = there.max(self.cells) + self.flash.program.unwrap_or(0);
+                let end = taken + PROGRAM;
+                (self.cells, self.cache) = (end, taken);
+                self.change = Some(Change {
+                    taken,
+                    end,
+                    interruptions: 0,
+                    has_behind: false,
+                });
+                self.ends.iter_mut().for_each(|end| end.of_change = false);
+                self.ends.push(End {
+                    time: end,
+                    requests: std::mem::take(&mut self.waiting),
+                    of_change: true,
+                    between: false,
+                });
+                self.in_service = Some(taken);
+            }
+        }
+    }
+
+    fn place(&mut self, request: Option<usize>) {
+        self.placed += 1;
+        self.waiting.extend(request);
+        let is_full = self.placed.is_multiple_of(self.flash.unit);
+        self.step
+            .push_back(if is_full { What::Pass } else { What::Load });
+    }
+
+    /// Begins what it can.
+    fn start(&mut self, now: u64) {
+        if self.in_service.is_some() {
+            return self.interrupt(now);
+        }
+        let is_under_way = self.ends.iter().any(|end| !end.between);
+        if is_under_way {
+            self.interrupt(now);
+        }
+        if self.ahead < self.rules.ahead
+            && let Some(read) = self.reads.pop_front()
+        {
+            self.ahead += 1;
+            return self.read(now, read);
+        }
+        self.ahead = 0;
+        if let Some(write) = self.writes.pop_front() {
+            self.place(Some(write));
+            self.go_on(now);
+        } else if let Some(read) = self.reads.pop_front() {
+            self.read(now, read);
+        } else if !is_under_way && !self.waiting.is_empty() {
+            while self.step.is_empty() || !self.placed.is_multiple_of(self.flash.unit) {
+                self.place(None);
+            }
+            self.go_on(now);
+        }
+    }
+
+    /// What was in service is over.
+    fn is_free(&mut self, now: u64) {
+        self.in_service = None;
+        if self.step.is_empty() {
+            return self.start(now);
+        }
+        self.ahead = 0;
+        while self.ahead < self.rules.ahead
+            && let Some(read) = self.reads.pop_front()
+        {
+            self.ahead += 1;
+            self.read_between(now, read);
+        }
+        self.go_on(now);
+    }
+}
+
+/// Responses in ticks.
+fn straight(flash: &Flash, rules: Rules, requests: &[Request]) -> Vec<u64> {
+    let mut die = Die {
+        flash,
+        rules,
+        line: Line::default(),
+        reads: VecDeque::new(),
+        writes: VecDeque::new(),
+        step: VecDeque::new(),
+        in_service: None,
+        cells: 0,
+        cache: 0,
+        read_ends: 0,
+        change: None,
+        ahead: 0,
+        placed: 0,
+        waiting: Vec::new(),
+        ends: Vec::new(),
+    };
+    let mut responses = vec![0; requests.len()];
+    let mut arrived = 0;
+    loop {
+        let arrival = requests.get(arrived).map(|request| request.arrival);
+        let end = (0..die.ends.len()).min_by_key(|index| die.ends[*index].time);
+        let ends = end.map(|index| die.ends[index].time);
+        let times = [arrival, die.in_service, ends];
+        let Some(now) = times.into_iter().flatten().min() else {
+            return responses;
+        };
+        if die.in_service == Some(now) {
+            die.is_free(now);
+        } else if let Some(index) = end.filter(|_| ends == Some(now)) {
+            let end = die.ends.remove(index);
+            for request in end.requests {
+                responses[request] = now - requests[request].arrival;
+            }
+            if !end.between {
+                die.start(now);
+            }
+        } else {
+            match requests[arrived].operation {
+                Operation::Read => die.reads.push_back(arrived),
+                _ => die.writes.push_back(arrived),
+            }
+            arrived += 1;
+            if requests[arrived - 1].operation == Operation::Read || die.in_service.is_none() {
+                die.start(now);
+            }
+        }
+    }
+}
+
+#[test]
+fn random_streams_with_suspension_end_when_a_straight_line_model_says() {
+    let mut random = Random::new(13);
+    let (mut moved, mut cached) = (0, 0);
+    for seed in 0..48 {
+        let mut one_of = |choices: &[u64]| choices[random.below(choices.len() as u64) as usize];
+        let rules = Rules {
+            moves_end: [None, Some(false), Some(true)][one_of(&[0, 1, 2]) as usize],
+            cost: 50_003,
+            limit: one_of(&[1, 3]) as u32,
+            ahead: one_of(&[1, 2, 16]) as u32,
+        };
+        let unit = one_of(&[1, 2, 4]);
+        let gap = one_of(&[50, 150, 400]) * US;
+        let flash = Flash {
+            dies: 1,
+            channels: 1,
+            unit,
+            block_pages: 8,
+            program: Some(one_of(&[0, 50_021])),
+            ..any_flash(&mut random)
+        };
+        let (mut time, mut stream) = (0, Random::new(300 + seed));
+        let mut written = 0;
+        let all: Vec<_> = (0..400)
+            .map(|_| {
+                time += stream.below(gap);
+                match stream.below(2) {
+                    0 => (time, 2000 + stream.below(2000), Operation::Read),
+                    _ => {
+                        written += 1;
+                        (time, written, Operation::Write)
+                    }
+                }
+            })
+            .collect();
+        let requests = single_pages(&all);
+        let suspend = match rules.moves_end {
+            None => "never",
+            Some(false) => "keeps_end",
+            Some(true) => "moves_end",
+        };
+        let pairs = [
+            "flash.blocks_per_plane=2048".to_owned(),
+            "flash.order=reads_first".to_owned(),
+            format!("flash.suspend={suspend}"),
+            format!("flash.suspend_us={}", rules.cost as f64 / US as f64),
+            format!("flash.suspend_limit={}", rules.limit),
+            format!("flash.reads_ahead={}", rules.ahead),
+        ];
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        let seen = responses(&flash, &pairs, &requests);
+        let of = |flash: &Flash, rules| -> Vec<u64> {
+            let ticks = straight(flash, rules, &requests).into_iter();
+            ticks.map(|ticks| ticks / TICKS_PER_NS).collect()
+        };
+        let expected = of(&flash, rules);
+        let differs = (0..seen.len()).find(|index| seen[*index] != expected[*index]);
+        assert_eq!(differs, None, "{flash:?} {rules:?}");
+        let never = Rules {
+            moves_end: None,
+            ..rules
+        };
+        moved += u32::from(rules.moves_end.is_some() && of(&flash, never) != seen);
+        cached += 1;
+    }
+    assert!(moved > 16, "{moved} of {cached} streams know of suspension");
+}
