@@ -1,6 +1,5 @@
 //! Requests from a thread of their own: batch by batch what they are without it.
 
-use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,9 @@ use destage_sim::source::Source;
 use destage_trace::{BadLines, Operation, ReadOptions, Reader, Request};
 
 const LINES: u64 = 40_000;
+
+/// A file, what is changed in it, and what becomes of bad lines.
+type Case = (&'static str, &'static [(u64, &'static str)], BadLines);
 
 fn line(number: u64) -> String {
     format!("{}.25 0 {} 8 {}\n", number / 3, number * 8, number % 2)
@@ -18,12 +20,12 @@ fn trace(name: &str, changed: &[(u64, &str)]) -> PathBuf {
     let text = (1..=LINES).fold(String::new(), |mut text, number| {
         match changed.iter().find(|(at, _)| *at == number) {
             Some((_, other)) => text.push_str(other),
-            None => text.write_str(&line(number)).unwrap(),
+            None => text.push_str(&line(number)),
         }
         text
     });
     let path = std::env::temp_dir().join(format!("destage-ahead-{}-{name}", std::process::id()));
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, text).expect("room for a trace");
     path
 }
 
@@ -32,11 +34,13 @@ fn reading(path: &Path, bad_lines: BadLines) -> Source<'static> {
         bad_lines,
         ..ReadOptions::default()
     };
-    Source::reading("test", Reader::open(path, &options).unwrap())
+    Source::reading("test", Reader::open(path, &options).expect("a trace"))
 }
 
 /// What one batch was, and what was known after it.
-fn step(source: &mut Source<'_>) -> (Result<bool, String>, Vec<Request>, String) {
+type Step = (Result<bool, String>, Vec<Request>, String);
+
+fn step(source: &mut Source<'_>) -> Step {
     let mut batch = Vec::new();
     let filled = source.fill(&mut batch).map_err(|error| error.to_string());
     // Nobody asks for it after an error.
@@ -46,7 +50,7 @@ fn step(source: &mut Source<'_>) -> (Result<bool, String>, Vec<Request>, String)
 
 #[test]
 fn batches_errors_and_what_is_known_after_each_are_the_same() {
-    let cases: [(&str, &[(u64, &str)], BadLines); 4] = [
+    let cases: [Case; 4] = [
         ("sound.disksim", &[], BadLines::Stop),
         ("bad.disksim", &[(30_001, "nonsense\n")], BadLines::Stop),
         (
