@@ -148,8 +148,9 @@ fn values(
     let row = find(rows, &labels, seen)?;
     seen.inputs.insert(row.input.clone());
     if let Some(error) = row.error() {
-        // It says at least what its parameters are.
-        if row.value(name).is_none() && name != DESTAGES {
+        // Where the parameters are known, what is none of them has to be a metric.
+        let may_be_parameter = !row.has_parameters() || row.value(name).is_some();
+        if !may_be_parameter && name != DESTAGES {
             named(name)?;
         }
         seen.hindrance

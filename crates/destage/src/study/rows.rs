@@ -30,6 +30,11 @@ impl Row {
         self.result["error"].as_str()
     }
 
+    /// Whether it tells its parameters.
+    pub(super) fn has_parameters(&self) -> bool {
+        self.result.get("parameters").is_some()
+    }
+
     /// Whether it has `value` on `axis`.
     #[must_use]
     pub fn is(&self, axis: &str, value: &str) -> bool {
