@@ -7,6 +7,8 @@
 //! run there; who does may reach them at the next smaller one too, and so on. If nobody but the best one reaches them at its size, the
 //! one that came nearest is run at larger sizes, and no other.
 
+use std::cmp::Reverse;
+
 use destage_sim::limits::Limits;
 
 use super::goal::Goal;
@@ -139,25 +141,16 @@ impl Search<'_> {
         let is_out = |scheme: usize| self.known[scheme].low >= self.candidates[scheme].len();
         let others =
             (0..self.candidates.len()).filter(|scheme| *scheme != best && !is_out(*scheme));
-        // Who is known to reach them at a larger place is before who is not.
-        let nearness = |scheme: usize| {
-            let low = self.known[scheme].low;
-            let excess = match low {
-                0 => f64::INFINITY,
-                low => self.excess(scheme, low - 1).unwrap_or(f64::INFINITY),
-            };
-            (self.known[scheme], excess)
+        // Who is known to reach them is before who is not, the smaller place first; then who misses by less.
+        let nearness = |scheme: &usize| {
+            let Range { low, high } = self.known[*scheme];
+            let reached = (high < self.candidates[*scheme].len()).then_some(Reverse(low));
+            let missed = low.checked_sub(1).map(|place| self.excess(*scheme, place));
+            ((high, reached), missed.flatten().unwrap_or(f64::INFINITY))
         };
         let nearest = others.min_by(|one, other| {
-            let ((known, excess), (than, other_excess)) = (nearness(*one), nearness(*other));
-            let by_place = known.high.cmp(&than.high).then(than.low.cmp(&known.low));
-            let is_reached = known.high < self.candidates[*one].len();
-            let by_place = if is_reached {
-                by_place
-            } else {
-                known.high.cmp(&than.high)
-            };
-            by_place.then(excess.total_cmp(&other_excess))
+            let ((place, excess), (than, other_excess)) = (nearness(one), nearness(other));
+            place.cmp(&than).then(excess.total_cmp(&other_excess))
         });
         let Some(scheme) = nearest else {
             return Ok(());
