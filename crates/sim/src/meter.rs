@@ -107,7 +107,7 @@ impl FlashMeter {
     }
 
     /// Counts `operations`; how long they take, one after the other.
-    #[inline]
+    #[inline(always)]
     fn count(&mut self, operations: &Operations) -> Ticks {
         if !operations.merges().is_empty() {
             self.tally.add_merges(operations.merges());

@@ -162,9 +162,7 @@ impl Packed {
             _ => Event::Alarm(number),
         }
     }
-}
 
-impl Packed {
     /// The request of which this is the news that it is complete.
     #[inline(always)]
     pub fn completes(self) -> Option<u32> {
