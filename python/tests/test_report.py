@@ -136,9 +136,13 @@ class Opened:
         height = self.page.evaluate("document.documentElement.scrollHeight")
         for place in range(0, height, 500):
             self.page.evaluate(f"scrollTo(0, {place})")
-            self.page.wait_for_timeout(40)
+            self.settle()
         self.page.evaluate("scrollTo(0, 0)")
-        self.page.wait_for_timeout(40)
+        self.settle()
+
+    def settle(self) -> None:
+        """What an action changes is drawn with the next frame, and what comes into sight is told with one: a busy machine takes its time for them."""
+        self.page.evaluate("new Promise((done) => { let frames = 3; const next = () => (frames-- ? requestAnimationFrame(next) : setTimeout(done)); next(); })")
 
     def charts(self) -> list[tuple[float, float, int]]:
         """Width, height and number of drawn things of each chart."""
@@ -150,6 +154,7 @@ class Opened:
 
     def drawn(self) -> str:
         """The first chart, as it is drawn now."""
+        self.settle()
         return self.page.locator(".plot svg").first.inner_html()
 
     def column(self, index: int) -> list[str]:
@@ -225,20 +230,20 @@ def test_zoom_and_logarithm(tmp_path: Path, results: destage.Results, opened: Op
     page.page.keyboard.press("+")
     assert page.drawn() != whole
     back = page.page.get_by_role("button", name="Reset zoom").first
-    assert back.is_visible()
+    back.wait_for(state="visible")
     back.click()
     assert page.drawn() == whole and not back.is_visible()
     box = page.page.locator("#explore .plot").bounding_box()
     page.page.mouse.move(box["x"] + 600, box["y"] + 150)
-    page.page.wait_for_timeout(200)
-    told = page.page.locator(".tip").first.inner_text()
+    tip = page.page.locator(".tip").filter(has_text="size: 4 MiB").first
+    tip.wait_for(state="visible")
+    told = tip.inner_text()
     assert told.startswith("size: 4 MiB") and "bplru" in told and " ms" in told
     page.page.mouse.move(box["x"] + 300, box["y"] + 100)
     page.page.mouse.down()
     page.page.mouse.move(box["x"] + 700, box["y"] + 300, steps=5)
     page.page.mouse.up()
-    page.page.wait_for_timeout(100)
-    assert back.is_visible()
+    back.wait_for(state="visible")
     back.click()
     page.page.get_by_label("log y").click()
     assert page.drawn() != whole
