@@ -4,6 +4,7 @@
 //! one call through a pointer and a line none.
 
 use crate::cursor::{Column, Cursor, Problem, next_line};
+use crate::digits::POWERS_OF_TEN;
 use crate::error::Fault;
 use crate::options::Choices;
 use crate::request::{Operation, Request, SECTORS_MAX};
@@ -20,6 +21,9 @@ pub(crate) const CALENDAR: Ticks = 3650 * 86_400 * TICKS_PER_SECOND;
 /// What a time is that 64 bits cannot hold.
 pub(crate) const TIME_MAX: &str = "a time below 2^64 ticks of 0.1 ns, 58 years";
 
+/// Bytes that a usual line has at most, with those that are read behind it.
+pub(crate) const WINDOW: usize = 64;
+
 /// How a format writes one request on one line.
 pub(crate) trait Layout {
     /// What a first line that is no request begins with.
@@ -28,6 +32,17 @@ pub(crate) trait Layout {
     const COMMENTS: bool = false;
     /// Whether blank lines may stand anywhere.
     const BLANKS: bool = false;
+
+    /// Whether [`Layout::usual`] reads nearly every line.
+    const HAS_USUAL: bool = false;
+
+    /// The request of `line`, with which `bytes` begin, and where the next begins, if it is written as nearly every one is.
+    /// Everything else, and what is wrong, is for [`Layout::line`], which says the same of such a line.
+    #[inline(always)]
+    fn usual(bytes: &[u8; WINDOW], line: u64, state: &State) -> Option<(Request, usize)> {
+        let _ = (bytes, line, state);
+        None
+    }
 
     /// Reads the line at the cursor and steps onto the next. `None` is a line that the format defines as no request.
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem>;
@@ -44,6 +59,8 @@ pub(crate) struct State {
     /// The time unit: ticks in one, a power of ten, and its exponent.
     pub ticks_per_unit: u64,
     pub exponent: u32,
+    /// Ticks of one in the last of so many digits behind the point; 0 where that is less than a tick.
+    pub ticks_per_digit: [u64; 8],
     /// For times that count from an epoch: what is subtracted, in whole units.
     base: Option<u64>,
     /// Times of a table with digits below the tick.
@@ -82,11 +99,15 @@ pub(crate) struct Outcome {
 impl State {
     /// For a time unit of 10^`exponent` ticks.
     pub fn new(exponent: u32) -> Self {
-        let ticks_per_unit = crate::digits::POWERS_OF_TEN[exponent as usize];
+        let ticks_per_unit = POWERS_OF_TEN[exponent as usize];
         Self {
             line: 1,
             ticks_per_unit,
             exponent,
+            ticks_per_digit: std::array::from_fn(|digits| {
+                let missing = (exponent as usize).checked_sub(digits);
+                missing.map_or(0, |missing| POWERS_OF_TEN[missing])
+            }),
             base: None,
             rounded: 0,
             is_calendar: false,
@@ -108,12 +129,6 @@ impl State {
             choices: choices.clone(),
             ..self
         }
-    }
-
-    /// The line number as a request carries it.
-    #[inline(always)]
-    pub fn request_line(&self) -> u32 {
-        u32::try_from(self.line).unwrap_or(u32::MAX)
     }
 
     /// A time in this trace's unit, in ticks.
@@ -236,23 +251,35 @@ impl State {
         &self,
         arrival: Ticks,
         volume: u32,
-        (sector, sectors): (u64, u32),
+        range: (u64, u32),
         operation: Operation,
     ) -> Option<Request> {
-        if sector > SECTORS_MAX - u64::from(sectors) {
-            return None;
-        }
-        Some(Request {
-            arrival,
-            sector,
-            sectors,
-            volume,
-            line: self.request_line(),
-            operation,
-            fua: false,
-            stream: 0,
-        })
+        request_of_line(self.line, arrival, volume, range, operation)
     }
+}
+
+/// [`State::request`] of any line.
+#[inline(always)]
+pub(crate) fn request_of_line(
+    line: u64,
+    arrival: Ticks,
+    volume: u32,
+    (sector, sectors): (u64, u32),
+    operation: Operation,
+) -> Option<Request> {
+    if sector > SECTORS_MAX - u64::from(sectors) {
+        return None;
+    }
+    Some(Request {
+        arrival,
+        sector,
+        sectors,
+        volume,
+        line: u32::try_from(line).unwrap_or(u32::MAX),
+        operation,
+        fua: false,
+        stream: 0,
+    })
 }
 
 /// The problem of a time, just read, that is too large.
@@ -310,6 +337,12 @@ pub(crate) fn decode<L: Layout>(
         at = next;
     }
     while at < block.len() && batch.len() < room {
+        if L::HAS_USUAL {
+            at = usual_lines::<L>(block, at, state, batch, room);
+            if at == block.len() || batch.len() == room {
+                break;
+            }
+        }
         let mut cursor = Cursor::new(block, at);
         match L::line(&mut cursor, state) {
             Ok(Some(request)) => {
@@ -350,6 +383,29 @@ pub(crate) fn decode<L: Layout>(
         consumed: at,
         problem: None,
     }
+}
+
+/// Decodes the usual lines of `block` from `at` on, up to the first other or near the end; where that is.
+#[inline(never)]
+fn usual_lines<L: Layout>(
+    block: &[u8],
+    mut at: usize,
+    state: &mut State,
+    batch: &mut Vec<Request>,
+    room: usize,
+) -> usize {
+    let mut line = state.line;
+    while batch.len() < room
+        // In a window of fixed size, where there is room is known almost everywhere.
+        && let Some(window) = block.get(at..).and_then(<[u8]>::first_chunk)
+        && let Some((request, length)) = L::usual(window, line, state)
+    {
+        batch.push(request);
+        line += 1;
+        at += length;
+    }
+    state.line = line;
+    at
 }
 
 /// Passes over blank lines. They are legal only at the end of the file. Returns where reading goes on, and what is wrong.

@@ -39,8 +39,7 @@ pub(crate) fn digits_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, us
         return None;
     }
     let (value, length) = leading_digits(word, odd);
-    let behind = (word >> (8 * length)) as u8 ^ b'0';
-    (length > 0 && behind == end).then_some((value, at + length + 1))
+    (length > 0 && bytes.get(at + length) == Some(&end)).then_some((value, at + length + 1))
 }
 
 /// The value of the one digit at `at` that `end` follows, and where what is behind that begins.
@@ -58,9 +57,13 @@ pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
     // Less '0' each: a blank, a digit, a blank, a digit, the newline.
     const FIXED: u64 = 0xFF_00FF_00FF;
     const LINE: u64 = 0x3A_0010_0010;
+    // Of the other two bytes what a digit must not have, and what a byte has to which six was added that was none.
+    const OTHERS: u32 = 0x8000_8000;
+    const SIX: u32 = 0x7600_7600;
     let word = eight_bytes(bytes, at)?;
-    let (first, second) = (word >> 8 & 0xFF, word >> 24 & 0xFF);
-    (word & FIXED == LINE && first < 10 && second < 10).then_some((first, second))
+    let low = word as u32;
+    let digits_only = (low.wrapping_add(SIX) | low) & OTHERS == 0;
+    (word & FIXED == LINE && digits_only).then_some((word >> 8 & 0xFF, word >> 24 & 0xFF))
 }
 
 /// Eight bytes from `at` on, the first in the lowest byte, if there are so many. Digits are 0 to 9.

@@ -1,10 +1,8 @@
 //! `disksim`: the ASCII format of the DiskSim simulator.
 
 use crate::cursor::{Column, Cursor, Problem};
-use crate::decode::{Layout, State, decode, request};
-use crate::digits::{
-    DIGITS_SAFE, POWERS_OF_TEN, digit_before, digits, digits_before, two_single_digits,
-};
+use crate::decode::{Layout, State, WINDOW, decode, request, request_of_line};
+use crate::digits::{DIGITS_SAFE, digit_before, digits, digits_before, two_single_digits};
 use crate::error::Fault;
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
@@ -50,53 +48,47 @@ struct DiskSim;
 
 impl Layout for DiskSim {
     const COMMENTS: bool = true;
+    const HAS_USUAL: bool = true;
+
+    /// Each field has its digits and no more, and one blank stands between two.
+    #[inline(always)]
+    fn usual(bytes: &[u8; WINDOW], line: u64, state: &State) -> Option<(Request, usize)> {
+        let (whole, point) = digits_before(b'.', bytes, 0)?;
+        let (part, at) = digits_before(b' ', bytes, point)?;
+        let ticks = match state.ticks_per_digit[at - 1 - point] {
+            0 => return None,
+            ticks => part * ticks,
+        };
+        let arrival = whole
+            .checked_mul(state.ticks_per_unit)?
+            .checked_add(ticks)?;
+        let (device, at) = digit_before(b' ', bytes, at)?;
+        let (sector, length) = digits(bytes, at);
+        if length.wrapping_sub(1) >= DIGITS_SAFE {
+            return None;
+        }
+        let at = at + length;
+        let (sectors, flag, at) = match two_single_digits(bytes, at) {
+            Some((sectors, flag)) => (sectors, flag, at + 5),
+            None if bytes.get(at) == Some(&b' ') => {
+                let (sectors, at) = digits_before(b' ', bytes, at + 1)?;
+                let (flag, at) = digit_before(b'\n', bytes, at)?;
+                (sectors, flag, at)
+            }
+            None => return None,
+        };
+        let range = (sector, sectors as u32);
+        let request = request_of_line(line, arrival, device as u32, range, operation(flag))?;
+        Some((request, at))
+    }
 
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
-        if let Some(usual) = usual(cursor, state) {
-            return Ok(Some(usual));
-        }
         cursor.skip_blanks();
         let arrival = state.time(cursor, &TIME)?;
         cursor.blanks(&TIME)?;
         rest_of_request(cursor, state, arrival)
     }
-}
-
-/// Bytes that a usual line has at most, with those that are read behind it.
-const WINDOW: usize = 64;
-
-/// The line at the cursor if it is written as nearly every one is: each field has its digits and no more, and one blank
-/// stands between two. Everything else, and what is wrong, is read field by field.
-#[inline(always)]
-fn usual(cursor: &mut Cursor<'_>, state: &State) -> Option<Request> {
-    // In a window of fixed size, where there is room is known almost everywhere.
-    let bytes = cursor.bytes.get(cursor.at..)?.first_chunk::<WINDOW>()?;
-    let (whole, at) = digits_before(b'.', bytes, 0)?;
-    let point = at;
-    let (part, at) = digits_before(b' ', bytes, at)?;
-    let missing = (state.exponent as usize).checked_sub(at - 1 - point)?;
-    let whole = whole.checked_mul(state.ticks_per_unit)?;
-    let arrival = whole.checked_add(part * POWERS_OF_TEN[missing])?;
-    let (device, at) = digit_before(b' ', bytes, at)?;
-    let (sector, length) = digits(bytes, at);
-    if length.wrapping_sub(1) >= DIGITS_SAFE {
-        return None;
-    }
-    let at = at + length;
-    let (sectors, flag, at) = match two_single_digits(bytes, at) {
-        Some((sectors, flag)) => (sectors, flag, at + 5),
-        None if bytes.get(at) == Some(&b' ') => {
-            let (sectors, at) = digits_before(b' ', bytes, at + 1)?;
-            let (flag, at) = digit_before(b'\n', bytes, at)?;
-            (sectors, flag, at)
-        }
-        None => return None,
-    };
-    let operation = operation(flag);
-    let request = state.request(arrival, device as u32, (sector, sectors as u32), operation)?;
-    cursor.at += at;
-    Some(request)
 }
 
 fn operation(flag: u64) -> Operation {
