@@ -122,9 +122,12 @@ impl<I: Initial> LazyTable<I> {
     fn fill(initial: &I, index: usize, len: usize) -> Box<[I::Entry; CHUNK]> {
         let first = index & !(CHUNK - 1);
         // Entries past the end are never read, and the rule need not know them.
-        let mut chunk = Box::new([initial.at(first); CHUNK]);
+        let mut chunk = vec![initial.at(first); CHUNK].into_boxed_slice();
         initial.fill(first, &mut chunk[..CHUNK.min(len - first)]);
-        chunk
+        match chunk.try_into() {
+            Ok(chunk) => chunk,
+            Err(_) => unreachable!("a chunk has so many entries"),
+        }
     }
 }
 

@@ -214,12 +214,17 @@ impl Initial for InitialBlock {
             let (of_plane, behind) = left.split_at_mut(here);
             let full = shape.full_in(plane).saturating_sub(index) as usize;
             let (full, free) = of_plane.split_at_mut(here.min(full));
-            let numbers = (index * shape.planes + plane..).step_by(shape.planes as usize);
-            for (number, block) in numbers.zip(full) {
+            let mut number = index * shape.planes + plane;
+            for block in &mut *full {
                 *block = Block {
                     sequence: number + 1,
-                    valid: shape.valid_of_full(number),
+                    valid: shape.data_pages as u16,
                 };
+                number += shape.planes;
+            }
+            // The last of all may hold fewer.
+            if let Some(last) = full.last_mut() {
+                last.valid = shape.valid_of_full(number - shape.planes);
             }
             free.fill(Block {
                 sequence: 0,
