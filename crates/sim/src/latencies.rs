@@ -9,13 +9,15 @@ use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
 use hdrhistogram::Histogram;
 
+use crate::ranks::values_of_ranks;
+
 /// Response times of reads and writes.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     /// Times kept one by one: of reads, and of writes.
     kept: [Vec<Ticks>; 2],
-    /// How many may be; 0 once there were more, and they are in `rest`.
-    exact: usize,
+    /// How many more may be; none once there were more, and they are in `rest`.
+    room: usize,
     /// Reads and writes, once there are too many to keep.
     rest: Option<Box<[Counted; 2]>>,
 }
@@ -140,7 +142,7 @@ impl Latencies {
     pub fn keeping(exact: usize) -> Self {
         Self {
             kept: [Vec::new(), Vec::new()],
-            exact,
+            room: exact,
             rest: None,
         }
     }
@@ -148,7 +150,9 @@ impl Latencies {
     /// Records one response time.
     #[inline(always)]
     pub fn push(&mut self, time: Ticks, write: bool) {
-        if self.kept[0].len() + self.kept[1].len() >= self.exact {
+        let (room, is_full) = self.room.overflowing_sub(1);
+        self.room = room;
+        if is_full {
             return self.push_beyond(time, write);
         }
         self.kept[usize::from(write)].push(time);
@@ -156,7 +160,7 @@ impl Latencies {
 
     #[cold]
     fn push_beyond(&mut self, time: Ticks, write: bool) {
-        self.exact = 0;
+        self.room = 0;
         let rest = self.rest.get_or_insert_with(Box::<[Counted; 2]>::default);
         for (rest, kept) in rest.iter_mut().zip(std::mem::take(&mut self.kept)) {
             kept.into_iter().for_each(|time| rest.push(time));
@@ -176,7 +180,7 @@ impl Latencies {
         if let Some([reads, writes]) = self.rest.as_deref() {
             return reads.clone().and(writes).summary();
         }
-        summary(self.kept.concat())
+        summary(&[&self.kept[0], &self.kept[1]])
     }
 
     /// Of reads. `all` is the summary of reads and writes, which need not be made again if there are no writes.
@@ -198,30 +202,28 @@ impl Latencies {
         if self.kept[usize::from(!write)].is_empty() {
             return all;
         }
-        summary(self.kept[usize::from(write)].clone())
+        summary(&[&self.kept[usize::from(write)]])
     }
 }
 
-fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
-    if times.is_empty() {
+/// Of all times of `sets`.
+fn summary(sets: &[&[Ticks]]) -> Option<Summary> {
+    let count = sets.iter().map(|times| times.len() as u64).sum();
+    if count == 0 {
         return None;
     }
-    let count = times.len() as u64;
     let (mut max, mut sum, mut squares) = (0, 0_u128, Squares::default());
-    for time in &times {
-        max = max.max(*time);
-        sum += u128::from(*time);
-        squares.add(*time);
+    for times in sets {
+        for time in *times {
+            max = max.max(*time);
+            sum += u128::from(*time);
+            squares.add(*time);
+        }
     }
     let n = u128::from(count);
-    // Each selection leaves everything at or above its rank behind it, where the next one looks.
-    let mut below = 0;
-    let percentiles_ms = PERCENTILES.map(|(part, whole)| {
-        let rank = (n * u128::from(part)).div_ceil(u128::from(whole)) as usize - 1;
-        let (_, value, _) = times[below..].select_nth_unstable(rank - below);
-        below = rank;
-        to_ms(*value)
-    });
+    let ranks = PERCENTILES
+        .map(|(part, whole)| (n * u128::from(part)).div_ceil(u128::from(whole)) as usize - 1);
+    let percentiles_ms = values_of_ranks(sets, max, ranks).map(to_ms);
     Some(Summary {
         count,
         mean_ms: mean_ms(sum, count),

@@ -53,6 +53,7 @@ pub mod precondition;
 pub mod prepass;
 pub mod profiles;
 pub mod queues;
+mod ranks;
 pub mod renamed;
 pub mod run;
 pub mod sample;

@@ -1,0 +1,122 @@
+//! The values of certain ranks among many, found by counting.
+//!
+//! A pass over all values counts them by their highest bits, the next by the bits behind these, of those that share the highest bits
+//! with a value that is asked for, and so on down to the lowest. Nothing is copied or moved, and it does not matter how often a value
+//! comes: of response times one may be nine in ten.
+
+use destage_base::Ticks;
+
+/// So many bits are told apart in a pass.
+const BITS: u32 = 12;
+const CLASSES: usize = 1 << BITS;
+
+/// How many values there are, by class.
+type Counts = [usize; CLASSES];
+
+/// The values of `ranks`, from 0 and ascending, among all of `sets`, of which none is above `largest`.
+pub(crate) fn values_of_ranks<const N: usize>(
+    sets: &[&[Ticks]],
+    largest: Ticks,
+    ranks: [usize; N],
+) -> [Ticks; N] {
+    let mut low_bits = (Ticks::BITS - largest.leading_zeros()).saturating_sub(BITS);
+    let mut counts = Box::new([0; CLASSES]);
+    count(sets, low_bits, &mut counts);
+    // Of each rank: all but the low bits of its value, and its rank among the values with these.
+    let mut found = ranks.map(|rank| place(&counts, rank));
+    while low_bits > 0 {
+        let behind = low_bits.saturating_sub(BITS);
+        let mut counts = vec![[0; CLASSES]; N];
+        let heads = found.map(|(head, _)| head);
+        count_behind(sets, low_bits, behind, &heads, &mut counts);
+        found = found.map(|(head, rank)| {
+            let group = heads.iter().position(|other| *other == head);
+            let (class, rank) = place(&counts[group.unwrap_or(0)], rank);
+            (head << (low_bits - behind) | class, rank)
+        });
+        low_bits = behind;
+    }
+    found.map(|(value, _)| value)
+}
+
+/// Counts all values by the bits above the lowest.
+fn count(sets: &[&[Ticks]], low_bits: u32, counts: &mut Counts) {
+    for set in sets {
+        for value in *set {
+            counts[(value >> low_bits) as usize % CLASSES] += 1;
+        }
+    }
+}
+
+/// Counts the values that have one of `heads` above the lowest `low_bits`, for the first such head, by what is behind it and above
+/// the lowest `behind`.
+fn count_behind<const N: usize>(
+    sets: &[&[Ticks]],
+    low_bits: u32,
+    behind: u32,
+    heads: &[Ticks; N],
+    counts: &mut [Counts],
+) {
+    let mask = (1 << (low_bits - behind)) - 1;
+    let [of_first, of_others @ ..] = counts else {
+        return;
+    };
+    for set in sets {
+        for value in *set {
+            let head = value >> low_bits;
+            let class = (value >> behind & mask) as usize % CLASSES;
+            // Most have the first.
+            if head == heads[0] {
+                of_first[class] += 1;
+            } else if let Some(group) = heads.iter().skip(1).position(|other| *other == head) {
+                of_others[group][class] += 1;
+            }
+        }
+    }
+}
+
+/// The class in which `rank` is, and its rank there.
+fn place(counts: &Counts, rank: usize) -> (Ticks, usize) {
+    let (mut class, mut rank) = (0, rank);
+    while counts[class] <= rank {
+        rank -= counts[class];
+        class += 1;
+    }
+    (class as Ticks, rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_has_the_value_that_sorting_gives_it() {
+        let mut random = destage_base::Random::new(7);
+        for round in 0..300 {
+            let count = 1 + random.below(300) as usize;
+            let bits = 1 + random.below(63);
+            let mut values: Vec<_> = (0..count)
+                .map(|_| random.below(1 << random.below(bits + 1)))
+                .collect();
+            if round % 9 == 0 {
+                values[0] = Ticks::MAX;
+            }
+            if round % 3 == 0 {
+                // Many are equal, and others near them.
+                let often = values[0];
+                values
+                    .iter_mut()
+                    .skip(count / 4)
+                    .for_each(|value| *value = often);
+                values[count / 3] = often ^ 1;
+            }
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let ranks = [0, count / 3, count / 3, count / 2, count - 1];
+            let cut = random.below(count as u64 + 1) as usize;
+            let (first, second) = values.split_at(cut);
+            let found = values_of_ranks(&[first, second], sorted[count - 1], ranks);
+            assert_eq!(found, ranks.map(|rank| sorted[rank]), "{values:?}");
+        }
+    }
+}
