@@ -31,6 +31,23 @@ impl<T> Slab<T> {
         self.len() == 0
     }
 
+    /// Puts what `make` makes into a free place. It is made there, and not moved there; where there is none, a place is made with
+    /// another.
+    #[inline(always)]
+    pub fn insert_made(&mut self, make: impl Fn() -> T) -> u32 {
+        if self.free.is_empty() {
+            self.free.push(self.places.len() as u32);
+            self.places.push((false, make()));
+        }
+        match self.free.pop() {
+            Some(id) => {
+                self.places[id as usize] = (true, make());
+                id
+            }
+            None => unreachable!("a place was made"),
+        }
+    }
+
     /// Puts `value` into a free place.
     #[inline]
     pub fn insert(&mut self, value: T) -> u32 {
@@ -84,7 +101,13 @@ impl<T: Copy> Slab<T> {
     /// Frees place `id` and returns what was there.
     #[inline]
     pub fn remove(&mut self, id: u32) -> Option<T> {
-        self.release(id).then(|| self.places[id as usize].1)
+        let (used, value) = self.places.get_mut(id as usize)?;
+        if !core::mem::take(used) {
+            return None;
+        }
+        let value = *value;
+        self.free.push(id);
+        Some(value)
     }
 }
 

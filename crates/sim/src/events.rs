@@ -7,10 +7,12 @@
 //! it goes first.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use destage_base::time::TICKS_PER_MS;
 use destage_base::{Ticks, choices};
+
+use crate::queue::Queue;
 
 /// The last moment. An event that would be due later is due then.
 pub const LAST: Ticks = Ticks::MAX - 1;
@@ -34,7 +36,7 @@ impl Clock {
         match self {
             Self::Exact => time.min(LAST),
             // The bits of non-negative numbers ascend as the numbers do.
-            Self::DoubleMs => (time as f64 / TICKS_PER_MS as f64).to_bits(),
+            Self::DoubleMs => (as_number(time) / TICKS_PER_MS as f64).to_bits(),
         }
     }
 
@@ -73,6 +75,21 @@ impl Clock {
     }
 }
 
+/// The number nearest to `time`. A processor converts signed numbers, and everything else takes it several times as long.
+#[inline]
+fn as_number(time: Ticks) -> f64 {
+    match time >> 63 {
+        0 => time as i64 as f64,
+        _ => large_as_number(time),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn large_as_number(time: Ticks) -> f64 {
+    time as f64
+}
+
 /// Places of the ring, a power of two.
 const PLACES: usize = 256;
 /// Of these, how many stay free: one behind the last event, and one before the first.
@@ -91,10 +108,10 @@ pub struct EventList<E> {
     now_key: u64,
     now: Ticks,
     scheduled: u64,
-    instant: VecDeque<E>,
+    instant: Queue<E>,
     /// By time and rank from `first` on, with an entry that is never due behind the last; what was before the first is
     /// past. Places are counted on and on.
-    ring: Box<[Entry<E>; PLACES]>,
+    ring: [Entry<E>; PLACES],
     first: usize,
     end: usize,
     /// The first of what is not in the ring, or an entry that is never due.
@@ -145,14 +162,14 @@ impl<E: Copy + Default> EventList<E> {
             rank: 0,
             event: E::default(),
         };
-        let mut ring = Box::new([entry(0); PLACES]);
+        let mut ring = [entry(0); PLACES];
         ring[0] = entry(NEVER);
         Self {
             clock,
             now_key: clock.key(0),
             now: 0,
             scheduled: 0,
-            instant: VecDeque::new(),
+            instant: Queue::default(),
             ring,
             first: 0,
             end: 0,
@@ -188,14 +205,10 @@ impl<E: Copy + Default> EventList<E> {
     {
         let key = self.clock.key(time);
         if key <= self.now_key {
-            return self.instant.push_back(E::from(event));
+            return self.instant.push(E::from(event));
         }
         self.scheduled += 1;
-        self.put_aside(Entry {
-            key,
-            rank: self.scheduled,
-            event: E::from(event),
-        });
+        self.put_aside(key, self.scheduled, E::from(event));
     }
 
     /// Schedules `event` when `delay` has passed.
@@ -227,8 +240,8 @@ impl<E: Copy + Default> EventList<E> {
     /// What is due now, if that is one event. It is the next.
     #[inline(always)]
     pub fn alone(&self) -> Option<E> {
-        let is_alone = self.instant.len() == 1 && self.next_key() > self.now_key;
-        self.instant.front().copied().filter(|_| is_alone)
+        let is_next = self.next_key() > self.now_key;
+        self.instant.only().filter(|_| is_next)
     }
 
     /// Takes what is [`alone`](Self::alone).
@@ -257,19 +270,15 @@ impl<E: Copy + Default> EventList<E> {
     #[inline(always)]
     fn schedule(&mut self, key: u64, event: E) {
         if key <= self.now_key {
-            return self.instant.push_back(event);
+            return self.instant.push(event);
         }
         self.scheduled += 1;
-        let entry = Entry {
-            key,
-            rank: self.scheduled,
-            event,
-        };
+        let rank = self.scheduled;
         let (length, mut place) = (self.end.wrapping_sub(self.first), self.end);
         if length >= STEPS
             && (length > PLACES - MARGIN || self.at_place(place.wrapping_sub(STEPS)).key > key)
         {
-            return self.put_aside(entry);
+            return self.put_among(key, rank, event);
         }
         self.end = place.wrapping_add(1);
         self.at_place(self.end).key = NEVER;
@@ -278,7 +287,7 @@ impl<E: Copy + Default> EventList<E> {
             *self.at_place(place) = *self.at_place(place.wrapping_sub(1));
             place = place.wrapping_sub(1);
         }
-        *self.at_place(place) = entry;
+        *self.at_place(place) = Entry { key, rank, event };
     }
 
     #[inline]
@@ -287,17 +296,23 @@ impl<E: Copy + Default> EventList<E> {
     }
 
     #[inline]
-    fn put_aside(&mut self, entry: Entry<E>) {
+    fn put_aside(&mut self, key: u64, rank: u64, event: E) {
         // Nothing else is there: the next arrival comes to an empty place.
+        if self.aside.key == NEVER {
+            self.aside = Entry { key, rank, event };
+            return;
+        }
+        self.put_among(key, rank, event);
+    }
+
+    /// [`EventList::put_aside`] wherever it belongs.
+    #[inline(never)]
+    fn put_among(&mut self, key: u64, rank: u64, event: E) {
+        let entry = Entry { key, rank, event };
         if self.aside.key == NEVER {
             self.aside = entry;
             return;
         }
-        self.put_among(entry);
-    }
-
-    #[inline(never)]
-    fn put_among(&mut self, entry: Entry<E>) {
         let later = if entry.order() < self.aside.order() {
             std::mem::replace(&mut self.aside, entry)
         } else {
@@ -312,7 +327,7 @@ impl<E: Copy + Default> EventList<E> {
     where
         E: From<X>,
     {
-        self.instant.push_back(E::from(event));
+        self.instant.push(E::from(event));
     }
 
     /// Whether nothing else is due at this instant.
@@ -343,12 +358,16 @@ impl<E: Copy + Default> EventList<E> {
         let first = &self.ring[self.first % PLACES];
         let key = first.key.min(self.aside.key);
         if !self.instant.is_empty() && key > self.now_key {
-            return self.instant.pop_front();
+            return self.instant.pop();
         }
         if key == NEVER {
             return None;
         }
-        let event = if self.aside.order() < first.order() {
+        let is_aside = match self.aside.key == first.key {
+            true => self.aside.rank < first.rank,
+            false => self.aside.key < first.key,
+        };
+        let event = if is_aside {
             self.take_aside()
         } else {
             let event = first.event;

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use destage_base::{Ticks, choices};
 use destage_trace::Operation;
 
+use crate::queue::Queue;
+
 choices! {
     /// Which waiting request is sent to the device next.
     pub enum Scheduler {
@@ -105,7 +107,7 @@ choices! {
 #[derive(Default)]
 pub struct Outstanding {
     /// (first sector, identity), oldest first.
-    requests: VecDeque<(u64, Identity)>,
+    requests: Queue<(u64, Identity)>,
 }
 
 /// What a response is reported of.
@@ -123,32 +125,34 @@ impl Outstanding {
     /// A request has arrived.
     #[inline]
     pub fn push(&mut self, identity: Identity, sector: u64) {
-        self.requests.push_back((sector, identity));
+        self.requests.push((sector, identity));
     }
 
-    /// A request that begins at `sector` completed: which one is credited?
-    #[inline]
-    pub fn credit(&mut self, sector: u64) -> Option<Identity> {
-        if let Some((newest, identity)) = self.requests.back()
-            && *newest == sector
-        {
-            let identity = *identity;
-            self.requests.pop_back();
-            return Some(identity);
+    /// The request that `completed`, which begins at `sector`, is complete: which one is credited?
+    #[inline(always)]
+    pub fn credit(&mut self, sector: u64, completed: Identity) -> Identity {
+        match self.requests.last() {
+            Some((newest, identity)) if *newest == sector => {
+                let identity = *identity;
+                self.requests.pop_last();
+                identity
+            }
+            // Most complete in the order in which they arrived.
+            _ => match self.requests.first() {
+                Some((oldest, identity)) if *oldest == sector => {
+                    let identity = *identity;
+                    self.requests.pop();
+                    identity
+                }
+                _ => self.credit_oldest(sector).unwrap_or(completed),
+            },
         }
-        // Most complete in the order in which they arrived.
-        if self.requests.front()?.0 == sector {
-            return self.requests.pop_front().map(|(_, identity)| identity);
-        }
-        self.credit_oldest(sector)
     }
 
+    #[cold]
     fn credit_oldest(&mut self, sector: u64) -> Option<Identity> {
-        let position = self
-            .requests
-            .iter()
-            .position(|(other, _)| *other == sector)?;
-        self.requests.remove(position).map(|(_, identity)| identity)
+        let oldest = self.requests.take(|(other, _)| *other == sector);
+        oldest.map(|(_, identity)| identity)
     }
 }
 
@@ -180,14 +184,12 @@ mod tests {
                 sector,
             );
         }
-        assert_eq!(
-            outstanding.credit(7).map(|identity| identity.index),
-            Some(3)
-        );
-        assert_eq!(
-            outstanding.credit(7).map(|identity| identity.index),
-            Some(0)
-        );
-        assert_eq!(outstanding.credit(9), None);
+        let completed = Identity {
+            index: 9,
+            arrival: 0,
+            operation: Operation::Write,
+        };
+        let credited = [7, 7, 9, 8, 7, 7].map(|sector| outstanding.credit(sector, completed).index);
+        assert_eq!(credited, [3, 0, 9, 2, 1, 9]);
     }
 }

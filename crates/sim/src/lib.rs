@@ -52,6 +52,7 @@ pub mod power;
 pub mod precondition;
 pub mod prepass;
 pub mod profiles;
+mod queue;
 pub mod queues;
 mod ranks;
 pub mod renamed;

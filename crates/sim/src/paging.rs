@@ -59,14 +59,13 @@ impl Addressing {
         device_pages: u64,
         origin: impl FnOnce() -> String,
     ) -> Result<destage_device::Request, SimError> {
-        let kind = match request.operation {
-            Operation::Read => RequestKind::Read,
-            Operation::Write => RequestKind::Write,
-            Operation::Trim => RequestKind::Trim,
-            Operation::Flush => RequestKind::Flush,
-        };
-        let mut span = self.span(request);
-        if span.first + u64::from(span.pages) > device_pages && kind != RequestKind::Flush {
+        let mut asked = self.asked(request);
+        if self.fits(&asked.span, device_pages) {
+            return Ok(asked);
+        }
+        let span = &mut asked.span;
+        let is_beyond = span.first + u64::from(span.pages) > device_pages;
+        if is_beyond && asked.kind != RequestKind::Flush {
             if self.map == AddressMap::Refuse {
                 return Err(self.beyond(request, device_pages, origin()));
             }
@@ -80,11 +79,28 @@ impl Addressing {
         if self.map == AddressMap::Shrink && self.span_pages > device_pages {
             span.first = self.shrunk(span.first, span.pages, device_pages);
         }
-        Ok(destage_device::Request {
-            kind,
-            span,
+        Ok(asked)
+    }
+
+    /// `request` as a request for a device as large as the trace's.
+    #[inline(always)]
+    pub(crate) fn asked(&self, request: &Request) -> destage_device::Request {
+        destage_device::Request {
+            kind: match request.operation {
+                Operation::Read => RequestKind::Read,
+                Operation::Write => RequestKind::Write,
+                Operation::Trim => RequestKind::Trim,
+                Operation::Flush => RequestKind::Flush,
+            },
+            span: self.span(request),
             fua: request.fua,
-        })
+        }
+    }
+
+    /// Whether `span` lies on a device of `device_pages` as it is.
+    #[inline(always)]
+    pub(crate) fn fits(&self, span: &Span, device_pages: u64) -> bool {
+        span.first + u64::from(span.pages) <= device_pages && self.map != AddressMap::Shrink
     }
 
     /// Whether addresses are shrunk where they span more than the device.
@@ -172,8 +188,9 @@ impl Addressing {
     #[inline]
     fn split(&self, sector: u64) -> (u64, u64) {
         let per_page = self.sectors_per_page;
-        if per_page.is_power_of_two() {
-            (sector >> per_page.trailing_zeros(), sector & (per_page - 1))
+        let mask = per_page - 1;
+        if per_page & mask == 0 {
+            (sector >> per_page.trailing_zeros(), sector & mask)
         } else {
             (sector / per_page, sector % per_page)
         }

@@ -42,7 +42,7 @@ impl Device {
     }
 
     /// `operation` begins at `die`, where nothing is before it.
-    #[inline(never)]
+    #[inline(always)]
     fn begin_at_hand<D: Driver>(
         &mut self,
         die: u32,
@@ -143,7 +143,9 @@ impl Device {
             Work::HostWrite(token) => {
                 self.leaving -= 1;
                 self.note_clean(now);
-                self.operation_done(token, driver);
+                if self.is_last(token) {
+                    driver.answer(token);
+                }
             }
             _ => return self.other_done(operation, now, driver),
         }
@@ -211,11 +213,17 @@ impl Device {
     /// One thing request `token` waited for is done.
     #[inline(always)]
     pub(super) fn operation_done<D: Driver>(&mut self, token: u32, driver: &mut D) {
-        let remaining = &mut self.remaining[token as usize];
-        *remaining -= 1;
-        if *remaining == 0 {
+        if self.is_last(token) {
             answer(token, driver);
         }
+    }
+
+    /// One thing request `token` waited for is done; whether it was the last.
+    #[inline(always)]
+    fn is_last(&mut self, token: u32) -> bool {
+        let remaining = &mut self.remaining[token as usize];
+        *remaining -= 1;
+        *remaining == 0
     }
 
     /// One program of record `id` has ended.

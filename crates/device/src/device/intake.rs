@@ -160,6 +160,43 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
+        let is_whole = self.buffer.bypass_whole(span.pages);
+        if !is_whole || self.config.reads_partial || driver.wants_records() || !self.joins_at_once()
+        {
+            return self.bypass_with_care(token, span, is_whole, now, driver);
+        }
+        self.remaining[token as usize] += span.pages;
+        let work = Work::HostWrite(token);
+        let is_long = self.note_bypass(span.pages);
+        for offset in 0..span.pages {
+            let page = span.page(offset, self.pages);
+            driver.bypassed(page, offset);
+            driver.look(&self.buffer);
+            let operation = PageOperation::new(page, work).with_long(is_long);
+            self.enqueue_here(operation, now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// So many pages of a write go past the buffer; whether that is a long one.
+    #[inline(always)]
+    fn note_bypass(&mut self, pages: u32) -> bool {
+        self.leaving += u64::from(pages);
+        self.note_at_risk();
+        self.long_pages.is_some_and(|least| pages >= least)
+    }
+
+    /// The rest of [`Device::bypass`]: there is something in RAM unless `is_whole`, pages are completed by reads, records are
+    /// asked for, or effects wait for others.
+    #[inline(never)]
+    fn bypass_with_care<D: Driver>(
+        &mut self,
+        token: u32,
+        span: &Span,
+        is_whole: bool,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
         // What is in RAM needs no read to be complete.
         let in_ram = |offset| self.buffer.find(span.page(offset, self.pages)).is_some();
         let reads = if self.config.reads_partial {
@@ -168,7 +205,7 @@ impl Device {
             [false; 2]
         };
         let mut dropped = false;
-        if !self.buffer.bypass_whole(span.pages) {
+        if !is_whole {
             for offset in 0..span.pages {
                 dropped |= self.buffer.bypass(span.page(offset, self.pages), now);
             }
@@ -189,19 +226,8 @@ impl Device {
             self.remaining[token as usize] += span.pages;
             Work::HostWrite(token)
         };
-        let is_long = self.long_pages.is_some_and(|least| span.pages >= least);
-        self.leaving += u64::from(span.pages);
-        self.note_at_risk();
-        let is_plain = reads == [false; 2] && self.joins_at_once();
+        let is_long = self.note_bypass(span.pages);
         for offset in 0..span.pages {
-            if is_plain {
-                let page = span.page(offset, self.pages);
-                driver.bypassed(page, offset);
-                driver.look(&self.buffer);
-                let operation = PageOperation::new(page, work).with_long(is_long);
-                self.enqueue_here(operation, now, driver)?;
-                continue;
-            }
             if (offset == 0 && reads[0]) || (offset > 0 && offset + 1 == span.pages && reads[1]) {
                 self.fill_partial(token, span, offset, now, driver)?;
             }

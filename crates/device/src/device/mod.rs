@@ -288,11 +288,13 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        if token as usize >= self.remaining.len() {
-            self.make_place_for(token)?;
+        match self.remaining.get_mut(token as usize) {
+            Some(remaining) => {
+                debug_assert!(*remaining == 0, "{token} is in use");
+                *remaining = 1;
+            }
+            None => self.make_place_for(token)?,
         }
-        debug_assert!(self.remaining[token as usize] == 0, "{token} is in use");
-        self.remaining[token as usize] = 1;
         match request.kind {
             RequestKind::Read => self.read(token, &request.span, now, driver)?,
             RequestKind::Write | RequestKind::WriteZeroes => {
@@ -309,13 +311,15 @@ impl Device {
         Ok(())
     }
 
+    /// For `token`, which is larger than any before, one thing is not done.
     #[cold]
     fn make_place_for(&mut self, token: u32) -> Outcome {
         if token > PageOperation::LARGEST_NUMBER {
             let most = PageOperation::LARGEST_NUMBER;
             return Err(Shortage::Requests { most }.into());
         }
-        self.remaining.resize(token as usize + 1, 0);
+        self.remaining.resize(token as usize, 0);
+        self.remaining.push(1);
         Ok(())
     }
 

@@ -163,6 +163,18 @@ impl Packed {
         }
     }
 
+    /// Whether it is an arrival.
+    #[inline(always)]
+    pub fn is_arrival(self) -> bool {
+        self.word == u64::from(ARRIVAL)
+    }
+
+    /// The die whose command in service has ended, if it is that.
+    #[inline(always)]
+    pub fn ends_at(self) -> Option<u32> {
+        (self.word as u32 == u32::from(DIE_DONE)).then_some((self.word >> 32) as u32)
+    }
+
     /// The request of which this is the news that it is complete.
     #[inline(always)]
     pub fn completes(self) -> Option<u32> {
@@ -270,6 +282,9 @@ mod tests {
             assert_eq!(packed.event(), event);
             let is_news = event == Message::Complete.about(u32::MAX, u8::MAX);
             assert_eq!(packed.completes(), is_news.then_some(u32::MAX), "{event:?}");
+            assert_eq!(packed.is_arrival(), event == Event::Arrival);
+            let is_end = event == Event::DieDone(u32::MAX);
+            assert_eq!(packed.ends_at(), is_end.then_some(u32::MAX), "{event:?}");
         }
     }
 }

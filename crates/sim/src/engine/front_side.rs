@@ -160,7 +160,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             Visit::Out => link.leave(id),
             Visit::Completion => {
                 link.tell(Place::ToDevice, Visit::Seen, id);
-                return self.complete(id);
+                return self.complete_later(id);
             }
             Visit::ReadData | Visit::Seen | Visit::Flash => {}
         }

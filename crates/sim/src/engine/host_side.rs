@@ -46,12 +46,18 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     }
 
     /// The next request of the trace arrives and joins the host's queue. With `ON` its data may go on at once.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn arrive<const ON: bool>(&mut self, coming: &mut Coming<'_>) -> Outcome {
-        let Some(request) = self.next.take() else {
+        let Some(request) = self.next else {
             return Ok(());
         };
-        self.next = coming.next().copied();
+        match coming.next() {
+            Some(next) => self.next = Some(*next),
+            None => self.next = None,
+        }
+        if coming.as_slice().is_empty() {
+            self.is_under_way = false;
+        }
         if self.config.replay == Replay::Trace {
             self.schedule_arrival()?;
         }
@@ -75,19 +81,22 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         {
             return Err(SimError::Interrupted.into());
         }
-        let origin = || self.origin.to_string();
-        let asked = self
+        let asked = self.config.addressing.asked(&request);
+        let fits = self
             .config
             .addressing
-            .request(&request, self.device.pages(), origin)?;
-        self.device.announce(&asked.span);
-        let id = self.link.active.insert(Active {
+            .fits(&asked.span, self.device.pages());
+        let id = self.link.active.insert_made(|| Active {
             request,
             identity,
             asked,
-            sent: 0,
+            sent: now,
         });
+        if !fits {
+            self.bring_in(id)?;
+        }
         let asked = &mut self.link.active[id].asked;
+        self.device.announce(&asked.span);
         self.link.mover.arrived(id, asked);
         self.link.witness.arrived(id);
         if self.config.attribution == Attribution::DiskSim {
@@ -100,7 +109,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.link.arrived(id, PASSES_SEND_ON_ARRIVAL);
         } else if goes_at_once {
             self.waiting.pass(request.sector);
-            self.note_sent(id);
+            self.in_device += 1;
         } else {
             self.waiting.push(id, request.sector);
             if self.in_device < self.config.queue_depth {
@@ -119,7 +128,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             return Ok(());
         }
         let is_idle = !self.link.channel_busy && !self.link.is_channel_wanted();
-        let goes_on = ON && is_idle && !self.measured.saturated && !coming.as_slice().is_empty();
+        let goes_on = ON && is_idle && self.is_under_way;
         if !goes_on || request.operation != Operation::Write {
             return self.hear_of(id);
         }
@@ -128,7 +137,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.link.events.is_instant_over(),
             "the device has heard of it"
         );
-        let time = self.begin_moving(id);
+        let time = self.begin_moving(id, request.sectors);
         if self
             .link
             .events
@@ -140,19 +149,28 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         Ok(())
     }
 
+    /// Request `id`, which does not lie on the device as it is, is brought there.
+    #[inline(never)]
+    fn bring_in(&mut self, id: u32) -> Outcome {
+        let active = &mut self.link.active[id];
+        let (addressing, pages) = (&self.config.addressing, self.device.pages());
+        active.asked = addressing.request(&active.request, pages, || self.origin.to_string())?;
+        Ok(())
+    }
+
     /// The data of request `id` begins to move over the host bus; at its end `event` is due.
     #[inline(always)]
     pub(super) fn move_data(&mut self, id: u32, event: Packed) {
-        let time = self.begin_moving(id);
+        let sectors = self.link.active[id].request.sectors;
+        let time = self.begin_moving(id, sectors);
         self.link.events.after(time, event);
     }
 
-    /// The same; how long they move.
+    /// The same of its `sectors`; how long they move.
     #[inline(always)]
-    pub(super) fn begin_moving(&mut self, id: u32) -> Ticks {
+    pub(super) fn begin_moving(&mut self, id: u32, sectors: u32) -> Ticks {
         self.link.witness.transfers(id);
-        let sectors = u64::from(self.link.active[id].request.sectors);
-        sectors.saturating_mul(self.config.bus_per_sector)
+        u64::from(sectors).saturating_mul(self.config.bus_per_sector)
     }
 
     /// Sends `message` about request `id` on its way, as the last thing that is done now. With nothing else due at this instant it
@@ -176,30 +194,29 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     }
 
     fn send(&mut self, id: u32, passes: u8) {
-        self.note_sent(id);
+        self.in_device += 1;
+        self.link.active[id].sent = self.link.events.now();
         self.link.events.soon(Message::Send.about(id, passes));
     }
 
-    fn note_sent(&mut self, id: u32) {
-        self.in_device += 1;
-        self.link.active[id].sent = self.link.events.now();
+    /// [`Engine::complete`] after other things that were due.
+    #[inline(never)]
+    pub(super) fn complete_later(&mut self, id: u32) -> Outcome {
+        self.complete(id)
     }
 
     /// The host learns that `id` is complete.
+    #[inline(always)]
     pub(super) fn complete(&mut self, id: u32) -> Outcome {
         let now = self.link.events.now();
         // It stays readable until its place is used again.
-        if !self.link.active.release(id) {
+        let Some(active) = self.link.active.remove(id) else {
             return Ok(());
-        }
-        let active = &self.link.active[id];
+        };
         let (request, span, sent) = (active.request, active.asked.span, active.sent);
         let identity = match self.config.attribution {
             Attribution::Request => active.identity,
-            Attribution::DiskSim => self
-                .outstanding
-                .credit(request.sector)
-                .unwrap_or(active.identity),
+            Attribution::DiskSim => self.outstanding.credit(request.sector, active.identity),
         };
         let response = now - identity.arrival;
         let counts = !self.link.closed && identity.index >= self.first_index + self.config.warmup;

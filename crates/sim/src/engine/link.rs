@@ -119,7 +119,7 @@ impl<'a, B, W> Link<'a, B, W> {
     }
 
     /// Gives the idle channel to request `id`, which is done.
-    #[inline]
+    #[inline(always)]
     fn give_channel_to(&mut self, id: u32) {
         self.channel_busy = true;
         let message = if self.active[id].request.operation == Operation::Read {
@@ -133,7 +133,7 @@ impl<'a, B, W> Link<'a, B, W> {
 
 impl<B, W: Witness> Link<'_, B, W> {
     /// Request `id` is done, and goes over the channel when that is idle.
-    #[inline]
+    #[inline(always)]
     pub fn hand_to_channel(&mut self, id: u32) {
         if self.channel_busy || !self.done.is_empty() {
             return self.answer_later(id);
@@ -402,7 +402,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(&mut self, id: u32) {
         self.witness.answered(id);
         match self.front {

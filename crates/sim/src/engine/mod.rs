@@ -19,6 +19,7 @@ mod mover;
 mod queued;
 mod registers;
 mod so_far;
+mod window;
 mod witness;
 
 use destage_base::Ticks;
@@ -36,7 +37,7 @@ pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION, Packed};
 use self::front::Front;
 pub use self::front::{Firmware, FrontConfig, FrontUsage, Usage};
-use self::link::Link;
+use self::link::{Active, Link};
 pub use self::mover::Mover;
 use self::queued::Queued;
 pub use self::witness::{Command, Completion, Witness};
@@ -46,7 +47,7 @@ use crate::host::{Outstanding, Waiting};
 use crate::latencies::{Counted, Latencies};
 use crate::measured::{Measured, check_measured};
 use crate::meter::FlashMeter;
-use crate::observer::{Observer, Response};
+use crate::observer::Observer;
 
 /// Boxed, because the error is large and almost every step of a run passes one on.
 type Outcome = Result<(), Box<SimError>>;
@@ -77,6 +78,8 @@ pub struct Engine<'a, B = (), W = ()> {
     has_begun: bool,
     /// Every request is complete, or the run has stopped early: it takes no more.
     has_ended: bool,
+    /// More requests are known than the next to arrive, and statistics are not closed: no event is the last.
+    is_under_way: bool,
     device: Device,
     link: Link<'a, B, W>,
     waiting: Waiting,
@@ -126,6 +129,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             next: None,
             has_begun: false,
             has_ended: false,
+            is_under_way: false,
             device,
             link: Link::new(
                 (mover, witness),
@@ -256,28 +260,37 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         served
     }
 
-    /// Handles events, at most so many, for as long as it knows what comes after the next to arrive, or, of the `last` requests,
-    /// until every one is complete or the run stops early.
+    /// Handles events for as long as it knows what comes after the next to arrive, or, of the `last` requests, until every one is
+    /// complete or the run stops early; of the events behind the last arrival at most so many.
     fn work_off(&mut self, coming: &mut Coming<'_>, last: bool, at_most: u64) -> Outcome {
+        self.is_under_way = !coming.as_slice().is_empty() && !self.link.closed;
+        while self.is_under_way {
+            let Some(event) = self.link.events.take() else {
+                self.has_ended = true;
+                return Ok(());
+            };
+            self.handle::<true>(event, coming)?;
+        }
         for _ in 0..at_most {
-            if !last && coming.as_slice().is_empty() {
+            if self.is_over() || (!last && coming.as_slice().is_empty()) {
                 break;
             }
             let Some(event) = self.link.events.take() else {
                 self.has_ended = true;
                 break;
             };
-            self.handle::<true>(event, coming)?;
-            let finished = self.next.is_none() && self.link.active.is_empty();
-            if self.measured.saturated
-                || (finished && self.device.is_settled())
-                || (self.link.closed && !self.link.wants_responses)
-            {
-                self.has_ended = true;
-                break;
-            }
+            self.handle_apart(event, coming)?;
         }
+        self.has_ended |= self.is_over();
         Ok(())
+    }
+
+    /// Whether every request is complete, or the run stops early.
+    fn is_over(&self) -> bool {
+        let finished = self.next.is_none() && self.link.active.is_empty();
+        self.measured.saturated
+            || (finished && self.device.is_settled())
+            || (self.link.closed && !self.link.wants_responses)
     }
 
     /// Destages what is left and waits for it.
@@ -319,25 +332,16 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// in between: the data of a request that arrives at an idle channel, and the news of its completion.
     #[inline(always)]
     fn handle<const ON: bool>(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
+        // Nearly everything is one of two, and asked for before the others.
+        if let Some(die) = event.ends_at() {
+            return self.command_done::<ON>(die);
+        }
         let now = self.note_moment();
+        if event.is_arrival() {
+            return self.arrive::<ON>(coming);
+        }
         match event.event() {
-            Event::DieDone(die) => {
-                if !self.link.times_commands() {
-                    self.link.meter.end(now);
-                } else if self.goes_on(die, now)? {
-                    return Ok(());
-                }
-                self.link.mover.end(die);
-                self.link.witness.ending(die);
-                let done = self.device.complete(die, now, &mut self.link);
-                done.map_err(|full| self.device_full(full))?;
-                if ON && let Some(id) = self.link.events.alone().and_then(Packed::completes) {
-                    self.link.events.take_alone();
-                    self.note_moment();
-                    return self.complete(id);
-                }
-                Ok(())
-            }
+            Event::Arrival | Event::DieDone(_) => unreachable!("they were asked for"),
             Event::ReadDone(number) => {
                 let Some(die) = self.link.end_reading(number) else {
                     return Ok(());
@@ -362,7 +366,6 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             Event::StepDone(die) => self.end_step(die, now),
             Event::DieFree(die) => self.free_die(die, now),
             Event::CachedDone(number) => self.end_cached(number, now),
-            Event::Arrival => self.arrive::<ON>(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
                 self.link.dispatch();
@@ -373,7 +376,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 passes,
                 request,
             } => self.pass(message, passes, request),
-            Event::WriteDataIn(id) => self.data_in(id),
+            Event::WriteDataIn(id) => self.data_in_later(id),
             Event::ReadDataOut(id) => {
                 self.link.witness.moved(id);
                 self.pass(Message::Complete, PASSES_COMPLETION + 1, id)
@@ -384,6 +387,27 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 request,
             } => self.visited(place, visit, request),
         }
+    }
+
+    /// The command in service at `die` has ended. With `ON` as for [`Engine::handle`].
+    #[inline(always)]
+    fn command_done<const ON: bool>(&mut self, die: u32) -> Outcome {
+        let now = self.note_moment();
+        if !self.link.times_commands() {
+            self.link.meter.end(now);
+        } else if self.goes_on(die, now)? {
+            return Ok(());
+        }
+        self.link.mover.end(die);
+        self.link.witness.ending(die);
+        let done = self.device.complete(die, now, &mut self.link);
+        done.map_err(|full| self.device_full(full))?;
+        if ON && let Some(id) = self.link.events.alone().and_then(Packed::completes) {
+            self.link.events.take_alone();
+            self.note_moment();
+            return self.complete(id);
+        }
+        Ok(())
     }
 
     /// The command in service at `die` has ended: whether its step goes on. Reads may go first.
@@ -413,7 +437,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 self.move_data(id, Packed::from(Event::ReadDataOut(id)));
                 Ok(())
             }
-            Message::Complete => self.complete(id),
+            Message::Complete => self.complete_later(id),
             Message::Release => self.release_channel(),
         }
     }
@@ -453,8 +477,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.check_channel()
     }
 
-    /// The data of write `id` is in the device.
+    /// [`Engine::data_in`] after other things that were due.
     #[inline(never)]
+    fn data_in_later(&mut self, id: u32) -> Outcome {
+        self.data_in(id)
+    }
+
+    /// The data of write `id` is in the device.
+    #[inline(always)]
     fn data_in(&mut self, id: u32) -> Outcome {
         self.link.witness.moved(id);
         match self.link.front {
@@ -514,60 +544,17 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The device takes request `id` in.
     #[inline(always)]
     fn start(&mut self, id: u32) -> Outcome {
-        let active = &self.link.active[id];
-        let asked = active.asked;
-        self.measured.count_pages(&active.request, asked.span.pages);
+        let Active { request, asked, .. } = self.link.active[id];
+        self.measured.count_pages(&request, asked.span.pages);
         let now = self.link.events.now();
         self.link.mover.accepted(id, &asked);
         self.link.witness.accepted(id, &self.device);
-        self.device.set_stream(self.link.active[id].request.stream);
+        self.device.set_stream(request.stream);
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))?;
         self.link.witness.taken_in(id);
         self.link.dispatch();
         Ok(())
-    }
-
-    /// Opens the window: what happened before now is in no statistic.
-    fn open(&mut self, now: Ticks) {
-        self.link.opened = Some(now);
-        self.link.witness.opened();
-        let totals = self.link.meter.totals(now);
-        self.measured.open(&mut self.device, totals);
-        self.measured.front = self.link.front_usage();
-    }
-
-    /// Closes the window: what happens from now on is in no statistic.
-    fn close(&mut self) {
-        if self.link.closed {
-            return;
-        }
-        self.link.closed = true;
-        self.link.witness.closed(&self.device);
-        let now = self.link.events.now();
-        self.measured.makespan = now - self.link.opened.unwrap_or(now);
-        self.measured.destage_response = std::mem::take(&mut self.link.destage_response);
-        let totals = self.link.meter.totals(now);
-        self.measured.take_front(self.link.front_usage());
-        self.measured
-            .take_device(&mut self.device, totals, now, &mut *self.link.observer);
-    }
-
-    /// Tells the observer of the requests that are not complete, if it wants to hear of them.
-    pub fn report_unfinished(&mut self) {
-        if !self.link.wants_responses {
-            return;
-        }
-        for active in self.link.active.iter() {
-            self.link.observer.response(&Response {
-                index: active.identity.index,
-                arrival: active.identity.arrival,
-                response: None,
-                sector: active.request.sector,
-                sectors: active.request.sectors,
-                operation: active.request.operation,
-            });
-        }
     }
 
     #[cold]

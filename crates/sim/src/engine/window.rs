@@ -1,0 +1,51 @@
+//! The window of a run: when statistics open and close, and who is left then.
+
+use destage_base::Ticks;
+
+use super::{Engine, Mover, Witness};
+use crate::observer::Response;
+
+impl<B: Mover, W: Witness> Engine<'_, B, W> {
+    /// Opens the window: what happened before now is in no statistic.
+    pub(super) fn open(&mut self, now: Ticks) {
+        self.link.opened = Some(now);
+        self.link.witness.opened();
+        let totals = self.link.meter.totals(now);
+        self.measured.open(&mut self.device, totals);
+        self.measured.front = self.link.front_usage();
+    }
+
+    /// Closes the window: what happens from now on is in no statistic.
+    pub(super) fn close(&mut self) {
+        if self.link.closed {
+            return;
+        }
+        self.link.closed = true;
+        self.is_under_way = false;
+        self.link.witness.closed(&self.device);
+        let now = self.link.events.now();
+        self.measured.makespan = now - self.link.opened.unwrap_or(now);
+        self.measured.destage_response = std::mem::take(&mut self.link.destage_response);
+        let totals = self.link.meter.totals(now);
+        self.measured.take_front(self.link.front_usage());
+        self.measured
+            .take_device(&mut self.device, totals, now, &mut *self.link.observer);
+    }
+
+    /// Tells the observer of the requests that are not complete, if it wants to hear of them.
+    pub fn report_unfinished(&mut self) {
+        if !self.link.wants_responses {
+            return;
+        }
+        for active in self.link.active.iter() {
+            self.link.observer.response(&Response {
+                index: active.identity.index,
+                arrival: active.identity.arrival,
+                response: None,
+                sector: active.request.sector,
+                sectors: active.request.sectors,
+                operation: active.request.operation,
+            });
+        }
+    }
+}
