@@ -123,6 +123,7 @@ impl<W: Witness> Clock for Teller<'_, W> {
             End::Command(die) => (Phase::Command, die),
             End::Cells(die) => (Phase::Cells, die),
             End::Data(die) => (Phase::Data, die),
+            End::Register(die) => (Phase::Register, die),
         };
         self.events.after(length, Event::Phase { phase, die });
         if W::LISTENS {
@@ -152,10 +153,14 @@ impl<W: Witness> Clock for Teller<'_, W> {
         }
     }
 
-    fn idle(&mut self, die: u32) {
+    fn leaves(&mut self, die: u32) {
+        self.witness.command_leaves(self.shape.to_device(die));
+    }
+
+    fn idle(&mut self, die: u32, kind: Kind) {
         let die = self.shape.to_device(die);
         self.meter.release(die, self.events.now());
-        self.witness.is_idle(die);
+        self.witness.command_ended(die, kind);
     }
 }
 
@@ -186,7 +191,11 @@ impl Queued {
         map_time: Ticks,
     ) -> Option<Progress> {
         if let (Some(page), [operation], 0) = (page, operations.all(), map_time) {
-            self.push(die, self.command(die, operation), For::Page(page));
+            let command = Operation {
+                caches: operation.transfer != Transfer::None && !moves(operation),
+                ..self.command(die, operation)
+            };
+            self.push(die, command, For::Page(page));
             return Some(Progress::Queued);
         }
         let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
@@ -221,6 +230,7 @@ impl Queued {
             page,
             page_type: page_type(page, self.page_types),
             data,
+            caches: false,
             token: 0,
         }
     }
@@ -277,6 +287,7 @@ impl Queued {
             Phase::Command => End::Command(die),
             Phase::Cells => End::Cells(die),
             Phase::Data => End::Data(die),
+            Phase::Register => End::Register(die),
         };
         let (media, mut teller) = self.parts(events, meter, witness);
         media.end(end, &mut teller);

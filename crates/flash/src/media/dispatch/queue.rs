@@ -25,6 +25,8 @@ pub struct Operation {
     pub page_type: u32,
     /// Ticks for which its data are on the channel.
     pub data: Ticks,
+    /// Its die may begin the next command before this one is done, where a cache register lets it.
+    pub caches: bool,
     /// Whatever the driver knows it by.
     pub token: u32,
 }
@@ -92,6 +94,11 @@ fn plane(waiting: &Waiting) -> usize {
     (waiting.operation.plane % PLANES) as usize
 }
 
+/// The same as a bit.
+pub(super) fn plane_bit(operation: &Operation) -> u64 {
+    1 << (operation.plane % PLANES)
+}
+
 fn rank(oldest: Option<&Waiting>) -> u64 {
     oldest.map_or(NEVER, |waiting| waiting.rank)
 }
@@ -138,39 +145,65 @@ impl Queue {
         self.in_planes[plane].push_back(program.rank);
     }
 
-    /// Takes the operations of the next command, of up to `planes` planes, into the empty `command`.
-    pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) {
+    /// What the next command does.
+    #[inline]
+    fn next_kind(&self, rules: &Rules) -> Option<Kind> {
         let read = rank(self.reads.first());
         // Programs do not go past an erase, which may be of their block, and an erase goes past nothing.
         let (program, erase) = (rank(self.programs.first()), rank(self.erases.front()));
         let change = program.min(erase);
         let is_erase = erase < program.min(read);
         let is_change = is_erase || program < erase;
-        let others_wait = change < NEVER;
         let is_read = match rules.order {
             _ if read == NEVER => false,
             _ if !is_change => true,
             Order::Arrival => read < change,
             Order::ReadsFirst(most) => most == 0 || self.ahead < most,
         };
+        match (is_read, is_erase) {
+            (true, _) => Some(Kind::Read),
+            (false, true) => Some(Kind::Erase),
+            (false, false) => is_change.then_some(Kind::Program),
+        }
+    }
+
+    /// The first operation of the next command.
+    pub fn next(&self, rules: &Rules) -> Option<&Operation> {
+        let next = match self.next_kind(rules)? {
+            Kind::Read => self.reads.first(),
+            Kind::Program => self.programs.first(),
+            Kind::Erase => self.erases.front(),
+        };
+        next.map(|waiting| &waiting.operation)
+    }
+
+    /// Takes the operations of the next command, of up to `planes` planes, into the empty `command`.
+    pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) {
         let planes = match rules.together {
             Together::Never => 1,
             Together::InOrder | Together::AnyOrder => planes,
         };
-        if is_read {
-            self.ahead = if others_wait { self.ahead + 1 } else { 0 };
-            gather(
-                &mut self.reads,
-                planes,
-                |_| true,
-                |read| command.push(read.operation),
-            );
-        } else if is_erase {
-            self.ahead = 0;
-            command.extend(self.erases.pop_front().map(|waiting| waiting.operation));
-        } else if is_change {
-            self.ahead = 0;
-            self.take_programs(planes, erase, rules.together, command);
+        match self.next_kind(rules) {
+            Some(Kind::Read) => {
+                let others_wait = !(self.programs.is_empty() && self.erases.is_empty());
+                self.ahead = if others_wait { self.ahead + 1 } else { 0 };
+                gather(
+                    &mut self.reads,
+                    planes,
+                    |_| true,
+                    |read| command.push(read.operation),
+                );
+            }
+            Some(Kind::Erase) => {
+                self.ahead = 0;
+                command.extend(self.erases.pop_front().map(|waiting| waiting.operation));
+            }
+            Some(Kind::Program) => {
+                self.ahead = 0;
+                let erase = rank(self.erases.front());
+                self.take_programs(planes, erase, rules.together, command);
+            }
+            None => {}
         }
     }
 
