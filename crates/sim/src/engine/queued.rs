@@ -81,6 +81,8 @@ impl Shape {
 /// The media, and what is to come on each die.
 pub(super) struct Queued {
     media: Dispatcher,
+    /// Planes have cache registers.
+    has_registers: bool,
     shape: Shape,
     timing: Timing,
     page_types: u32,
@@ -170,6 +172,7 @@ impl Queued {
         Self {
             shape: Shape::new(media.channels, media.dies_per_channel),
             page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
+            has_registers: media.registers.is_some(),
             media: Dispatcher::new(media),
             timing,
             page_bits: geometry.page_bits(),
@@ -191,10 +194,9 @@ impl Queued {
         map_time: Ticks,
     ) -> Option<Progress> {
         if let (Some(page), [operation], 0) = (page, operations.all(), map_time) {
-            let command = Operation {
-                caches: operation.transfer != Transfer::None && !moves(operation),
-                ..self.command(die, operation)
-            };
+            let mut command = self.command(die, operation);
+            command.caches =
+                self.has_registers && operation.transfer != Transfer::None && !moves(operation);
             self.push(die, command, For::Page(page));
             return Some(Progress::Queued);
         }

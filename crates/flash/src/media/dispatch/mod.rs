@@ -11,7 +11,7 @@
 //! | cells | die | of a read, its data wait for the channel; of a program or an erase, the die is free |
 //! | data of a read, page by page | channel, die | with the last page the die is free |
 //!
-//! Where planes have cache registers, a die may begin its next command before ([`registers`]).
+//! Where planes have cache registers, a die may begin its next command before (`registers`).
 //!
 //! A channel that is free gives way to waiting data first, then to commands. The rules are those of MQSim's flash back
 //! end (docs/SPEC.md, "Commands dispatched").
@@ -118,21 +118,14 @@ struct Die {
     command: Vec<Operation>,
     /// Pages of it that have left.
     left: usize,
-    /// The next waits for a cache register.
-    waits: bool,
-}
-
-impl Die {
-    /// Whether it begins a command as soon as its channel is free.
-    fn is_ready(&self) -> bool {
-        self.command.is_empty() && !self.queue.is_empty() && !self.waits
-    }
+    /// It begins a command as soon as its channel is free.
+    is_ready: bool,
 }
 
 #[derive(Clone, Default)]
 struct Channel {
     busy: bool,
-    /// Dies that are [ready](Die::is_ready).
+    /// Dies that begin a command as soon as it is free.
     ready: u32,
     /// Dies with a page that waits to leave, once for each page.
     data: VecDeque<u32>,
@@ -175,12 +168,14 @@ impl Dispatcher {
     /// `operation` waits at its die. Nothing begins before [`Dispatcher::dispatch`].
     pub fn push(&mut self, operation: Operation) {
         let die = &mut self.dies[operation.die as usize];
-        let was_ready = die.is_ready();
         die.queue.push(operation, &self.config.rules);
-        if let Some(beside) = self.beside.get(operation.die as usize) {
-            die.waits = beside.holds_up(&die.queue, &self.config.rules);
-        }
-        if !was_ready && die.is_ready() {
+        let beside = &self.beside;
+        let is_held_up = |queue| {
+            let beside = beside.get(operation.die as usize);
+            beside.is_some_and(|beside| beside.holds_up(queue, &self.config.rules))
+        };
+        if !die.is_ready && die.command.is_empty() && !is_held_up(&die.queue) {
+            die.is_ready = true;
             let number = self.channel_of[operation.die as usize];
             let channel = &mut self.channels[number as usize];
             channel.ready += 1;
@@ -228,24 +223,24 @@ impl Dispatcher {
             if state.turn == dies {
                 state.turn = 0;
             }
-            if self.dies[number as usize].is_ready() {
+            if self.dies[number as usize].is_ready {
                 return self.begin(channel, number, clock);
             }
         }
     }
 
-    /// `die`, which is [ready](Die::is_ready), begins a command over the idle `channel`.
-    #[inline]
+    /// `die`, which is ready, begins a command over the idle `channel`.
+    #[inline(always)]
     fn begin<C: Clock>(&mut self, channel: u32, die: u32, clock: &mut C) {
         let DispatchConfig { rules, planes, .. } = self.config;
         let state = &mut self.channels[channel as usize];
         state.ready -= 1;
         state.busy = true;
-        let command = &mut self.dies[die as usize];
-        command.queue.take(&rules, planes, &mut command.command);
-        let command = &command.command;
-        clock.issued(command);
-        clock.begins(End::Command(die), self.config.command(command));
+        let state = &mut self.dies[die as usize];
+        state.is_ready = false;
+        state.queue.take(&rules, planes, &mut state.command);
+        clock.issued(&state.command);
+        clock.begins(End::Command(die), self.config.command(&state.command));
     }
 
     fn command_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
@@ -293,7 +288,8 @@ impl Dispatcher {
         let kind = state.command.first().map_or(Kind::Read, |first| first.kind);
         state.command.clear();
         state.left = 0;
-        if state.is_ready() {
+        state.is_ready = !state.queue.is_empty();
+        if state.is_ready {
             self.channels[self.channel_of[die as usize] as usize].ready += 1;
         }
         clock.idle(die, kind);

@@ -84,6 +84,18 @@ pub(super) struct Queue {
     ahead: u32,
 }
 
+/// What makes the next command: a read, or else an erase, or else a program.
+struct Turn {
+    is_read: bool,
+    is_erase: bool,
+    /// A program or an erase may go.
+    is_change: bool,
+    /// One waits.
+    others_wait: bool,
+    /// The rank of the oldest erase.
+    erase: u64,
+}
+
 /// After every rank.
 const NEVER: u64 = u64::MAX;
 /// Planes that are told apart; beyond it several count as one, and fewer go together.
@@ -145,9 +157,9 @@ impl Queue {
         self.in_planes[plane].push_back(program.rank);
     }
 
-    /// What the next command does.
-    #[inline]
-    fn next_kind(&self, rules: &Rules) -> Option<Kind> {
+    /// Whose turn it is.
+    #[inline(always)]
+    fn turn(&self, rules: &Rules) -> Turn {
         let read = rank(self.reads.first());
         // Programs do not go past an erase, which may be of their block, and an erase goes past nothing.
         let (program, erase) = (rank(self.programs.first()), rank(self.erases.front()));
@@ -160,50 +172,47 @@ impl Queue {
             Order::Arrival => read < change,
             Order::ReadsFirst(most) => most == 0 || self.ahead < most,
         };
-        match (is_read, is_erase) {
-            (true, _) => Some(Kind::Read),
-            (false, true) => Some(Kind::Erase),
-            (false, false) => is_change.then_some(Kind::Program),
+        Turn {
+            is_read,
+            is_erase,
+            is_change,
+            others_wait: change < NEVER,
+            erase,
         }
     }
 
     /// The first operation of the next command.
     pub fn next(&self, rules: &Rules) -> Option<&Operation> {
-        let next = match self.next_kind(rules)? {
-            Kind::Read => self.reads.first(),
-            Kind::Program => self.programs.first(),
-            Kind::Erase => self.erases.front(),
+        let turn = self.turn(rules);
+        let next = match (turn.is_read, turn.is_erase) {
+            (true, _) => self.reads.first(),
+            (false, true) => self.erases.front(),
+            (false, false) => self.programs.first().filter(|_| turn.is_change),
         };
         next.map(|waiting| &waiting.operation)
     }
 
     /// Takes the operations of the next command, of up to `planes` planes, into the empty `command`.
     pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) {
+        let turn = self.turn(rules);
         let planes = match rules.together {
             Together::Never => 1,
             Together::InOrder | Together::AnyOrder => planes,
         };
-        match self.next_kind(rules) {
-            Some(Kind::Read) => {
-                let others_wait = !(self.programs.is_empty() && self.erases.is_empty());
-                self.ahead = if others_wait { self.ahead + 1 } else { 0 };
-                gather(
-                    &mut self.reads,
-                    planes,
-                    |_| true,
-                    |read| command.push(read.operation),
-                );
-            }
-            Some(Kind::Erase) => {
-                self.ahead = 0;
-                command.extend(self.erases.pop_front().map(|waiting| waiting.operation));
-            }
-            Some(Kind::Program) => {
-                self.ahead = 0;
-                let erase = rank(self.erases.front());
-                self.take_programs(planes, erase, rules.together, command);
-            }
-            None => {}
+        if turn.is_read {
+            self.ahead = if turn.others_wait { self.ahead + 1 } else { 0 };
+            gather(
+                &mut self.reads,
+                planes,
+                |_| true,
+                |read| command.push(read.operation),
+            );
+        } else if turn.is_erase {
+            self.ahead = 0;
+            command.extend(self.erases.pop_front().map(|waiting| waiting.operation));
+        } else if turn.is_change {
+            self.ahead = 0;
+            self.take_programs(planes, turn.erase, rules.together, command);
         }
     }
 

@@ -78,7 +78,6 @@ impl Dispatcher {
     #[inline(never)]
     pub(super) fn end_beside<C: Clock>(&mut self, end: End, registers: &Registers, clock: &mut C) {
         let (End::Command(die) | End::Cells(die) | End::Data(die) | End::Register(die)) = end;
-        let was_ready = self.dies[die as usize].is_ready();
         match end {
             End::Command(_) => self.beside[die as usize].latest = Latest::IsThere,
             End::Cells(_) => self.leave_cells(die, registers, clock),
@@ -87,11 +86,13 @@ impl Dispatcher {
         }
         self.go_on(die, registers, clock);
         let state = &mut self.dies[die as usize];
-        state.waits = self.beside[die as usize].holds_up(&state.queue, &self.config.rules);
+        let may_begin = state.command.is_empty() && !state.queue.is_empty();
+        let is_held_up = self.beside[die as usize].holds_up(&state.queue, &self.config.rules);
         let channel = self.channel_of[die as usize];
         let on_channel = &mut self.channels[channel as usize];
-        on_channel.ready -= u32::from(was_ready);
-        on_channel.ready += u32::from(state.is_ready());
+        on_channel.ready -= u32::from(state.is_ready);
+        state.is_ready = may_begin && !is_held_up;
+        on_channel.ready += u32::from(state.is_ready);
         if matches!(end, End::Command(_) | End::Data(_)) {
             on_channel.busy = false;
         }
@@ -206,7 +207,7 @@ impl Dispatcher {
         };
         let die = &self.dies[number as usize];
         let next = die.queue.next(&self.config.rules);
-        if die.is_ready() && next.is_some_and(|next| next.kind == Kind::Read) {
+        if die.is_ready && next.is_some_and(|next| next.kind == Kind::Read) {
             return self.begin(channel, number, clock);
         }
         state.data.pop_front();
