@@ -47,9 +47,9 @@ impl<T: Copy> Queue<T> {
     /// The first, if it is the only one.
     #[inline(always)]
     pub fn only(&self) -> Option<T> {
-        match self.items.get(self.first..) {
-            Some([item]) => Some(*item),
-            _ => None,
+        match self.items.len() == self.first + 1 {
+            true => self.items.last().copied(),
+            false => None,
         }
     }
 

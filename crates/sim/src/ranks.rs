@@ -96,7 +96,10 @@ mod tests {
             let count = 1 + random.below(300) as usize;
             let bits = 1 + random.below(63);
             let mut values: Vec<_> = (0..count)
-                .map(|_| random.below(1 << random.below(bits + 1)))
+                .map(|_| {
+                    let bits = random.below(bits + 1);
+                    random.below(1 << bits)
+                })
                 .collect();
             if round % 9 == 0 {
                 values[0] = Ticks::MAX;

@@ -36,11 +36,11 @@ pub(crate) trait Layout {
     /// Whether [`Layout::usual`] reads nearly every line.
     const HAS_USUAL: bool = false;
 
-    /// The request of `line`, with which `bytes` begin, and where the next begins, if it is written as nearly every one is.
+    /// The request of the line that `bytes` begin with, and where the next begins, if it is written as nearly every one is.
     /// Everything else, and what is wrong, is for [`Layout::line`], which says the same of such a line.
     #[inline(always)]
-    fn usual(bytes: &[u8; WINDOW], line: u64, state: &State) -> Option<(Request, usize)> {
-        let _ = (bytes, line, state);
+    fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {
+        let _ = (bytes, state);
         None
     }
 
@@ -251,35 +251,23 @@ impl State {
         &self,
         arrival: Ticks,
         volume: u32,
-        range: (u64, u32),
+        (sector, sectors): (u64, u32),
         operation: Operation,
     ) -> Option<Request> {
-        request_of_line(self.line, arrival, volume, range, operation)
+        if sector > SECTORS_MAX - u64::from(sectors) {
+            return None;
+        }
+        Some(Request {
+            arrival,
+            sector,
+            sectors,
+            volume,
+            line: u32::try_from(self.line).unwrap_or(u32::MAX),
+            operation,
+            fua: false,
+            stream: 0,
+        })
     }
-}
-
-/// [`State::request`] of any line.
-#[inline(always)]
-pub(crate) fn request_of_line(
-    line: u64,
-    arrival: Ticks,
-    volume: u32,
-    (sector, sectors): (u64, u32),
-    operation: Operation,
-) -> Option<Request> {
-    if sector > SECTORS_MAX - u64::from(sectors) {
-        return None;
-    }
-    Some(Request {
-        arrival,
-        sector,
-        sectors,
-        volume,
-        line: u32::try_from(line).unwrap_or(u32::MAX),
-        operation,
-        fua: false,
-        stream: 0,
-    })
 }
 
 /// The problem of a time, just read, that is too large.
@@ -394,17 +382,15 @@ fn usual_lines<L: Layout>(
     batch: &mut Vec<Request>,
     room: usize,
 ) -> usize {
-    let mut line = state.line;
     while batch.len() < room
         // In a window of fixed size, where there is room is known almost everywhere.
         && let Some(window) = block.get(at..).and_then(<[u8]>::first_chunk)
-        && let Some((request, length)) = L::usual(window, line, state)
+        && let Some((request, length)) = L::usual(window, state)
     {
         batch.push(request);
-        line += 1;
+        state.line += 1;
         at += length;
     }
-    state.line = line;
     at
 }
 

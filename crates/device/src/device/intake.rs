@@ -53,7 +53,7 @@ impl Device {
 
     /// Presents the pages of a write one by one. All of them are taken in at once, so that their victims are
     /// programmed side by side; the request is answered when each page has a slot.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write<D: Driver>(
         &mut self,
         token: u32,
@@ -152,7 +152,7 @@ impl Device {
     }
 
     /// All pages of a write go past the buffer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bypass<D: Driver>(
         &mut self,
         token: u32,

@@ -17,7 +17,7 @@ use crate::observer::Response;
 const PROGRESS_STEP: u64 = 4096;
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule_arrival(&mut self) -> Outcome {
         let Some(request) = &self.next else {
             return Ok(());

@@ -1,7 +1,7 @@
 //! `disksim`: the ASCII format of the DiskSim simulator.
 
 use crate::cursor::{Column, Cursor, Problem};
-use crate::decode::{Layout, State, WINDOW, decode, request, request_of_line};
+use crate::decode::{Layout, State, WINDOW, decode, request};
 use crate::digits::{DIGITS_SAFE, digit_before, digits, digits_before, two_single_digits};
 use crate::error::Fault;
 use crate::format::{Encoding, Format, TimeUnit};
@@ -52,7 +52,7 @@ impl Layout for DiskSim {
 
     /// Each field has its digits and no more, and one blank stands between two.
     #[inline(always)]
-    fn usual(bytes: &[u8; WINDOW], line: u64, state: &State) -> Option<(Request, usize)> {
+    fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {
         let (whole, point) = digits_before(b'.', bytes, 0)?;
         let (part, at) = digits_before(b' ', bytes, point)?;
         let ticks = match state.ticks_per_digit[at - 1 - point] {
@@ -78,7 +78,7 @@ impl Layout for DiskSim {
             None => return None,
         };
         let range = (sector, sectors as u32);
-        let request = request_of_line(line, arrival, device as u32, range, operation(flag))?;
+        let request = state.request(arrival, device as u32, range, operation(flag))?;
         Some((request, at))
     }
 
