@@ -66,7 +66,7 @@ impl PageOperation {
     /// # Panics
     /// In debug builds, if 2^27 requests or records are in flight: their numbers are reused, so that takes
     /// more than 4 GiB of them.
-    #[inline]
+    #[inline(always)]
     pub fn new(page: Lpn, work: Work) -> Self {
         let (kind, number, slot) = match work {
             Work::HostRead(number) => (HOST_READ, number, 0),
