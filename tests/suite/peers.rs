@@ -40,6 +40,7 @@ fn mqsim(planes: u32) -> DirectConfig {
                 together: Together::AnyOrder,
                 reads_wait: false,
             },
+            registers: None,
         },
         pages_per_block: 256,
         page_sectors: 16,

@@ -30,6 +30,14 @@ fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, RunResult) {
     run_timed(&device, pairs, requests)
 }
 
+/// Cache registers, whose pages take some time.
+const REGISTERS: [&str; 4] = [
+    "flash.cache_program=true",
+    "flash.cache_program_busy_us=5",
+    "flash.cache_read=true",
+    "flash.cache_read_busy_us=3",
+];
+
 fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
     run(pairs, requests).0
 }
@@ -116,6 +124,7 @@ fn queues_change_no_decision_of_a_layer() {
     assert_eq!(counts(&["flash.dispatch=reads_first"]), alone);
     let planes = ["flash.dispatch=reads_first", "flash.multi_plane=in_order"];
     assert_eq!(counts(&planes), alone);
+    assert_eq!(counts(&[&planes[..], &REGISTERS].concat()), alone);
 }
 
 #[test]
@@ -160,6 +169,51 @@ fn queues_take_nothing_where_what_came_first_is_next() {
 }
 
 #[test]
+fn queues_take_nothing_from_cache_registers_where_what_came_first_is_next() {
+    let mut random = destage_base::Random::new(7);
+    let all: Vec<_> = (0..3000)
+        .map(|index| {
+            let operation = match random.below(4) {
+                0 => Operation::Read,
+                _ => Operation::Write,
+            };
+            let arrival = index * 200 * US + random.below(200 * US);
+            let pages = 1 + random.below(8) as u32;
+            (arrival, random.below(1500), pages, operation)
+        })
+        .collect();
+    // The command of a read that comes later would wait for a page that is on the channel.
+    let at_once: Vec<_> = all
+        .iter()
+        .map(|(_, page, pages, operation)| (0, *page, *pages, *operation))
+        .collect();
+    for (all, registers) in [(&all, &REGISTERS[..2]), (&at_once, &REGISTERS)] {
+        let all = page_requests(all);
+        for layer in ["page", "bast", "dftl"] {
+            let kind = format!("ftl.kind={layer}");
+            let device = [
+                "flash.dies=4",
+                "flash.channels=4",
+                "flash.planes_per_die=1",
+                "flash.blocks_per_plane=64",
+                "flash.pages_per_block=8",
+                "flash.wearout=ignore",
+                "host.queue_depth=1000000",
+                &kind,
+            ];
+            let alone = [&device[..], registers].concat();
+            let queued = [&alone[..], &["flash.dispatch=arrival"]].concat();
+            let without = responses(&device, &all);
+            let alone = responses(&alone, &all);
+            let queued = responses(&queued, &all);
+            let differs = alone.iter().zip(&queued).position(|(a, b)| a != b);
+            assert_eq!(differs, None, "{layer} {registers:?}");
+            assert_ne!(alone, without, "{layer}");
+        }
+    }
+}
+
+#[test]
 fn every_scheme_runs_to_its_end() {
     let mut random = destage_base::Random::new(8);
     let all: Vec<_> = (0..3000)
@@ -192,11 +246,10 @@ fn every_scheme_runs_to_its_end() {
                 &buffer,
                 &kind,
             ];
-            assert_eq!(
-                responses(&pairs, &all).len(),
-                all.len(),
-                "{scheme} over {layer}"
-            );
+            for registers in [&[][..], &REGISTERS] {
+                let responses = responses(&[&pairs[..], registers].concat(), &all);
+                assert_eq!(responses.len(), all.len(), "{scheme} over {layer}");
+            }
         }
     }
 }

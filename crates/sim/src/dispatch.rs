@@ -9,7 +9,7 @@ use destage_flash::media::{Cells, PlaneGaps, Tiers};
 use crate::config::Config;
 use crate::error::SimError;
 use crate::media::by_type;
-use crate::parameters::{Dispatch, MultiPlane};
+use crate::parameters::{Dispatch, MultiPlane, Suspend};
 
 impl Config {
     /// The media, if commands wait in queues.
@@ -60,6 +60,7 @@ impl Config {
                 },
                 reads_wait: true,
             },
+            registers: self.registers(),
         })
     }
 
@@ -81,6 +82,12 @@ impl Config {
             return refuse(format!(
                 "flash.status_ns = {}: commands that wait in queues have no status phase; expected 0, or flash.dispatch = off",
                 flash.status_ns
+            ));
+        }
+        if flash.suspend != Suspend::Never {
+            return refuse(format!(
+                "flash.suspend = {}: commands that wait in queues are not interrupted, and reads go first only between them; expected never, or flash.dispatch = off",
+                flash.suspend
             ));
         }
         if flash.order != ServiceOrder::Arrival {

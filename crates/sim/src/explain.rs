@@ -19,7 +19,6 @@ use destage_trace::Operation;
 
 use self::path::{Accepted, BUS, PARTS_OF_STEPS, Paths, QUEUE};
 pub use self::path::{Awaited, PART_NAMES, PARTS, Split};
-use self::queues::Phases;
 pub use self::series::{Interval, Series};
 use self::series::{Levels, Recording};
 pub use self::spread::{Bucket, Spread, Spreading};
@@ -358,8 +357,7 @@ impl Witness for Explaining {
 
     fn command_begins(&mut self, die: u32, kind: Kind, moves: bool) {
         let die = &mut self.paths.dies[die as usize];
-        die.serving.serves(self.now, Some((kind, moves)));
-        die.serving.phases = Phases::default();
+        die.serving.begins(self.now, kind, moves);
     }
 
     fn serves(&mut self, die: u32, operation: PageOperation) {
@@ -368,21 +366,20 @@ impl Witness for Explaining {
 
     fn phase_begins(&mut self, die: u32, end: End, time: Ticks) {
         let span = (self.now, self.now.saturating_add(time));
-        let phases = &mut self.paths.dies[die as usize].serving.phases;
-        match end {
-            End::Command(_) => {}
-            End::Cells(_) => phases.cells = span,
-            End::Data(_) => phases.data = span,
-        }
+        let die = &mut self.paths.dies[die as usize];
+        die.serving.phase_begins(end, span);
     }
 
     fn served(&mut self, operation: PageOperation) {
         self.paths.command_done(operation);
     }
 
-    fn is_idle(&mut self, die: u32) {
-        let die = &mut self.paths.dies[die as usize];
-        die.serving.serves(self.now, None);
+    fn command_leaves(&mut self, die: u32) {
+        self.paths.dies[die as usize].serving.leaves(self.now);
+    }
+
+    fn command_ended(&mut self, die: u32, kind: Kind) {
+        self.paths.dies[die as usize].serving.ends(self.now, kind);
     }
 
     fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {

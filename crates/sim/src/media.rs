@@ -133,7 +133,7 @@ impl Config {
     }
 
     /// The cache registers, if they are used.
-    fn registers(&self) -> Option<Registers> {
+    pub(crate) fn registers(&self) -> Option<Registers> {
         let flash = &self.typed.flash;
         let busy = |is_on: bool, us| is_on.then(|| from_units(us, TICKS_PER_US));
         let registers = Registers {
@@ -141,21 +141,6 @@ impl Config {
             program: busy(flash.cache_program, flash.cache_program_busy_us),
         };
         (flash.cache_read || flash.cache_program).then_some(registers)
-    }
-
-    /// What does not go with cache registers.
-    fn check_registers(&self) -> Result<(), SimError> {
-        let flash = &self.typed.flash;
-        if self.registers().is_none() || flash.dispatch == Dispatch::Off {
-            return Ok(());
-        }
-        let key = match flash.cache_read {
-            true => "flash.cache_read",
-            false => "flash.cache_program",
-        };
-        Err(SimError::Config(format!(
-            "{key} = true: where commands wait in queues, a die has one of them from its data to its end; expected false, or flash.dispatch=off"
-        )))
     }
 
     /// Pages that are programmed together, if any are.
@@ -284,14 +269,14 @@ impl Config {
                 flash.order, flash.parallel_units
             ));
         }
+        self.check_dispatch()?;
         if flash.suspend != Suspend::Never && flash.order == ServiceOrder::Arrival {
             return refuse(format!(
                 "flash.suspend = {}: only reads that go ahead interrupt, and flash.order = arrival lets none; expected reads_first or garbage_last",
                 flash.suspend
             ));
         }
-        self.check_registers()?;
-        self.check_dispatch()
+        Ok(())
     }
 
     /// Whether commands are timed one by one.

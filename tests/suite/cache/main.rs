@@ -1,5 +1,6 @@
 //! Cache registers: closed forms to the nanosecond, random streams against a straight-line model, and what they do not go with.
 
+mod queued;
 mod straight;
 mod suspended;
 mod units;
@@ -238,12 +239,24 @@ fn collections_go_on_beside_registers() {
 fn what_they_do_not_go_with_is_named() {
     for (pairs, says) in [
         (
-            &["flash.cache_read=true", "flash.dispatch=arrival"][..],
-            "flash.dispatch=off",
+            &["flash.cache_read=true", "flash.parallel_units=2"][..],
+            "flash.parallel_units = 2",
         ),
         (
-            &["flash.cache_read=true", "flash.parallel_units=2"],
-            "flash.parallel_units = 2",
+            &[
+                "flash.cache_program=true",
+                "flash.dispatch=arrival",
+                "flash.program_unit=2",
+            ],
+            "pages programmed in units",
+        ),
+        (
+            &[
+                "flash.cache_program=true",
+                "flash.dispatch=reads_first",
+                "flash.suspend=moves_end",
+            ],
+            "commands that wait in queues are not interrupted",
         ),
     ] {
         let mut settings = Settings::new();

@@ -8,7 +8,7 @@ use destage_flash::Kind;
 use destage_flash::media::dispatch::{
     CommandTimes, DispatchConfig, Operation, Order, Rules, Together,
 };
-use destage_flash::media::{Cells, PlaneGaps, Tiers};
+use destage_flash::media::{Cells, PlaneGaps, Registers, Tiers};
 
 /// What comes.
 struct Load {
@@ -21,7 +21,7 @@ struct Load {
 }
 
 /// Short times, so that much happens at one instant.
-fn random_config(random: &mut Random) -> DispatchConfig {
+fn random_config(has_registers: bool, random: &mut Random) -> DispatchConfig {
     let mut time = |least| least + random.below(12);
     let cells = Cells {
         read: vec![time(1), time(1)],
@@ -40,6 +40,11 @@ fn random_config(random: &mut Random) -> DispatchConfig {
         erase: time(0),
     };
     let ready = time(0);
+    let mut moves = || (random.below(3) > 0).then(|| random.below(12).saturating_sub(4));
+    let registers = has_registers.then(|| Registers {
+        read: moves(),
+        program: moves(),
+    });
     let rules = Rules {
         order: match random.below(4) {
             0 => Order::Arrival,
@@ -62,6 +67,7 @@ fn random_config(random: &mut Random) -> DispatchConfig {
         gaps,
         ready,
         rules,
+        registers,
     }
 }
 
@@ -97,6 +103,8 @@ fn random_stream(
                     Kind::Read | Kind::Erase => random.below(u64::from(*given) + 1) as u32,
                 };
                 token += 1;
+                // Now and then a command of a collection, or a copy inside its die.
+                let (caches, copied) = (random.below(8) > 0, random.below(16) == 0);
                 Operation {
                     kind,
                     die,
@@ -105,9 +113,10 @@ fn random_stream(
                     page: number % what.pages,
                     page_type: number % 2,
                     data: match kind {
-                        Kind::Erase => 0,
-                        Kind::Read | Kind::Program => 1 + random.below(9),
+                        Kind::Read | Kind::Program if caches || !copied => 1 + random.below(9),
+                        _ => 0,
                     },
+                    caches: caches && kind != Kind::Erase,
                     token,
                 }
             });
@@ -120,7 +129,7 @@ fn random_stream(
 fn compare(seeds: u64, what: &Load) {
     for seed in 0..seeds {
         let mut random = Random::new(seed);
-        let config = random_config(&mut random);
+        let config = random_config(seed % 2 == 1, &mut random);
         let stream = random_stream(&config, what, &mut random);
         let ours = watched::run(&config, &stream);
         let theirs = naive::run(&config, &stream);
@@ -133,7 +142,7 @@ fn compare(seeds: u64, what: &Load) {
 #[test]
 fn random_streams_are_as_in_the_model() {
     compare(
-        1500,
+        2000,
         &Load {
             pages: 4,
             at_once: 6,
@@ -145,7 +154,7 @@ fn random_streams_are_as_in_the_model() {
 #[test]
 fn streams_of_which_hundreds_wait_are_as_in_the_model() {
     compare(
-        60,
+        120,
         &Load {
             pages: 40,
             at_once: 300,

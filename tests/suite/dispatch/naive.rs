@@ -4,27 +4,76 @@ use destage_base::Ticks;
 use destage_flash::Kind;
 use destage_flash::media::dispatch::{DispatchConfig, Operation, Order, Together};
 
-#[derive(Clone, Copy)]
-enum Event {
-    CommandEnds(usize),
-    CellsEnd(usize),
-    DataEnd(usize),
+/// What a command does, or waits for.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// It is on the channel.
+    Comes,
+    /// It waits for the cells.
+    IsThere,
+    /// A program goes to the page registers.
+    IsTaken,
+    InCells,
+    /// It was read, and waits for the cache registers of its planes.
+    WasRead,
+    /// It goes there.
+    Moves,
+    /// Its pages wait for the channel, or leave.
+    Leaves,
+}
+
+#[derive(Clone)]
+struct Command {
+    number: usize,
+    pages: Vec<Operation>,
+    /// The die may begin the next before this one is done.
+    caches: bool,
+    stage: Stage,
+    left: usize,
+}
+
+impl Command {
+    fn is(&self, kind: Kind) -> bool {
+        self.pages[0].kind == kind
+    }
+
+    fn is_of(&self, plane: u32) -> bool {
+        self.pages[self.left..]
+            .iter()
+            .any(|page| page.plane == plane)
+    }
+
+    fn has_left_die(&self) -> bool {
+        use Stage::{InCells, Leaves, Moves, WasRead};
+        self.caches
+            && match self.stage {
+                WasRead | Moves | Leaves => true,
+                InCells => self.is(Kind::Program),
+                _ => false,
+            }
+    }
+
+    fn needs_cells(&self) -> bool {
+        use Stage::{InCells, IsTaken, Moves, WasRead};
+        matches!(self.stage, IsTaken | InCells)
+            || (self.caches && matches!(self.stage, WasRead | Moves))
+    }
 }
 
 struct Model<'a> {
     config: &'a DispatchConfig,
     now: Ticks,
-    /// Due times, and what is due, in the order in which it was put there.
-    events: Vec<(Ticks, Event)>,
+    /// Due times, and the commands of which a phase ends then, in the order in which they were put there.
+    events: Vec<(Ticks, usize)>,
     /// What waits at each die, in the order in which it came.
     waiting: Vec<Vec<Operation>>,
-    /// The command of each die.
-    command: Vec<Vec<Operation>>,
-    left: Vec<usize>,
+    /// The commands of each die, in the order in which they began.
+    commands: Vec<Vec<Command>>,
+    begun: usize,
     ahead: Vec<u32>,
     busy: Vec<bool>,
-    /// Dies with a page that waits for the channel.
-    data: Vec<Vec<usize>>,
+    /// Dies and commands with a page that waits for the channel.
+    data: Vec<Vec<(usize, usize)>>,
     turn: Vec<usize>,
     done: Vec<(Ticks, u32)>,
 }
@@ -38,8 +87,8 @@ pub fn run(config: &DispatchConfig, batches: &[(Ticks, Vec<Operation>)]) -> Vec<
         now: 0,
         events: Vec::new(),
         waiting: vec![Vec::new(); dies],
-        command: vec![Vec::new(); dies],
-        left: vec![0; dies],
+        commands: vec![Vec::new(); dies],
+        begun: 0,
         ahead: vec![0; dies],
         busy: vec![false; channels],
         data: vec![Vec::new(); channels],
@@ -65,9 +114,7 @@ pub fn run(config: &DispatchConfig, batches: &[(Ticks, Vec<Operation>)]) -> Vec<
                 }
                 batches.next();
                 for channel in 0..channels {
-                    if !model.busy[channel] {
-                        model.issue(channel);
-                    }
+                    model.use_channel(channel);
                 }
             }
         }
@@ -75,105 +122,188 @@ pub fn run(config: &DispatchConfig, batches: &[(Ticks, Vec<Operation>)]) -> Vec<
 }
 
 impl Model<'_> {
-    fn after(&mut self, time: Ticks, event: Event) {
-        self.events.push((self.now + time, event));
+    fn after(&mut self, time: Ticks, command: usize) {
+        self.events.push((self.now + time, command));
     }
 
     fn channel_of(&self, die: usize) -> usize {
         die / self.config.dies_per_channel as usize
     }
 
+    fn find(&self, number: usize) -> (usize, usize) {
+        let of = |die: &Vec<Command>| die.iter().position(|command| command.number == number);
+        let mut dies = self.commands.iter().enumerate();
+        dies.find_map(|(die, commands)| of(commands).map(|at| (die, at)))
+            .expect("a command under way")
+    }
+
     fn event(&mut self, index: usize) {
-        let (time, event) = self.events.remove(index);
+        let (time, number) = self.events.remove(index);
         self.now = time;
-        match event {
-            Event::CommandEnds(die) => {
-                let first = self.command[die][0];
-                let cells = &self.config.cells;
-                let time = match first.kind {
-                    Kind::Read => cells.read[first.page_type as usize] + self.config.ready,
-                    Kind::Program => cells.program[first.page_type as usize],
-                    Kind::Erase => cells.erase,
-                };
-                self.after(time, Event::CellsEnd(die));
-                self.free_channel(self.channel_of(die));
+        let (die, at) = self.find(number);
+        let channel = self.channel_of(die);
+        let command = self.commands[die][at].clone();
+        let first = command.pages[0];
+        let next = match command.stage {
+            Stage::Comes => {
+                self.busy[channel] = false;
+                Some(Stage::IsThere)
             }
-            Event::CellsEnd(die) => {
-                let channel = self.channel_of(die);
-                if self.command[die][0].kind == Kind::Read {
-                    for _ in 0..self.command[die].len() {
-                        self.data[channel].push(die);
-                    }
-                    if !self.busy[channel] {
-                        self.free_channel(channel);
-                    }
-                } else {
-                    for operation in std::mem::take(&mut self.command[die]) {
-                        self.done.push((self.now, operation.token));
-                    }
-                    if !self.busy[channel] {
-                        self.issue(channel);
-                    }
+            Stage::IsTaken => {
+                self.after(self.config.cells.program[first.page_type as usize], number);
+                Some(Stage::InCells)
+            }
+            Stage::InCells if first.kind == Kind::Read => Some(Stage::WasRead),
+            Stage::InCells => {
+                for operation in &command.pages {
+                    self.done.push((time, operation.token));
                 }
+                None
             }
-            Event::DataEnd(die) => {
-                let operation = self.command[die][self.left[die]];
-                self.done.push((self.now, operation.token));
-                self.left[die] += 1;
-                if self.left[die] == self.command[die].len() {
-                    self.command[die].clear();
-                    self.left[die] = 0;
-                }
-                self.free_channel(self.channel_of(die));
+            Stage::Moves => {
+                self.data[channel].extend(command.pages.iter().map(|_| (die, number)));
+                Some(Stage::Leaves)
             }
+            Stage::Leaves => {
+                self.busy[channel] = false;
+                self.done.push((time, command.pages[command.left].token));
+                self.commands[die][at].left += 1;
+                let is_last = command.left + 1 == command.pages.len();
+                (!is_last).then_some(Stage::Leaves)
+            }
+            Stage::IsThere | Stage::WasRead => panic!("nothing ends here"),
+        };
+        match next {
+            Some(stage) => self.commands[die][at].stage = stage,
+            None => {
+                self.commands[die].remove(at);
+            }
+        }
+        for at in 0..self.commands[die].len() {
+            self.go_on(die, at);
+        }
+        self.use_channel(channel);
+    }
+
+    /// The command does what it waits for, if it may.
+    fn go_on(&mut self, die: usize, at: usize) {
+        let Command {
+            number,
+            ref pages,
+            caches,
+            stage,
+            ..
+        } = self.commands[die][at];
+        let first = pages[0];
+        let registers = self.config.registers;
+        let others = self.commands[die].iter();
+        if stage == Stage::IsThere && !others.clone().any(Command::needs_cells) {
+            let cells = &self.config.cells;
+            let taken = registers.and_then(|registers| registers.program);
+            let (stage, time) = match first.kind {
+                Kind::Program if caches => (Stage::IsTaken, taken.expect("a time")),
+                Kind::Program => (Stage::InCells, cells.program[first.page_type as usize]),
+                Kind::Read => (
+                    Stage::InCells,
+                    cells.read[first.page_type as usize] + self.config.ready,
+                ),
+                Kind::Erase => (Stage::InCells, cells.erase),
+            };
+            self.commands[die][at].stage = stage;
+            return self.after(time, number);
+        }
+        let is_free = |page: &Operation| {
+            let mut leaving = others.clone().filter(|other| other.stage == Stage::Leaves);
+            !leaving.any(|other| other.is_of(page.plane))
+        };
+        if stage == Stage::WasRead && pages.iter().all(is_free) {
+            if caches {
+                let time = registers.and_then(|registers| registers.read);
+                self.commands[die][at].stage = Stage::Moves;
+                return self.after(time.expect("a time"), number);
+            }
+            let channel = self.channel_of(die);
+            self.data[channel].extend(pages.iter().map(|_| (die, number)));
+            self.commands[die][at].stage = Stage::Leaves;
         }
     }
 
-    fn free_channel(&mut self, channel: usize) {
-        self.busy[channel] = false;
-        if self.data[channel].is_empty() {
-            return self.issue(channel);
+    fn use_channel(&mut self, channel: usize) {
+        if self.busy[channel] {
+            return;
         }
-        let die = self.data[channel].remove(0);
-        self.busy[channel] = true;
-        let length = self.command[die][self.left[die]].data;
-        self.after(length, Event::DataEnd(die));
-    }
-
-    fn issue(&mut self, channel: usize) {
         let dies = self.config.dies_per_channel as usize;
+        if let Some((die, number)) = self.data[channel].first().copied() {
+            if self.may_begin(die) && self.waiting[die][self.start(die)].kind == Kind::Read {
+                return self.begin(die);
+            }
+            self.data[channel].remove(0);
+            self.busy[channel] = true;
+            let (die, at) = self.find(number);
+            let command = &self.commands[die][at];
+            return self.after(command.pages[command.left].data, number);
+        }
         for _ in 0..dies {
             let die = channel * dies + self.turn[channel];
             self.turn[channel] = (self.turn[channel] + 1) % dies;
-            if self.command[die].is_empty() && !self.waiting[die].is_empty() {
-                let command = self.next(die);
-                let kind = command[0].kind;
-                let (each, gap) = match kind {
-                    Kind::Read => (self.config.command.read, self.config.gaps.read),
-                    Kind::Program => (self.config.command.program, self.config.gaps.program),
-                    Kind::Erase => (self.config.command.erase, self.config.gaps.erase),
-                };
-                let mut time = 0;
-                for (index, page) in command.iter().enumerate() {
-                    time += each + if index > 0 { gap } else { 0 };
-                    time += if kind == Kind::Program { page.data } else { 0 };
-                }
-                self.command[die] = command;
-                self.busy[channel] = true;
-                self.after(time, Event::CommandEnds(die));
-                return;
+            if self.may_begin(die) {
+                return self.begin(die);
             }
         }
     }
 
-    /// Takes the next command of a die at which something waits.
-    fn next(&mut self, die: usize) -> Vec<Operation> {
+    /// Whether a die begins something if its channel is idle.
+    fn may_begin(&self, die: usize) -> bool {
+        let commands = &self.commands[die];
+        if self.waiting[die].is_empty() || !commands.iter().all(Command::has_left_die) {
+            return false;
+        }
+        let next = &self.waiting[die][self.start(die)];
+        let is_alone = self.config.rules.together == Together::Never;
+        let mut reads = commands.iter().filter(|command| command.is(Kind::Read));
+        next.kind != Kind::Program || !reads.any(|read| !is_alone || read.is_of(next.plane))
+    }
+
+    fn begin(&mut self, die: usize) {
+        let pages = self.next(die);
+        let kind = pages[0].kind;
+        let times = self.config.command;
+        let (each, gap) = match kind {
+            Kind::Read => (times.read, self.config.gaps.read),
+            Kind::Program => (times.program, self.config.gaps.program),
+            Kind::Erase => (times.erase, self.config.gaps.erase),
+        };
+        let mut time = 0;
+        for (index, page) in pages.iter().enumerate() {
+            time += each + if index > 0 { gap } else { 0 };
+            time += if kind == Kind::Program { page.data } else { 0 };
+        }
+        let has_register = self.config.registers.is_some_and(|registers| match kind {
+            Kind::Read => registers.read.is_some(),
+            Kind::Program => registers.program.is_some(),
+            Kind::Erase => false,
+        });
+        self.begun += 1;
+        self.commands[die].push(Command {
+            number: self.begun,
+            caches: has_register && pages.iter().all(|page| page.caches),
+            pages,
+            stage: Stage::Comes,
+            left: 0,
+        });
+        let channel = self.channel_of(die);
+        self.busy[channel] = true;
+        self.after(time, self.begun);
+    }
+
+    /// Which of what waits at a die may go.
+    fn may_go(&self, die: usize) -> Vec<bool> {
         let rules = self.config.rules;
-        let waiting = self.waiting[die].clone();
+        let waiting = &self.waiting[die];
         let same_place =
             |a: &Operation, b: &Operation| (a.plane, a.block, a.page) == (b.plane, b.block, b.page);
         let is = |index: usize, kind: Kind| waiting[index].kind == kind;
-        let may_go: Vec<bool> = (0..waiting.len())
+        (0..waiting.len())
             .map(|index| match waiting[index].kind {
                 Kind::Read => !(0..index).any(|earlier| {
                     rules.reads_wait
@@ -183,13 +313,20 @@ impl Model<'_> {
                 Kind::Program => !(0..index).any(|earlier| is(earlier, Kind::Erase)),
                 Kind::Erase => index == 0,
             })
-            .collect();
+            .collect()
+    }
+
+    /// With which of what waits the next command of a die begins.
+    fn start(&self, die: usize) -> usize {
+        let rules = self.config.rules;
+        let waiting = &self.waiting[die];
+        let may_go = self.may_go(die);
+        let is = |index: usize, kind: Kind| waiting[index].kind == kind;
         let first = |read: bool| {
             (0..waiting.len()).find(|index| may_go[*index] && is(*index, Kind::Read) == read)
         };
-        let other_waits = waiting.iter().any(|other| other.kind != Kind::Read);
         let oldest_other = (0..waiting.len()).find(|index| !is(*index, Kind::Read));
-        let start = match (first(true), first(false), rules.order) {
+        match (first(true), first(false), rules.order) {
             (Some(read), None, _) => read,
             (None, Some(other), _) => other,
             (Some(read), Some(_), Order::Arrival) if Some(read) < oldest_other => read,
@@ -198,7 +335,16 @@ impl Model<'_> {
             (Some(read), Some(_), Order::ReadsFirst(most)) if self.ahead[die] < most => read,
             (Some(_), Some(other), Order::ReadsFirst(_)) => other,
             (None, None, _) => panic!("something waits, and nothing may go"),
-        };
+        }
+    }
+
+    /// Takes the next command of a die at which something waits.
+    fn next(&mut self, die: usize) -> Vec<Operation> {
+        let rules = self.config.rules;
+        let (start, may_go) = (self.start(die), self.may_go(die));
+        let waiting = self.waiting[die].clone();
+        let is = |index: usize, kind: Kind| waiting[index].kind == kind;
+        let other_waits = waiting.iter().any(|other| other.kind != Kind::Read);
         let kind = waiting[start].kind;
         self.ahead[die] = match kind {
             Kind::Read if other_waits => self.ahead[die] + 1,

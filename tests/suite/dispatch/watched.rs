@@ -9,18 +9,69 @@ use destage_flash::media::dispatch::{
 };
 use destage_sim::events::{Clock as Sums, EventList};
 
+/// A command under way.
+#[derive(Clone)]
+struct Command {
+    pages: Vec<Operation>,
+    /// When it has come over the channel, its cells are done, and it has gone from register to register, once that is known.
+    there: Ticks,
+    cells_end: Option<Ticks>,
+    moved: Option<Ticks>,
+    /// Its die may have begun the next.
+    has_left: bool,
+    left: usize,
+}
+
+impl Command {
+    fn reads(&self) -> bool {
+        self.pages[0].kind == Kind::Read
+    }
+
+    /// Whether the cells, or the page registers, are free of it.
+    fn is_out_of_cells(&self, now: Ticks) -> bool {
+        let began = self.cells_end.is_some() || self.moved.is_some();
+        let is_out = match self.reads() {
+            true if self.has_left => self.moved,
+            _ => self.cells_end,
+        };
+        !began || is_out.is_some_and(|end| end <= now)
+    }
+
+    /// Its pages that are in a cache register of `plane`: those that have come, and those that have not left.
+    fn holds_register(&self, plane: u32, now: Ticks) -> bool {
+        let mut pages = self.pages[self.left..].iter();
+        match self.reads() {
+            true => self.moved.is_some() && pages.any(|page| page.plane == plane),
+            false => {
+                let is_taken = match (self.moved, self.cells_end) {
+                    (Some(moved), _) => moved <= now,
+                    (None, begun) => begun.is_some(),
+                };
+                !is_taken && pages.any(|page| page.plane == plane)
+            }
+        }
+    }
+}
+
 /// What waits at a die, and what it does.
 #[derive(Clone, Default)]
 struct Die {
     waiting: Vec<Operation>,
-    command: Vec<Operation>,
-    /// When its cells are done, once that is known.
-    cells_end: Option<Ticks>,
-    left: usize,
+    /// In the order of their begin.
+    commands: Vec<Command>,
     /// Reads that began in a row while something else could have.
     reads_ahead: u32,
     /// Programs and erases that began in a row while a read could have.
     others_ahead: u32,
+}
+
+impl Die {
+    /// The first of the commands under way that reads, or does not.
+    fn first(&self, reads: bool) -> usize {
+        let mut commands = self.commands.iter();
+        let first = commands.position(|command| command.reads() == reads);
+        first.expect("a command under way")
+    }
 }
 
 struct Watcher<'a> {
@@ -84,21 +135,40 @@ impl Watcher<'_> {
         (die / self.config.dies_per_channel) as usize
     }
 
-    /// Work is conserved: over an idle channel no idle die has work, and no page waits to leave.
+    /// Work is conserved: over an idle channel no idle die has work, and no page waits to leave; nothing waits for idle cells.
     fn nobody_waits_for_nothing(&self) {
         let now = self.events.now();
         for (number, die) in (0..).zip(&self.dies) {
+            let are_idle = die
+                .commands
+                .iter()
+                .all(|command| command.is_out_of_cells(now));
+            let waits = |command: &Command| command.there <= now && command.cells_end.is_none();
+            assert!(
+                !(are_idle && die.commands.iter().any(waits)),
+                "a command waits for idle cells"
+            );
             if self.held[self.channel_of(number)] > now {
                 continue;
             }
-            let is_idle = die.command.is_empty();
+            let may_begin = die.commands.iter().all(|command| command.has_left);
+            // A program may have to wait for a page that was read.
+            let waits_for_register = die.commands.iter().any(Command::reads)
+                && die.waiting.iter().any(|other| other.kind == Kind::Program);
             assert!(
-                !is_idle || die.waiting.is_empty(),
+                !may_begin || waits_for_register || die.waiting.is_empty(),
                 "work waits at an idle die"
             );
-            let is_read = die.command.first().map(|first| first.kind) == Some(Kind::Read);
-            let has_read = die.cells_end.is_some_and(|end| end <= now);
-            assert!(!(is_read && has_read), "data wait at an idle channel");
+            for command in die.commands.iter().filter(|command| command.reads()) {
+                let is_ready = match command.has_left {
+                    true => command.moved,
+                    false => command.cells_end,
+                };
+                assert!(
+                    is_ready.is_none_or(|end| end > now),
+                    "data wait at an idle channel"
+                );
+            }
         }
     }
 
@@ -171,14 +241,37 @@ impl Watcher<'_> {
 
 impl Clock for Watcher<'_> {
     fn issued(&mut self, command: &[Operation]) {
-        let first = command[0];
+        let (first, now) = (command[0], self.events.now());
         let waiting = self.dies[first.die as usize].waiting.clone();
         let die = &mut self.dies[first.die as usize];
-        assert!(die.command.is_empty(), "a die does two things");
+        assert!(
+            die.commands.iter().all(|other| other.has_left),
+            "a die does two things"
+        );
+        if first.kind == Kind::Program {
+            for (page, other) in command.iter().flat_map(|page| {
+                let others = die.commands.iter();
+                others.map(move |other| (page, other))
+            }) {
+                let follows = other.reads()
+                    && other.pages[other.left..]
+                        .iter()
+                        .any(|of| of.plane == page.plane);
+                assert!(
+                    !follows && !other.holds_register(page.plane, now),
+                    "a register holds two pages"
+                );
+            }
+        }
         die.waiting.retain(|other| !command.contains(other));
-        die.command = command.to_vec();
-        die.cells_end = None;
-        die.left = 0;
+        die.commands.push(Command {
+            pages: command.to_vec(),
+            there: Ticks::MAX,
+            cells_end: None,
+            moved: None,
+            has_left: false,
+            left: 0,
+        });
         for (index, page) in command.iter().enumerate() {
             assert_eq!((page.kind, page.die), (first.kind, first.die));
             let mut before = command[..index].iter();
@@ -197,7 +290,7 @@ impl Clock for Watcher<'_> {
         let now = self.events.now();
         let (die, on_channel) = match end {
             End::Command(die) | End::Data(die) => (die, true),
-            End::Cells(die) => (die, false),
+            End::Cells(die) | End::Register(die) => (die, false),
         };
         let channel = self.channel_of(die);
         if on_channel {
@@ -205,40 +298,116 @@ impl Clock for Watcher<'_> {
             self.held[channel] = now + length;
         }
         let state = &mut self.dies[die as usize];
-        assert!(!state.command.is_empty(), "a phase without a command");
+        let before = state.commands.clone();
         match end {
-            End::Command(_) => assert_eq!(state.cells_end, None),
-            End::Cells(_) => state.cells_end = Some(now + length),
+            End::Command(_) => {
+                let latest = state
+                    .commands
+                    .last_mut()
+                    .expect("a phase without a command");
+                latest.there = now + length;
+            }
+            End::Cells(_) => {
+                let at = before
+                    .iter()
+                    .position(|command| command.cells_end.is_none());
+                let at = at.expect("cells without a command");
+                let command = &mut state.commands[at];
+                assert!(command.there <= now, "cells before their command");
+                assert!(command.moved.is_none_or(|moved| moved == now));
+                command.cells_end = Some(now + length);
+                let mut others = before.iter().enumerate().filter(|(other, _)| *other != at);
+                assert!(
+                    others.all(|(_, other)| other.is_out_of_cells(now)),
+                    "cells do two things"
+                );
+            }
+            End::Register(_) => {
+                let at = before.iter().position(|command| {
+                    command.moved.is_none() && command.reads() == command.cells_end.is_some()
+                });
+                let at = at.expect("registers without a command");
+                let command = &mut state.commands[at];
+                command.moved = Some(now + length);
+                let mut others = before.iter().enumerate().filter(|(other, _)| *other != at);
+                if command.reads() {
+                    assert!(
+                        command.cells_end.is_some_and(|end| end <= now),
+                        "moved before they were read"
+                    );
+                    let holds = |other: &Command| {
+                        command
+                            .pages
+                            .iter()
+                            .any(|page| other.holds_register(page.plane, now))
+                    };
+                    assert!(
+                        !others.any(|(_, other)| holds(other)),
+                        "a register holds two pages"
+                    );
+                } else {
+                    assert!(command.there <= now, "taken before they came");
+                    assert!(
+                        others.all(|(_, other)| other.is_out_of_cells(now)),
+                        "cells do two things"
+                    );
+                }
+            }
             End::Data(_) => {
-                let read = state.cells_end.is_some_and(|end| end <= now);
-                assert!(read, "data before they were read");
+                let command = &before[state.first(true)];
+                let is_ready = match command.has_left {
+                    true => command.moved,
+                    false => command.cells_end,
+                };
+                assert!(
+                    is_ready.is_some_and(|end| end <= now),
+                    "data before they were read"
+                );
             }
         }
         self.events.after(length, end);
     }
 
+    fn leaves(&mut self, die: u32) {
+        let now = self.events.now();
+        let latest = self.dies[die as usize].commands.last_mut();
+        let latest = latest.expect("a command under way");
+        let is_over = match latest.reads() {
+            true => latest.cells_end,
+            false => latest.moved,
+        };
+        assert!(
+            is_over.is_some_and(|end| end <= now),
+            "it leaves its die too early"
+        );
+        assert!(latest.pages.iter().all(|page| page.caches));
+        latest.has_left = true;
+    }
+
     fn done(&mut self, operation: &Operation) {
         let now = self.events.now();
         let die = &mut self.dies[operation.die as usize];
+        let first = die.first(operation.kind == Kind::Read);
+        let command = &mut die.commands[first];
         assert_eq!(
-            die.command[die.left], *operation,
+            command.pages[command.left], *operation,
             "pages end in their order"
         );
         assert!(
-            die.cells_end.is_some_and(|end| end <= now),
+            command.cells_end.is_some_and(|end| end <= now),
             "done before its cells"
         );
-        die.left += 1;
+        command.left += 1;
         self.done.push((now, operation.token));
     }
 
-    fn idle(&mut self, die: u32) {
+    fn idle(&mut self, die: u32, kind: Kind) {
         let die = &mut self.dies[die as usize];
+        let ended = die.commands.remove(die.first(kind == Kind::Read));
         assert_eq!(
-            die.left,
-            die.command.len(),
-            "idle before its pages are done"
+            ended.left,
+            ended.pages.len(),
+            "over before its pages are done"
         );
-        die.command.clear();
     }
 }

@@ -417,6 +417,7 @@ fn the_link_is_mqsims() {
                     together: Together::Never,
                     reads_wait: true,
                 },
+                registers: None,
             },
             pages_per_block: 256,
             page_sectors: 16,

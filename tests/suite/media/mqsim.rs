@@ -97,6 +97,7 @@ pub fn device(row: &Named<'_>) -> DirectConfig {
             },
             ready: 20 * TICKS_PER_NS,
             rules: RULES,
+            registers: None,
         },
         pages_per_block: number(row, "pages_per_block") as u32,
         page_sectors: (number(row, "page_bytes") / 512) as u32,

@@ -246,6 +246,7 @@ fn accept(
             page: at.page,
             page_type: page_type(at.page, config.page_types),
             data: config.pins.data((next - sector) * SECTOR_BYTES),
+            caches: false,
             token: id,
         });
         side.left[id as usize] += 1;

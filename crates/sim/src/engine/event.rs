@@ -177,6 +177,7 @@ pub(super) enum Phase {
     Command = 0,
     Cells = 1,
     Data = 2,
+    Register = 3,
 }
 
 impl Phase {
@@ -185,7 +186,8 @@ impl Phase {
         match number {
             0 => Self::Command,
             1 => Self::Cells,
-            _ => Self::Data,
+            2 => Self::Data,
+            _ => Self::Register,
         }
     }
 }
@@ -241,7 +243,7 @@ mod tests {
             Message::Release,
         ];
         let messages = messages.map(|message| message.about(u32::MAX, u8::MAX));
-        let phases = [Phase::Command, Phase::Cells, Phase::Data];
+        let phases = [Phase::Command, Phase::Cells, Phase::Data, Phase::Register];
         let phases = phases.map(|phase| Event::Phase { phase, die: 7 });
         let others = [
             Event::Arrival,

@@ -81,6 +81,8 @@ impl Shape {
 /// The media, and what is to come on each die.
 pub(super) struct Queued {
     media: Dispatcher,
+    /// Planes have cache registers.
+    has_registers: bool,
     shape: Shape,
     timing: Timing,
     page_types: u32,
@@ -123,6 +125,7 @@ impl<W: Witness> Clock for Teller<'_, W> {
             End::Command(die) => (Phase::Command, die),
             End::Cells(die) => (Phase::Cells, die),
             End::Data(die) => (Phase::Data, die),
+            End::Register(die) => (Phase::Register, die),
         };
         self.events.after(length, Event::Phase { phase, die });
         if W::LISTENS {
@@ -152,10 +155,14 @@ impl<W: Witness> Clock for Teller<'_, W> {
         }
     }
 
-    fn idle(&mut self, die: u32) {
+    fn leaves(&mut self, die: u32) {
+        self.witness.command_leaves(self.shape.to_device(die));
+    }
+
+    fn idle(&mut self, die: u32, kind: Kind) {
         let die = self.shape.to_device(die);
         self.meter.release(die, self.events.now());
-        self.witness.is_idle(die);
+        self.witness.command_ended(die, kind);
     }
 }
 
@@ -165,6 +172,7 @@ impl Queued {
         Self {
             shape: Shape::new(media.channels, media.dies_per_channel),
             page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
+            has_registers: media.registers.is_some(),
             media: Dispatcher::new(media),
             timing,
             page_bits: geometry.page_bits(),
@@ -186,7 +194,10 @@ impl Queued {
         map_time: Ticks,
     ) -> Option<Progress> {
         if let (Some(page), [operation], 0) = (page, operations.all(), map_time) {
-            self.push(die, self.command(die, operation), For::Page(page));
+            let mut command = self.command(die, operation);
+            command.caches =
+                self.has_registers && operation.transfer != Transfer::None && !moves(operation);
+            self.push(die, command, For::Page(page));
             return Some(Progress::Queued);
         }
         let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
@@ -221,6 +232,7 @@ impl Queued {
             page,
             page_type: page_type(page, self.page_types),
             data,
+            caches: false,
             token: 0,
         }
     }
@@ -277,6 +289,7 @@ impl Queued {
             Phase::Command => End::Command(die),
             Phase::Cells => End::Cells(die),
             Phase::Data => End::Data(die),
+            Phase::Register => End::Register(die),
         };
         let (media, mut teller) = self.parts(events, meter, witness);
         media.end(end, &mut teller);

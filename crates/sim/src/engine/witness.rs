@@ -149,10 +149,15 @@ pub trait Witness: Send {
     fn served(&mut self, operation: PageOperation) {
         let _ = operation;
     }
-    /// Such a command of `die` has ended.
+    /// The command that began at `die` last goes on beside the next, which may begin.
     #[inline]
-    fn is_idle(&mut self, die: u32) {
+    fn command_leaves(&mut self, die: u32) {
         let _ = die;
+    }
+    /// Such a command of `die`, of this kind, has ended: of reads the first that began, and the same of the rest.
+    #[inline]
+    fn command_ended(&mut self, die: u32, kind: Kind) {
+        let _ = (die, kind);
     }
     /// A read begins at `die` in the midst of its step.
     #[inline]

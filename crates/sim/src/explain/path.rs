@@ -77,7 +77,7 @@ impl Awaited {
 }
 
 /// What a die has done so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Die {
     busy: Ticks,
     busy_until: Ticks,
@@ -167,13 +167,17 @@ impl Step {
     /// Adds to `split` where the time of its service between `from` and `until` went; before `from` its die had collected `gc`.
     fn serve(&self, split: &mut Split, from: Ticks, until: Ticks, gc: Ticks) {
         let time = until - from;
-        if let Some(Phases { cells, data }) = self.phases {
-            let in_cells = within(cells, from, until);
-            let command = within((self.began, cells.0), from, until);
-            let moved = command + within(data, from, until);
+        if let Some(phases) = &self.phases {
+            let of = |spans: [Span; 2]| -> Ticks {
+                spans.map(|span| within(span, from, until)).iter().sum()
+            };
+            let in_cells = of([phases.cells, phases.register]);
+            let moved = of([phases.command, phases.data]);
+            let waited = of(phases.waited());
             split.0[FLASH] += in_cells;
             split.0[TRANSFER] += moved;
-            split.0[CHANNEL] += time - in_cells - moved;
+            split.0[DIE] += waited;
+            split.0[CHANNEL] += time - in_cells - moved - waited;
             return;
         }
         let waited: Ticks = self
@@ -314,7 +318,8 @@ impl Paths {
     /// It has gone through its phases.
     pub fn command_done(&mut self, operation: PageOperation) {
         if let Some(command) = self.commands.get_mut(&operation) {
-            command.phases = Some(self.dies[command.die as usize].serving.phases);
+            let serving = &self.dies[command.die as usize].serving;
+            command.phases = Some(serving.phases(operation.is_read()));
         }
     }
 
@@ -333,7 +338,7 @@ impl Paths {
             self.ending = command.die;
             self.ending_beside = Some(command);
         }
-        let die = self.dies[self.ending as usize];
+        let die = &self.dies[self.ending as usize];
         let in_steps = die.gc_of_command.min(now - die.began);
         let in_queues = die.serving.spent(now).gc;
         let mut step = Step {

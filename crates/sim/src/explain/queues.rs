@@ -2,6 +2,7 @@
 
 use destage_base::Ticks;
 use destage_flash::Kind;
+use destage_flash::media::dispatch::End;
 
 /// From when to when.
 pub(super) type Span = (Ticks, Ticks);
@@ -30,35 +31,59 @@ impl Spent {
     }
 }
 
-/// When the cells worked on a command, and when its data left.
+/// Where the time of a command went.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Phases {
+    pub command: Span,
     pub cells: Span,
     pub data: Span,
+    /// From register to register, where planes have cache registers.
+    pub register: Span,
+}
+
+impl Phases {
+    /// From when to when it waited for the cells, and for a cache register.
+    pub fn waited(&self) -> [Span; 2] {
+        let taken = match self.register.1 == self.cells.0 {
+            true => self.register.0,
+            false => self.cells.0,
+        };
+        [(self.command.1, taken), (self.cells.1, self.register.0)]
+    }
+}
+
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    kind: Kind,
+    /// It moves or erases what was there.
+    moves: bool,
+    /// It goes on beside the next.
+    has_left: bool,
+    phases: Phases,
 }
 
 /// A die whose commands wait in queues.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Serving {
     spent: Spent,
     busy: Ticks,
     /// Up to when these are counted.
     since: Ticks,
     is_collecting: bool,
-    /// The command under way, and whether it moves or erases what was there.
-    command: Option<(Kind, bool)>,
-    /// Its phases so far.
-    pub phases: Phases,
+    /// In the order of their begin.
+    commands: Vec<UnderWay>,
 }
 
 impl Serving {
     /// What it has done up to `now`.
     pub fn spent(&self, now: Ticks) -> Spent {
         let (mut spent, time) = (self.spent, now - self.since);
-        match self.command {
+        // Behind one that has left, the next may begin.
+        match self.commands.last().filter(|latest| !latest.has_left) {
             _ if self.is_collecting => spent.gc += time,
-            Some((_, true)) => spent.gc += time,
-            Some((kind, false)) => spent.with[kind as usize] += time,
+            Some(latest) if latest.moves => spent.gc += time,
+            Some(latest) => spent.with[latest.kind as usize] += time,
             None => {}
         }
         spent
@@ -66,15 +91,26 @@ impl Serving {
 
     /// Busy time up to `now`.
     pub fn busy(&self, now: Ticks) -> Ticks {
-        match self.command {
-            Some(_) => self.busy + (now - self.since),
-            None => self.busy,
+        match self.commands.is_empty() {
+            true => self.busy,
+            false => self.busy + (now - self.since),
         }
     }
 
     /// Whether it collects garbage.
     pub fn is_collecting(&self) -> bool {
         self.is_collecting
+    }
+
+    /// The phases of the first of its commands that reads, or does not.
+    pub fn phases(&self, reads: bool) -> Phases {
+        let first = self.first(reads).map(|index| &self.commands[index]);
+        first.map(|first| first.phases).unwrap_or_default()
+    }
+
+    fn first(&self, reads: bool) -> Option<usize> {
+        let mut commands = self.commands.iter();
+        commands.position(|command| (command.kind == Kind::Read) == reads)
     }
 
     fn turn(&mut self, now: Ticks) {
@@ -87,9 +123,55 @@ impl Serving {
         self.is_collecting = begins;
     }
 
-    /// A command begins, or the one under way ends.
-    pub fn serves(&mut self, now: Ticks, command: Option<(Kind, bool)>) {
+    /// A command begins.
+    pub fn begins(&mut self, now: Ticks, kind: Kind, moves: bool) {
         self.turn(now);
-        self.command = command;
+        self.commands.push(UnderWay {
+            kind,
+            moves,
+            has_left: false,
+            phases: Phases::default(),
+        });
+    }
+
+    /// A phase of a command that ends so begins. Commands are in the cells in the order of their begin, and so are pages that leave.
+    pub fn phase_begins(&mut self, end: End, span: Span) {
+        const NOT_YET: Span = (0, 0);
+        let mut commands = self.commands.iter_mut().map(|command| {
+            let reads = command.kind == Kind::Read;
+            (reads, &mut command.phases)
+        });
+        let phase = match end {
+            End::Command(_) => commands.next_back().map(|(_, of)| &mut of.command),
+            End::Cells(_) => commands
+                .find(|(_, of)| of.cells == NOT_YET)
+                .map(|(_, of)| &mut of.cells),
+            End::Data(_) => commands
+                .find(|(reads, _)| *reads)
+                .map(|(_, of)| &mut of.data),
+            // Of a program before its cells, of a read behind them.
+            End::Register(_) => commands
+                .find(|(reads, of)| of.register == NOT_YET && *reads == (of.cells != NOT_YET))
+                .map(|(_, of)| &mut of.register),
+        };
+        if let Some(phase) = phase {
+            *phase = span;
+        }
+    }
+
+    /// The command that began last goes on beside the next.
+    pub fn leaves(&mut self, now: Ticks) {
+        self.turn(now);
+        if let Some(latest) = self.commands.last_mut() {
+            latest.has_left = true;
+        }
+    }
+
+    /// The first of its commands of this kind has ended.
+    pub fn ends(&mut self, now: Ticks, kind: Kind) {
+        self.turn(now);
+        if let Some(index) = self.first(kind == Kind::Read) {
+            self.commands.remove(index);
+        }
     }
 }

@@ -103,7 +103,17 @@ fn parts_add_up_with_queues() {
         "flash.command_ns=300",
     ];
     let (first, planes) = ("flash.dispatch=reads_first", "flash.multi_plane=in_order");
-    for rules in [&[DISPATCH][..], &[first], &[first, planes]] {
+    let registers = [
+        "flash.cache_program=true",
+        "flash.cache_program_busy_us=4",
+        "flash.cache_read=true",
+    ];
+    for rules in [
+        &[DISPATCH][..],
+        &[first],
+        &[first, planes],
+        &[&[first, planes][..], &registers].concat(),
+    ] {
         for kind in [
             &["buffer.kind=nocache"][..],
             &["buffer.kind=lru"],
@@ -111,6 +121,10 @@ fn parts_add_up_with_queues() {
             &["buffer.kind=lru", "device.vwc=off"],
             &["buffer.kind=nocache", "ftl.placement=dynamic"],
         ] {
+            let places = kind.contains(&"ftl.placement=dynamic");
+            if places && rules.contains(&registers[0]) {
+                continue;
+            }
             hold_to_run(&[&common[..], rules, kind].concat(), &requests, 2);
         }
     }

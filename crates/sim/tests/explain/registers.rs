@@ -58,6 +58,43 @@ fn a_program_waits_for_the_cells_that_program_the_page_before() {
 }
 
 #[test]
+fn queues_tell_the_die_that_holds_a_command_from_the_cells_it_waits_for() {
+    let queued = "flash.dispatch=arrival";
+    let reads = [0, 1].map(|page| request(0, Operation::Read, page, 1));
+    let fast = on_one_die(&[TRANSFER_10_US, CACHE_READ, queued], &reads);
+    let own = ("flash", READ);
+    assert_eq!(fast[0], [("bus", BUS), own, ("transfer", TRANSFER)]);
+    // It begins when the first has been read.
+    let die = ("die_read", READ);
+    assert_eq!(fast[1], [("bus", BUS), own, die, ("transfer", TRANSFER)]);
+    // The pages take 3 us to the register: the second is read from 28 to 53 us, and goes when the first has left it, at 88 us.
+    let busy = "flash.cache_read_busy_us=3";
+    let slow = on_one_die(&[TRANSFER_60_US, CACHE_READ, busy, queued], &reads);
+    let behind = [
+        ("bus", BUS),
+        ("die", (3 + 35) * MICROSECOND),
+        ("flash", READ + 3 * MICROSECOND),
+        die,
+        ("transfer", 6 * TRANSFER),
+    ];
+    assert_eq!(slow[1], behind);
+    // A program comes when the first has left its die to it, and waits there for the cells.
+    let writes = [0, 1].map(|page| request(0, Operation::Write, page, 1));
+    let seen = on_one_die(&[TRANSFER_10_US, CACHE_PROGRAM, queued], &writes);
+    let own = ("flash", PROGRAM);
+    assert_eq!(seen[0], [("bus", BUS), own, ("transfer", TRANSFER)]);
+    let behind = [
+        ("queue", BUS),
+        ("bus", BUS),
+        ("die", PROGRAM - TRANSFER),
+        own,
+        ("die_program", TRANSFER - BUS),
+        ("transfer", TRANSFER),
+    ];
+    assert_eq!(seen[1], behind);
+}
+
+#[test]
 fn parts_add_up_with_registers() {
     let requests = stream(11, 1500, 600);
     let common = [

@@ -11,11 +11,14 @@
 //! | cells | die | of a read, its data wait for the channel; of a program or an erase, the die is free |
 //! | data of a read, page by page | channel, die | with the last page the die is free |
 //!
+//! Where planes have cache registers, a die may begin its next command before (`registers`).
+//!
 //! A channel that is free gives way to waiting data first, then to commands. The rules are those of MQSim's flash back
 //! end (docs/SPEC.md, "Commands dispatched").
 
 mod line;
 mod queue;
+mod registers;
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -25,7 +28,8 @@ use destage_base::Ticks;
 
 use self::queue::Queue;
 pub use self::queue::{Operation, Order, Rules, Together};
-use super::{Cells, PlaneGaps};
+use self::registers::Beside;
+use super::{Cells, PlaneGaps, Registers};
 use crate::operation::Kind;
 
 /// Times of command and address on the channel, for one plane, in ticks.
@@ -58,6 +62,8 @@ pub struct DispatchConfig {
     pub ready: Ticks,
     /// Which command is next.
     pub rules: Rules,
+    /// Planes have cache registers.
+    pub registers: Option<Registers>,
 }
 
 /// The end of a phase, by the die that has it.
@@ -69,6 +75,8 @@ pub enum End {
     Cells(u32),
     /// A page that was read has left.
     Data(u32),
+    /// The pages of a command have gone from page register to cache register, or the other way.
+    Register(u32),
 }
 
 /// What fills a place of a list that nothing is in.
@@ -91,32 +99,33 @@ pub trait Clock {
     /// `operation` is done.
     fn done(&mut self, operation: &Operation);
 
-    /// The command of `die` has ended.
-    fn idle(&mut self, die: u32) {
+    /// The command that `die` began last goes on beside the next, which may begin.
+    fn leaves(&mut self, die: u32) {
         let _ = die;
+    }
+
+    /// A command of `die`, of this kind, has ended: of reads the first that began, and the same of the rest. Without cache registers
+    /// there is no other.
+    fn idle(&mut self, die: u32, kind: Kind) {
+        let _ = (die, kind);
     }
 }
 
 #[derive(Clone, Default)]
 struct Die {
     queue: Queue,
-    /// The command under way; none if the die is idle.
+    /// The command under way; none if the die may begin the next.
     command: Vec<Operation>,
     /// Pages of it that have left.
     left: usize,
-}
-
-impl Die {
-    /// Whether it begins a command as soon as its channel is free.
-    fn is_ready(&self) -> bool {
-        self.command.is_empty() && !self.queue.is_empty()
-    }
+    /// It begins a command as soon as its channel is free.
+    is_ready: bool,
 }
 
 #[derive(Clone, Default)]
 struct Channel {
     busy: bool,
-    /// Dies that are [ready](Die::is_ready).
+    /// Dies that begin a command as soon as it is free.
     ready: u32,
     /// Dies with a page that waits to leave, once for each page.
     data: VecDeque<u32>,
@@ -134,6 +143,8 @@ pub struct Dispatcher {
     channel_of: Vec<u32>,
     /// A bit for each channel that was idle when something came that it can begin.
     asked: Vec<u64>,
+    /// Where planes have cache registers: by die.
+    beside: Vec<Beside>,
 }
 
 impl Dispatcher {
@@ -146,6 +157,10 @@ impl Dispatcher {
             channels: vec![Channel::default(); config.channels as usize],
             channel_of: (0..dies).map(|die| die / config.dies_per_channel).collect(),
             asked: vec![0; config.channels.div_ceil(u64::BITS) as usize],
+            beside: match config.registers {
+                Some(_) => vec![Beside::default(); dies as usize],
+                None => Vec::new(),
+            },
             config,
         }
     }
@@ -153,9 +168,14 @@ impl Dispatcher {
     /// `operation` waits at its die. Nothing begins before [`Dispatcher::dispatch`].
     pub fn push(&mut self, operation: Operation) {
         let die = &mut self.dies[operation.die as usize];
-        let was_ready = die.is_ready();
         die.queue.push(operation, &self.config.rules);
-        if !was_ready && die.is_ready() {
+        let beside = &self.beside;
+        let is_held_up = |queue| {
+            let beside = beside.get(operation.die as usize);
+            beside.is_some_and(|beside| beside.holds_up(queue, &self.config.rules))
+        };
+        if !die.is_ready && die.command.is_empty() && !is_held_up(&die.queue) {
+            die.is_ready = true;
             let number = self.channel_of[operation.die as usize];
             let channel = &mut self.channels[number as usize];
             channel.ready += 1;
@@ -179,21 +199,20 @@ impl Dispatcher {
 
     /// A phase has ended now.
     pub fn end<C: Clock>(&mut self, end: End, clock: &mut C) {
+        if let Some(registers) = self.config.registers {
+            return self.end_beside(end, &registers, clock);
+        }
         match end {
             End::Command(die) => self.command_ended(die, clock),
             End::Cells(die) => self.cells_ended(die, clock),
             End::Data(die) => self.data_left(die, clock),
+            End::Register(_) => {}
         }
     }
 
     /// A die of `channel` begins a command, if one that is idle has something to do.
     fn issue<C: Clock>(&mut self, channel: u32, clock: &mut C) {
-        let DispatchConfig {
-            dies_per_channel: dies,
-            rules,
-            planes,
-            ..
-        } = self.config;
+        let dies = self.config.dies_per_channel;
         let state = &mut self.channels[channel as usize];
         if state.ready == 0 || state.busy {
             return;
@@ -204,16 +223,24 @@ impl Dispatcher {
             if state.turn == dies {
                 state.turn = 0;
             }
-            let die = &mut self.dies[number as usize];
-            if die.is_ready() {
-                die.queue.take(&rules, planes, &mut die.command);
-                state.ready -= 1;
-                state.busy = true;
-                clock.issued(&die.command);
-                clock.begins(End::Command(number), self.config.command(&die.command));
-                return;
+            if self.dies[number as usize].is_ready {
+                return self.begin(channel, number, clock);
             }
         }
+    }
+
+    /// `die`, which is ready, begins a command over the idle `channel`.
+    #[inline(always)]
+    fn begin<C: Clock>(&mut self, channel: u32, die: u32, clock: &mut C) {
+        let DispatchConfig { rules, planes, .. } = self.config;
+        let state = &mut self.channels[channel as usize];
+        state.ready -= 1;
+        state.busy = true;
+        let state = &mut self.dies[die as usize];
+        state.is_ready = false;
+        state.queue.take(&rules, planes, &mut state.command);
+        clock.issued(&state.command);
+        clock.begins(End::Command(die), self.config.command(&state.command));
     }
 
     fn command_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
@@ -258,12 +285,14 @@ impl Dispatcher {
 
     fn free_die<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let state = &mut self.dies[die as usize];
+        let kind = state.command.first().map_or(Kind::Read, |first| first.kind);
         state.command.clear();
         state.left = 0;
-        if state.is_ready() {
+        state.is_ready = !state.queue.is_empty();
+        if state.is_ready {
             self.channels[self.channel_of[die as usize] as usize].ready += 1;
         }
-        clock.idle(die);
+        clock.idle(die, kind);
     }
 
     fn free_channel<C: Clock>(&mut self, channel: u32, clock: &mut C) {

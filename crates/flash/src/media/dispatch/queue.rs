@@ -25,6 +25,8 @@ pub struct Operation {
     pub page_type: u32,
     /// Ticks for which its data are on the channel.
     pub data: Ticks,
+    /// Its die may begin the next command before this one is done, where a cache register lets it.
+    pub caches: bool,
     /// Whatever the driver knows it by.
     pub token: u32,
 }
@@ -82,6 +84,18 @@ pub(super) struct Queue {
     ahead: u32,
 }
 
+/// What makes the next command: a read, or else an erase, or else a program.
+struct Turn {
+    is_read: bool,
+    is_erase: bool,
+    /// A program or an erase may go.
+    is_change: bool,
+    /// One waits.
+    others_wait: bool,
+    /// The rank of the oldest erase.
+    erase: u64,
+}
+
 /// After every rank.
 const NEVER: u64 = u64::MAX;
 /// Planes that are told apart; beyond it several count as one, and fewer go together.
@@ -90,6 +104,11 @@ const PLANES: u32 = u64::BITS;
 /// The plane of an operation, as planes are told apart.
 fn plane(waiting: &Waiting) -> usize {
     (waiting.operation.plane % PLANES) as usize
+}
+
+/// The same as a bit.
+pub(super) fn plane_bit(operation: &Operation) -> u64 {
+    1 << (operation.plane % PLANES)
 }
 
 fn rank(oldest: Option<&Waiting>) -> u64 {
@@ -138,39 +157,62 @@ impl Queue {
         self.in_planes[plane].push_back(program.rank);
     }
 
-    /// Takes the operations of the next command, of up to `planes` planes, into the empty `command`.
-    pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) {
+    /// Whose turn it is.
+    #[inline(always)]
+    fn turn(&self, rules: &Rules) -> Turn {
         let read = rank(self.reads.first());
         // Programs do not go past an erase, which may be of their block, and an erase goes past nothing.
         let (program, erase) = (rank(self.programs.first()), rank(self.erases.front()));
         let change = program.min(erase);
         let is_erase = erase < program.min(read);
         let is_change = is_erase || program < erase;
-        let others_wait = change < NEVER;
         let is_read = match rules.order {
             _ if read == NEVER => false,
             _ if !is_change => true,
             Order::Arrival => read < change,
             Order::ReadsFirst(most) => most == 0 || self.ahead < most,
         };
+        Turn {
+            is_read,
+            is_erase,
+            is_change,
+            others_wait: change < NEVER,
+            erase,
+        }
+    }
+
+    /// The first operation of the next command.
+    pub fn next(&self, rules: &Rules) -> Option<&Operation> {
+        let turn = self.turn(rules);
+        let next = match (turn.is_read, turn.is_erase) {
+            (true, _) => self.reads.first(),
+            (false, true) => self.erases.front(),
+            (false, false) => self.programs.first().filter(|_| turn.is_change),
+        };
+        next.map(|waiting| &waiting.operation)
+    }
+
+    /// Takes the operations of the next command, of up to `planes` planes, into the empty `command`.
+    pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) {
+        let turn = self.turn(rules);
         let planes = match rules.together {
             Together::Never => 1,
             Together::InOrder | Together::AnyOrder => planes,
         };
-        if is_read {
-            self.ahead = if others_wait { self.ahead + 1 } else { 0 };
+        if turn.is_read {
+            self.ahead = if turn.others_wait { self.ahead + 1 } else { 0 };
             gather(
                 &mut self.reads,
                 planes,
                 |_| true,
                 |read| command.push(read.operation),
             );
-        } else if is_erase {
+        } else if turn.is_erase {
             self.ahead = 0;
             command.extend(self.erases.pop_front().map(|waiting| waiting.operation));
-        } else if is_change {
+        } else if turn.is_change {
             self.ahead = 0;
-            self.take_programs(planes, erase, rules.together, command);
+            self.take_programs(planes, turn.erase, rules.together, command);
         }
     }
 

@@ -1,0 +1,220 @@
+//! Dies whose planes have cache registers: a program comes, or a page that was read leaves, while the cells work on another.
+//!
+//! A die has the command that it began last, until that leaves the die to the next: a program when the cells have taken
+//! its pages, a read when they have read. What has left it so goes on beside it.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::queue::{Queue, plane_bit};
+use super::{Clock, Dispatcher, End, Operation, Registers, Rules, Together};
+use crate::operation::Kind;
+
+/// What a die has besides the command that it began last.
+#[derive(Clone, Default)]
+pub(super) struct Beside {
+    /// What has left the die to the next command, and not the cells: a program that they work on, or a read whose pages
+    /// are still in the page registers.
+    cells: Vec<Operation>,
+    /// That read goes to the cache registers.
+    is_moving: bool,
+    /// Where the command is that the die began last.
+    latest: Latest,
+    /// Pages in cache registers, in the order in which they leave, each with whether it is the last of its command.
+    leaving: VecDeque<(Operation, bool)>,
+    /// Planes of these, and of the read whose pages follow: a bit for each.
+    leaving_planes: u64,
+    following_planes: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Latest {
+    /// On the channel; or there is none.
+    #[default]
+    Comes,
+    /// It waits for the cells.
+    IsThere,
+    /// The cells work on it, or take its pages.
+    InCells,
+    /// It was read, and keeps its die until its pages have left: they wait for the cache registers.
+    WasRead,
+    /// They wait for the channel.
+    Leaves,
+}
+
+impl Beside {
+    /// Whether the next command of `queue` waits for a cache register: a program, of which each plane with a page that was
+    /// read holds up one that others may join, and else its own plane.
+    pub fn holds_up(&self, queue: &Queue, rules: &Rules) -> bool {
+        let taken = self.leaving_planes | self.following_planes;
+        taken != 0
+            && queue.next(rules).is_some_and(|next| {
+                let joined = rules.together != Together::Never;
+                next.kind == Kind::Program && (joined || taken & plane_bit(next) != 0)
+            })
+    }
+}
+
+/// A bit for each plane of `command`.
+fn planes(command: &[Operation]) -> u64 {
+    let bits = command.iter().map(plane_bit);
+    bits.fold(0, |planes, bit| planes | bit)
+}
+
+impl Registers {
+    /// For how long `command` goes from register to register, if it leaves its die to the next before it is done.
+    fn moves(&self, command: &[Operation]) -> Option<u64> {
+        let time = match command.first()?.kind {
+            Kind::Read => self.read,
+            Kind::Program => self.program,
+            Kind::Erase => None,
+        };
+        time.filter(|_| command.iter().all(|page| page.caches))
+    }
+}
+
+impl Dispatcher {
+    /// A phase has ended now.
+    #[inline(never)]
+    pub(super) fn end_beside<C: Clock>(&mut self, end: End, registers: &Registers, clock: &mut C) {
+        let (End::Command(die) | End::Cells(die) | End::Data(die) | End::Register(die)) = end;
+        match end {
+            End::Command(_) => self.beside[die as usize].latest = Latest::IsThere,
+            End::Cells(_) => self.leave_cells(die, registers, clock),
+            End::Data(_) => self.leave_register(die, clock),
+            End::Register(_) => self.change_register(die, clock),
+        }
+        self.go_on(die, registers, clock);
+        let state = &mut self.dies[die as usize];
+        let may_begin = state.command.is_empty() && !state.queue.is_empty();
+        let is_held_up = self.beside[die as usize].holds_up(&state.queue, &self.config.rules);
+        let channel = self.channel_of[die as usize];
+        let on_channel = &mut self.channels[channel as usize];
+        on_channel.ready -= u32::from(state.is_ready);
+        state.is_ready = may_begin && !is_held_up;
+        on_channel.ready += u32::from(state.is_ready);
+        if matches!(end, End::Command(_) | End::Data(_)) {
+            on_channel.busy = false;
+        }
+        self.use_channel(channel, clock);
+    }
+
+    /// The cells of `die` are done.
+    fn leave_cells<C: Clock>(&mut self, die: u32, registers: &Registers, clock: &mut C) {
+        let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
+        let ended = match (beside.cells.is_empty(), state.command.first()) {
+            (true, Some(latest)) if latest.kind == Kind::Read => {
+                if registers.moves(&state.command).is_none() {
+                    beside.latest = Latest::WasRead;
+                    return;
+                }
+                beside.following_planes = planes(&state.command);
+                beside.latest = Latest::Comes;
+                core::mem::swap(&mut state.command, &mut beside.cells);
+                return clock.leaves(die);
+            }
+            (true, _) => {
+                beside.latest = Latest::Comes;
+                &mut state.command
+            }
+            (false, _) => &mut beside.cells,
+        };
+        let kind = ended.first().map_or(Kind::Program, |first| first.kind);
+        ended.drain(..).for_each(|change| clock.done(&change));
+        clock.idle(die, kind);
+    }
+
+    /// The pages of a command of `die` have gone from register to register.
+    fn change_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
+        let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
+        if beside.cells.is_empty() {
+            // The cells have taken a program.
+            beside.latest = Latest::Comes;
+            core::mem::swap(&mut state.command, &mut beside.cells);
+            clock.leaves(die);
+            return clock.begins(End::Cells(die), self.config.cells(&beside.cells));
+        }
+        beside.is_moving = false;
+        beside.leaving_planes |= core::mem::take(&mut beside.following_planes);
+        let data = &mut self.channels[self.channel_of[die as usize] as usize].data;
+        let last = beside.cells.len() - 1;
+        for (index, page) in beside.cells.drain(..).enumerate() {
+            beside.leaving.push_back((page, index == last));
+            data.push_back(die);
+        }
+    }
+
+    /// A page that `die` has read has left.
+    fn leave_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
+        let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
+        let is_last = match beside.leaving.pop_front() {
+            Some((page, is_last)) => {
+                beside.leaving_planes &= !plane_bit(&page);
+                clock.done(&page);
+                is_last
+            }
+            None => {
+                if let Some(page) = state.command.get(state.left) {
+                    clock.done(page);
+                }
+                state.left += 1;
+                let is_last = state.left >= state.command.len();
+                if is_last {
+                    state.command.clear();
+                    (state.left, beside.latest) = (0, Latest::Comes);
+                }
+                is_last
+            }
+        };
+        if is_last {
+            clock.idle(die, Kind::Read);
+        }
+    }
+
+    /// What of `die` can go on does.
+    fn go_on<C: Clock>(&mut self, die: u32, registers: &Registers, clock: &mut C) {
+        let (state, beside) = (&self.dies[die as usize], &mut self.beside[die as usize]);
+        if beside.latest == Latest::IsThere && beside.cells.is_empty() {
+            beside.latest = Latest::InCells;
+            let is_program = state.command.first().map(|first| first.kind) == Some(Kind::Program);
+            match registers.moves(&state.command).filter(|_| is_program) {
+                Some(time) => clock.begins(End::Register(die), time),
+                None => clock.begins(End::Cells(die), self.config.cells(&state.command)),
+            }
+        }
+        let are_free = beside.leaving_planes & beside.following_planes == 0;
+        if beside.following_planes != 0 && are_free && !beside.is_moving {
+            beside.is_moving = true;
+            clock.begins(End::Register(die), registers.read.unwrap_or(0));
+        }
+        let are_free = beside.leaving_planes & planes(&state.command) == 0;
+        if beside.latest == Latest::WasRead && are_free {
+            beside.latest = Latest::Leaves;
+            let data = &mut self.channels[self.channel_of[die as usize] as usize].data;
+            data.extend(state.command.iter().map(|_| die));
+        }
+    }
+
+    /// Something begins over `channel` if that is idle: the page that has waited longest leaves, but first its die begins
+    /// a read, if that is next there; without a page, a command.
+    fn use_channel<C: Clock>(&mut self, channel: u32, clock: &mut C) {
+        let state = &mut self.channels[channel as usize];
+        if state.busy {
+            return;
+        }
+        let Some(&number) = state.data.front() else {
+            return self.issue(channel, clock);
+        };
+        let die = &self.dies[number as usize];
+        let next = die.queue.next(&self.config.rules);
+        if die.is_ready && next.is_some_and(|next| next.kind == Kind::Read) {
+            return self.begin(channel, number, clock);
+        }
+        state.data.pop_front();
+        state.busy = true;
+        let leaving = self.beside[number as usize].leaving.front();
+        let page = leaving.map(|(page, _)| page);
+        let page = page.or_else(|| die.command.get(die.left));
+        clock.begins(End::Data(number), page.map_or(0, |page| page.data));
+    }
+}

@@ -1,0 +1,128 @@
+//! Cache registers where commands wait in queues: closed forms to the nanosecond, and what queues may not change.
+
+use destage_tests::{page_requests, run_timed};
+use destage_trace::Operation;
+
+use super::{DEVICE, TRANSFER_10_US, TRANSFER_60_US, US, on_one_die};
+
+const ARRIVAL: &str = "flash.dispatch=arrival";
+const READ: &str = "flash.cache_read=true";
+const PROGRAM: &str = "flash.cache_program=true";
+
+/// Responses in microseconds to requests of pages that come at once.
+fn at_once(pairs: &[&str], of: &[(u64, u32, Operation)]) -> Vec<u64> {
+    let all: Vec<_> = of
+        .iter()
+        .map(|(page, pages, what)| (0, *page, *pages, *what))
+        .collect();
+    let (responses, _) = run_timed(DEVICE, pairs, &page_requests(&all));
+    responses.iter().map(|response| response / 1000).collect()
+}
+
+#[test]
+fn a_die_programs_while_the_next_page_comes() {
+    let three = [0, 1, 2].map(|page| (0, page, Operation::Write));
+    let queued = [TRANSFER_10_US, ARRIVAL];
+    assert_eq!(on_one_die(&queued, &three), [210, 420, 630]);
+    let cached = [TRANSFER_10_US, ARRIVAL, PROGRAM];
+    assert_eq!(on_one_die(&cached, &three), [210, 410, 610]);
+    let busy = [&cached[..], &["flash.cache_program_busy_us=5"]].concat();
+    assert_eq!(on_one_die(&busy, &three), [215, 420, 625]);
+    // Command and data are one phase, of 11 us.
+    let command = [&cached[..], &["flash.program_command_ns=1000"]].concat();
+    assert_eq!(on_one_die(&command, &three), [211, 411, 611]);
+    // Where data take longer than cells, they come one page behind the other.
+    let slow = "flash.transfer_ns_per_byte=61.03515625";
+    assert_eq!(
+        on_one_die(&[slow, ARRIVAL, PROGRAM], &three),
+        [450, 700, 950]
+    );
+    assert_eq!(on_one_die(&[slow, ARRIVAL, READ], &three), [450, 900, 1350]);
+}
+
+#[test]
+fn a_die_reads_while_the_page_before_leaves() {
+    let three = [0, 1, 2].map(|page| (0, page, Operation::Read));
+    let queued = [TRANSFER_10_US, ARRIVAL];
+    assert_eq!(on_one_die(&queued, &three), [50, 100, 150]);
+    let cached = [TRANSFER_10_US, ARRIVAL, READ];
+    assert_eq!(on_one_die(&cached, &three), [50, 90, 130]);
+    let busy = [&cached[..], &["flash.cache_read_busy_us=3"]].concat();
+    assert_eq!(on_one_die(&busy, &three), [53, 96, 139]);
+    // The command of the next is on the channel in that time, or, if there is none, before the page leaves.
+    let command = [&busy[..], &["flash.command_ns=1000"]].concat();
+    assert_eq!(on_one_die(&command, &three), [54, 97, 140]);
+    let before = [&cached[..], &["flash.command_ns=1000"]].concat();
+    assert_eq!(on_one_die(&before, &three), [52, 93, 133]);
+    // Where data take longer than cells, they leave one page behind the other.
+    let slow = [TRANSFER_60_US, ARRIVAL, READ];
+    assert_eq!(on_one_die(&slow, &three), [100, 160, 220]);
+    let slow_busy = [&slow[..], &["flash.cache_read_busy_us=3"]].concat();
+    assert_eq!(on_one_die(&slow_busy, &three), [103, 166, 229]);
+}
+
+#[test]
+fn a_read_behind_a_program_waits_for_its_cells_and_a_program_for_the_register() {
+    let of = [
+        (0, 0, Operation::Write),
+        (0, 9, Operation::Read),
+        (0, 1, Operation::Write),
+    ];
+    // The read in the cells from 210 to 250 us, its data until 260; then those of the program until 270.
+    let both = [TRANSFER_10_US, ARRIVAL, READ, PROGRAM];
+    assert_eq!(on_one_die(&both, &of), [210, 260, 470]);
+    // A read that goes first is behind the program that the cells have, and goes before the next.
+    let of = [of[0], of[2], of[1]];
+    let first = [TRANSFER_10_US, "flash.dispatch=reads_first", PROGRAM];
+    assert_eq!(on_one_die(&first, &of), [210, 470, 260]);
+}
+
+#[test]
+fn dies_of_a_channel_read_on_before_their_pages_leave() {
+    let four = [0, 1, 2, 3].map(|page| (page, 1, Operation::Read));
+    let dies = ["flash.dies=2", "flash.channels=1", TRANSFER_10_US, ARRIVAL];
+    assert_eq!(at_once(&dies, &four), [50, 60, 110, 120]);
+    // The first die reads on from 40 us, the second, when the channel is free for its page, from 50 us.
+    assert_eq!(
+        at_once(&[&dies[..], &[READ]].concat(), &four),
+        [50, 60, 90, 100]
+    );
+}
+
+#[test]
+fn pages_of_two_planes_go_together() {
+    let device = [
+        "flash.dies=1",
+        "flash.planes_per_die=2",
+        ARRIVAL,
+        "flash.multi_plane=in_order",
+    ];
+    // Writes of the pages of two places, and reads of them when these have ended.
+    let with = |more: &[&str], what| {
+        let late = match what {
+            Operation::Read => 1000 * US,
+            _ => 0,
+        };
+        let writes = [(0, 0, 2, Operation::Write), (0, 2, 2, Operation::Write)];
+        let reads = [(late, 0, 2, what), (late, 2, 2, what)];
+        let all = [&device[..], more].concat();
+        let requests = match what {
+            Operation::Read => [&writes[..], &reads].concat(),
+            _ => writes.to_vec(),
+        };
+        let (responses, _) = run_timed(DEVICE, &all, &page_requests(&requests));
+        let last = responses[responses.len() - 2..].iter();
+        last.map(|response| response / 1000).collect::<Vec<_>>()
+    };
+    assert_eq!(with(&[TRANSFER_10_US], Operation::Write), [220, 440]);
+    assert_eq!(
+        with(&[TRANSFER_10_US, PROGRAM], Operation::Write),
+        [220, 420]
+    );
+    assert_eq!(with(&[TRANSFER_10_US], Operation::Read), [60, 120]);
+    assert_eq!(with(&[TRANSFER_10_US, READ], Operation::Read), [60, 100]);
+    // Both pages go to their registers when both that were there have left.
+    assert_eq!(with(&[TRANSFER_60_US, READ], Operation::Read), [160, 280]);
+    let busy = [TRANSFER_60_US, READ, "flash.cache_read_busy_us=3"];
+    assert_eq!(with(&busy, Operation::Read), [163, 286]);
+}
