@@ -205,8 +205,7 @@ def test_charts_are_there_and_legend_metric_and_axis_change_them(tmp_path: Path,
     assert key.get_attribute("aria-pressed") == "true" and page.drawn().count("<path") == whole.count("<path")
     # The others are dimmed.
     page.page.locator("#explore .legend button[data-series=fifo]").hover()
-    page.page.wait_for_timeout(50)
-    assert 'stroke-opacity="0.12"' in page.drawn()
+    page.page.wait_for_function("""document.querySelector(".plot svg").innerHTML.includes('stroke-opacity="0.12"')""")
     choose = page.page.locator("#explore select")
     choose.nth(0).select_option(label="flash.erases")
     assert page.page.locator("#explore figcaption").inner_text() == "flash.erases over size"

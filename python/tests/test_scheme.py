@@ -189,9 +189,9 @@ def test_it_is_let_go() -> None:
 
 
 def test_its_speed() -> None:
-    # Far below what a release build does (docs/PYTHON.md), so that a busy machine passes.
+    # Time of the processor, and far below what a release build does (docs/PYTHON.md), so that a slow and busy machine passes.
     work = destage.Workload("uniform", requests=30_000)
-    begin = time.perf_counter()
+    begin = time.process_time()
     result = destage.simulate(work, buffer=Lru())
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     assert result.metrics["host.page_writes"] / seconds > 10_000

@@ -1,5 +1,7 @@
 //! Shared channels: FEMU's published examples and random streams, and MQSim's runs, to the nanosecond.
 
+#[path = "media/form.rs"]
+mod form;
 #[path = "media/mqsim.rs"]
 mod mqsim;
 #[path = "media/runs.rs"]
@@ -103,7 +105,10 @@ fn answer(media: &mut Media, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
             erases: wear[index.min(wear.len() - 1)] as u32,
         })
         .collect();
-    let page_type = number(line, "page_type") as u32;
+    let page_type = match line["op"].ends_with('E') {
+        true => 0,
+        false => number(line, "page_type") as u32,
+    };
     let age_s = number(line, "age_s");
     let now = ticks(line, "t_ns");
     let answer = if line["op"] == "C" {
@@ -142,33 +147,115 @@ fn answer(media: &mut Media, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
     [answer.done, answer.array_free, channel].map(|ticks| ticks / TICKS_PER_NS)
 }
 
-/// Operations of `text`, those whose three answers are equal, and the first that are not.
-fn compare(text: &str) -> (usize, usize, Vec<String>) {
-    let mut lines = text.lines();
-    let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
+/// Lines of `text` that say something, with their numbers: that of the columns, and the others.
+fn lines(text: &str) -> (Vec<&str>, impl Iterator<Item = (usize, &str)>) {
+    let numbered = (1..).zip(text.lines());
+    let mut lines = numbered.filter(|(_, line)| !line.trim().is_empty());
+    let (_, columns) = lines.next().expect("a line that names the columns");
+    (columns.split(',').collect(), lines)
+}
+
+/// Rows of a table, those that are equal, and some that are not; or what is wrong in a line.
+type Compared = Result<(usize, usize, Vec<String>), String>;
+
+/// The operations of `text`, by their three answers.
+fn compare(text: &str) -> Compared {
+    let (columns, lines) = lines(text);
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
     let mut keys = Named::new();
-    let mut stream = None;
-    for line in lines {
-        if let Some(head) = line.strip_prefix("# ") {
-            keys = head
-                .split(' ')
-                .filter_map(|key| key.split_once('='))
-                .collect();
+    let (mut stream, mut last) = (None, 0);
+    for (number, line) in lines {
+        if line.starts_with('#') {
+            let head = form::keys(line).and_then(|keys| form::stream(&keys).map(|()| keys));
+            keys = form::told(number, line, head)?;
             stream = Some(Media::new(media(&keys)));
+            last = 0;
             continue;
         }
-        let named: Named<'_> = columns.iter().copied().zip(line.split(',')).collect();
-        let expected = ["done_ns", "array_free_ns", "bus_free_ns"].map(|key| number(&named, key));
-        let ours = answer(stream.as_mut().expect("a stream"), &keys, &named);
+        let stream = stream.as_mut().ok_or("no stream before it".to_owned());
+        let stream = form::told(number, line, stream)?;
+        let named = form::fields(&columns, line);
+        let timed = named.and_then(|named| Ok((form::operation(&keys, &named, last)?, named)));
+        let (time, named) = form::told(number, line, timed)?;
+        last = time;
+        let expected =
+            ["done_ns", "array_free_ns", "bus_free_ns"].map(|key| self::number(&named, key));
+        let ours = answer(stream, &keys, &named);
         all += 1;
         if ours == expected {
             equal += 1;
         } else if wrong.len() < 5 {
-            wrong.push(format!("{} {line}: {ours:?}", keys["stream"]));
+            wrong.push(format!(
+                "line {number}, {}: {line}: {ours:?}",
+                keys["stream"]
+            ));
         }
     }
-    (all, equal, wrong)
+    Ok((all, equal, wrong))
+}
+
+#[test]
+fn wrong_lines_are_told() {
+    let columns = "t_ns,op,ch,lun,planes,page_type,pe_cycles,age_s,dst_lun,dst_plane,done_ns,array_free_ns,bus_free_ns";
+    let head =
+        "# stream=s channels=1 luns=2 planes=2 gate=lun read_ns=4/5 program_ns=20 erase_ns=30";
+    for (text, told) in [
+        (
+            format!("{columns}\n\n0,R,0,0,0,0,0,0,,,1,1,0\n"),
+            "line 3: 0,R,0,0,0,0,0,0,,,1,1,0: no stream",
+        ),
+        (
+            format!("{columns}\n# stream=s luns=1 gate=lun"),
+            "no channels",
+        ),
+        (
+            format!("{columns}\n{head} suspends=1"),
+            "unknown key \"suspends\"",
+        ),
+        (
+            format!("{columns}\n{}", head.replace("lun ", "die ")),
+            "gate \"die\"; expected one of lun, plane, both",
+        ),
+        (
+            format!("{columns}\n{head}\n0,R,0,0,0,0,0,0,1,1,0"),
+            "11 fields; expected 13",
+        ),
+        (
+            format!("{columns}\n{head}\n0,Q,0,0,0,0,0,0,,,1,1,0"),
+            "op \"Q\"",
+        ),
+        (
+            format!("{columns}\n{head}\n0,R,0,2,0,0,0,0,,,1,1,0"),
+            "lun \"2\"; expected a whole number from 0 to 1",
+        ),
+        (
+            format!("{columns}\n{head}\n0,R,0,0,0,2,0,0,,,1,1,0"),
+            "page_type \"2\"",
+        ),
+        (
+            format!("{columns}\n{head}\n0,R,0,0,0/1,0,0/0,0,,,1,1,0"),
+            "planes \"0/1\"",
+        ),
+        (
+            format!("{columns}\n{head}\n0,MR,0,0,0/1,0,0,0,,,1,1,0"),
+            "pe_cycles \"0\"; expected one for each plane",
+        ),
+        (
+            format!("{columns}\n{head}\nx,R,0,0,0,0,0,0,,,1,1,0"),
+            "t_ns \"x\"",
+        ),
+        (
+            format!("{columns}\n{head}\n0,C,0,0,0,0,0,0,,,1,1,0"),
+            "dst_lun \"\"",
+        ),
+        (
+            format!("{columns}\n{head}\n5,E,0,0,0,,0,0,,,35,35,0\n4,E,0,0,0,,0,0,,,65,65,0"),
+            "line 4: 4,E",
+        ),
+    ] {
+        let error = compare(&text).expect_err(&text);
+        assert!(error.contains(told), "{error}");
+    }
 }
 
 #[test]
@@ -188,7 +275,7 @@ fn published_examples() {
         3,150000,R,0,0,0,0,0,0,195000,330000,0\n\
         4,160000,P,0,0,0,0,0,0,530000,530000,0";
     let text = format!("{columns}\n{bus}\n{without}\n{bus} suspend=1 tsusp_ns=5000\n{with}\n{one}");
-    let (all, equal, wrong) = compare(&text);
+    let (all, equal, wrong) = compare(&text).expect("right lines");
     assert_eq!((all, equal), (13, 13), "{}", wrong.join("\n"));
 }
 
@@ -197,9 +284,11 @@ fn table(path: &Path) -> String {
     let mut bytes =
         std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     if path.extension().is_some_and(|extension| extension == "zst") {
-        bytes = zstd::decode_all(&bytes[..]).expect("packed by zstd");
+        let unpacked = zstd::decode_all(&bytes[..]);
+        bytes = unpacked.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
-    String::from_utf8(bytes).expect("text")
+    let text = String::from_utf8(bytes);
+    text.unwrap_or_else(|error| panic!("{}: is no text: {error}", path.display()))
 }
 
 /// `DESTAGE_ROWS` names another file of the same columns as one of these.
@@ -217,7 +306,7 @@ fn every_row_of_the_tables() {
         let text = table(&path);
         let columns = text.lines().next().unwrap_or_default();
         let has = |name| columns.split(',').any(|column| column == name);
-        let (name, (all, equal, mut wrong)) = if has("responses_sha256") {
+        let (name, compared) = if has("responses_sha256") {
             let rows = "rows of MQSim are equal in every column";
             (rows, mqsim::compare(&text, |_| {}))
         } else if has("bus_free_ns") {
@@ -229,9 +318,12 @@ fn every_row_of_the_tables() {
                 path.display()
             );
         };
-        println!("{equal} of {all} {name}");
+        let (all, equal, mut wrong) =
+            compared.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        println!("{}: {equal} of {all} {name}", path.display());
         wrong.truncate(10);
-        assert!(all > 0 && equal == all, "{}", wrong.join("\n"));
+        assert!(all > 0, "{}: no row; expected some", path.display());
+        assert_eq!(equal, all, "{}", wrong.join("\n"));
     }
 }
 
@@ -250,7 +342,8 @@ fn a_link_that_takes_no_time_changes_nothing() {
     let text = table(&outside("oracle/mqsim-flash.csv"));
     let (all, equal, wrong) = mqsim::compare(&text, |device| {
         device.link.get_or_insert(Wire::mqsim(f64::INFINITY));
-    });
+    })
+    .expect("right lines");
     assert_eq!(equal, all, "{}", wrong.join("\n"));
 }
 
@@ -282,7 +375,7 @@ fn rows_see_each_rule() {
         }),
     ];
     let counts = changes.map(|(name, change)| {
-        let (all, equal, _) = mqsim::compare(&text, change);
+        let (all, equal, _) = mqsim::compare(&text, change).expect("right lines");
         (name, all - equal)
     });
     println!("rows that differ: {counts:?}");

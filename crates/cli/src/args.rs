@@ -300,6 +300,7 @@ pub(crate) struct CompareArguments {
 }
 
 #[derive(Args)]
+#[command(mut_arg("size", |size| size.hide(true)))] // Refused: `sizes` says which there are.
 pub(crate) struct CurveArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(
@@ -333,6 +334,7 @@ pub(crate) struct CurveArguments {
 }
 
 #[derive(Args)]
+#[command(mut_arg("size", |size| size.hide(true)))] // Refused: `sizes` says which there are.
 pub(crate) struct SizeArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz
     #[arg(

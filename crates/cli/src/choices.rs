@@ -126,6 +126,19 @@ pub(crate) fn sizes(list: Option<&str>) -> Option<Vec<String>> {
     Some(items.map(|item| item.trim().to_owned()).collect())
 }
 
+/// The capacities of a list, where there is no other way to name them.
+pub(crate) fn only_sizes(
+    list: Option<&str>,
+    common: &Common,
+) -> Result<Option<Vec<String>>, Failure> {
+    match &common.device.size {
+        Some(text) => Err(Failure::input(format!(
+            "--size {text:?}: many sizes are looked at; expected --sizes"
+        ))),
+        None => Ok(sizes(list)),
+    }
+}
+
 /// How a trace is read.
 pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
     destage::Reading {

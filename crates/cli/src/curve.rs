@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     let plan = CurvePlan {
         settings: choices::settings(common, typed)?,
         buffers: arguments.buffers.as_deref().map(split_items),
-        sizes: choices::sizes(arguments.sizes.as_deref()),
+        sizes: choices::only_sizes(arguments.sizes.as_deref(), common)?,
         sampling: sampling(arguments)?,
     };
     if let Err(error) = metrics::require(&arguments.metric) {

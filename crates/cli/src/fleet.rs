@@ -93,7 +93,7 @@ fn text(report: &FleetReport, metric: &str) -> String {
         ));
     }
     text.push_str("\nown: each volume has a buffer of its own, all of one size. shared: one buffer for all.\n");
-    text.push_str("split: buffers of their own, of the sizes that absorb most writes.\n");
+    text.push_str("split: buffers of their own, of the sizes that absorb most writes; what would absorb no more is left over.\n");
     for sentence in report.conclusions() {
         text.push_str(&format!("\n{sentence}\n"));
     }

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
             (None, Some(one)) => vec![one.clone()],
             (None, None) => SIZED_SCHEMES.map(str::to_owned).to_vec(),
         },
-        sizes: choices::sizes(arguments.sizes.as_deref()),
+        sizes: choices::only_sizes(arguments.sizes.as_deref(), common)?,
         settings,
     };
     let input = choices::input(arguments.trace.as_ref(), common)?;

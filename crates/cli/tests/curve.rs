@@ -17,6 +17,7 @@ fn what_is_wrong_is_said() {
         (&["--sizes", "1MiB..4KiB"], "--sizes \"1MiB..4KiB\""),
         (&["--buffers", "lrv"], "lrv"),
         (&["--size", "4MiB", "--sizes", "4MiB"], "--size"),
+        (&["--size", "4MiB"], "--size \"4MiB\""),
         (&["--sample", "some"], "--sample \"some\": expected a share"),
         (&["--sample", "0"], "--sample \"0\": expected a share"),
         (&["--error", "much"], "--error \"much\": expected percent"),

@@ -358,10 +358,13 @@ fn an_idle_server_uses_no_time() {
     let options = ["--unix", "s.sock", "--control", "c.sock", "--pace", "model"];
     let server = Server::start(&place, &[&TINY[..], &options].concat());
     let connected = std::os::unix::net::UnixStream::connect(place.path("c.sock"));
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    let before = server.ticks();
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    assert_eq!(before, server.ticks());
+    // It may not be idle at once: a busy machine lets it begin late.
+    let is_idle = (0..10).any(|_| {
+        let before = server.ticks();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        before == server.ticks()
+    });
+    assert!(is_idle);
     drop(connected);
     server.signal("-TERM");
     assert_eq!(server.wait().0, 0);

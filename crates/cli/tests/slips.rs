@@ -157,9 +157,10 @@ fn making_a_trace_says_how_far_it_is_if_asked_and_nothing_if_quiet() {
         outcome.errors
     };
     assert_eq!(made(&["--quiet"]), "");
+    // A busy machine says so more than once.
     assert_eq!(
-        made(&["--progress"]),
-        "destage: u.compact: 70000 requests, compact\n"
+        made(&["--progress"]).lines().last(),
+        Some("destage: u.compact: 70000 requests, compact")
     );
 }
 

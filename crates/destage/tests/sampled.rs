@@ -267,6 +267,9 @@ fn what_cannot_be_sampled_is_refused() {
     }
     let error = refusal(&plan(&["fab"], Some(&["1MiB"]), &[], Rate::Share(0.01)));
     assert!(error.contains("less than 8 blocks"), "{error}");
+    let few = plan(&["lru"], Some(&["64KiB"]), &[], Rate::Share(0.01));
+    let error = refusal(&few);
+    assert!(error.contains("16 pages"), "{error}");
     assert!(refusal(&plan(&["fab"], None, &[], Rate::Share(2.0))).contains("--sample 2"));
     let mut none = plan(&["fab"], None, &[], share);
     none.sampling.as_mut().unwrap().salts = 0;

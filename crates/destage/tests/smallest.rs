@@ -114,6 +114,39 @@ fn a_goal_that_nothing_reaches_has_no_answer() {
     assert_eq!(of_lru.unwrap().capacity(), largest);
     // Two of them by full runs.
     assert_eq!((answers.runs, answers.manifest.inputs.len()), (2, 1));
+    let words = answers.conclusions().join("\n");
+    assert!(words.contains("2 full runs"), "{words}");
+    assert!(!words.contains("No run has"), "{words}");
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    let input = Input::workload("zipf:requests=3000,footprint_pages=2000", &[]).unwrap();
+    let words = |goal| {
+        let plan = SizePlan {
+            settings: settings(),
+            buffers: vec!["lru".to_owned(), "fab".to_owned()],
+            sizes: None,
+            goals: vec![Goal::read(goal).unwrap()],
+        };
+        let answers = size(&input, &plan, &Effort::default()).unwrap();
+        answers.conclusions().join("\n")
+    };
+    // There are no reads.
+    let none = words("response.read.p99_ms<1");
+    assert!(none.contains("No run has response.read.p99_ms"), "{none}");
+    for (goal, is_first) in [
+        ("buffer.write_hits>1", true),
+        ("buffer.destaged_pages<500", false),
+    ] {
+        let found = words(goal);
+        assert!(found.contains("is the smallest buffer"), "{found}");
+        assert_eq!(
+            found.contains("No smaller one was tried."),
+            is_first,
+            "{found}"
+        );
+    }
 }
 
 #[test]

@@ -4,20 +4,20 @@
 
 mod kit;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use destage_base::Random;
 use destage_serve::address::{Address, Place};
-use destage_serve::client::Client;
+use destage_serve::client::{Client, ClientError};
 use destage_serve::control::Operator;
 use destage_serve::device::Pace;
 use destage_serve::protocol::wire;
 use destage_sim::metrics::Number;
 
-use kit::{Asks, BYTES, FUA, Rig};
+use kit::{Asks, BYTES, FUA, Rig, Running};
 
 fn bytes(random: &mut Random, length: usize) -> Vec<u8> {
     (0..length).map(|_| random.below(256) as u8).collect()
@@ -323,23 +323,40 @@ fn a_thousand_connections_and_slow_ones_do_not_keep_others_waiting() {
         let range = (0, 1 << 20);
         deaf.send((wire::CMD_READ, 0), cookie, range, &[]).unwrap();
     }
-    let began = Instant::now();
+    // Who waited for the one that stopped in the middle would wait for its end, longer than a client does for an answer.
     for (place, client) in served.iter_mut().enumerate() {
         let offset = (place as u64 % 200) * 4096;
         client.write(offset, &[place as u8; 4096]);
         assert_eq!(client.read(offset, 4096), [place as u8; 4096]);
     }
-    assert!(
-        began.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        began.elapsed()
-    );
     // The one that heard nothing can still take everything.
     for _ in 0..60 {
         assert_eq!(deaf.receive(|_| 0).unwrap().data.len(), 1 << 20);
     }
     drop((silent, stuck));
     assert!(running.stop().broken.is_none());
+}
+
+/// Clients whose messages hold more than the server gives to all, and none of which ever ends.
+fn endless(running: &Running) -> Vec<Client> {
+    let piece = vec![1; 12 << 20];
+    let (header, length) = ((wire::CMD_WRITE, 0), 32 << 20);
+    let client = |_| {
+        let mut client = running.client();
+        let brief = Some(Duration::from_millis(100));
+        client.set_send_timeout(brief).unwrap();
+        // Once memory is used up nothing more is taken.
+        let _ = client.send(header, 1, (0, length), &piece);
+        client.set_timeout(Some(Duration::from_millis(1))).unwrap();
+        client
+    };
+    (0..24).map(client).collect()
+}
+
+/// Whether the server still waits for what `client` began.
+fn is_open(client: &mut Client) -> bool {
+    let waits = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
+    matches!(client.receive(|_| 0), Err(ClientError::Socket(error)) if waits.contains(&error.kind()))
 }
 
 #[test]
@@ -350,31 +367,20 @@ fn messages_that_never_end_are_ended_where_memory_runs_out() {
         ..Rig::default()
     };
     let running = rig.start();
-    // Together they hold more than the server gives to all.
-    let piece = vec![1; 12 << 20];
-    let mut stuck: Vec<Client> = Vec::new();
-    let (header, length) = ((wire::CMD_WRITE, 0), 32 << 20);
-    for _ in 0..24 {
-        let mut client = running.client();
-        client
-            .set_send_timeout(Some(Duration::from_millis(100)))
-            .unwrap();
-        // Once memory is used up nothing more is taken.
-        let _ = client.send(header, 1, (0, length), &piece);
-        stuck.push(client);
-    }
     let mut small = running.client();
     let mut large = running.client();
-    let began = Instant::now();
-    small.write(0, &[5; 4096]);
-    assert_eq!(small.read(0, 4096), [5; 4096]);
-    assert!(
-        began.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        began.elapsed()
-    );
+    // On a busy machine some may be closed before the short request has come: then it is tried again.
+    let mut stuck = Vec::new();
+    let waits_for_nobody = (0..5).any(|_| {
+        stuck = endless(&running);
+        small.write(0, &[5; 4096]);
+        assert_eq!(small.read(0, 4096), [5; 4096]);
+        stuck.iter_mut().all(is_open)
+    });
+    assert!(waits_for_nobody, "short requests wait for memory");
     // Its turn comes when the one that holds memory longest is closed.
     large.write(0, &vec![6; 32 << 20]);
+    assert!(!is_open(&mut stuck[0]));
     assert_eq!(small.read(0, 4096), [6; 4096]);
     drop(stuck);
     assert!(running.stop().broken.is_none());
@@ -404,6 +410,7 @@ fn a_farewell_waits_for_what_is_under_way() {
 
 #[test]
 fn requests_take_the_time_of_the_model() {
+    const PROGRAM: Duration = Duration::from_millis(30);
     let rig = Rig {
         pace: Pace::Model,
         ..Rig::with(&["flash.program_us=30000", "flash.dies=1"])
@@ -413,16 +420,22 @@ fn requests_take_the_time_of_the_model() {
     let began = Instant::now();
     client.done((wire::CMD_WRITE, FUA), (0, 4096), &[1; 4096]);
     let one = began.elapsed();
-    assert!(one >= Duration::from_millis(30), "{one:?}");
-    let began = Instant::now();
-    client.write(8192, &[1; 4096]);
-    assert!(
-        began.elapsed() < Duration::from_millis(25),
-        "it is buffered"
-    );
+    assert!(one >= PROGRAM, "{one:?}");
+    let buffered = (0..20).map(|_| {
+        let began = Instant::now();
+        client.write(8192, &[1; 4096]);
+        began.elapsed()
+    });
+    let buffered: Vec<_> = buffered.collect();
+    // The quickest: the machine may be busy.
+    let quickest = buffered.iter().min().unwrap();
+    assert!(*quickest < Duration::from_millis(25), "it is buffered");
+    // Nothing is later than its client saw.
+    let most = buffered.into_iter().fold(one - PROGRAM, Duration::max);
     let mut operator = Operator::connect(&running.control).unwrap();
     let stats = operator.ask("stats").unwrap();
-    assert!(stats["late_p99_ms"].as_f64().unwrap() < 20.0, "{stats:?}");
+    let late = stats["late_p99_ms"].as_f64().unwrap();
+    assert!(late <= most.as_secs_f64() * 1000.0, "{late} of {most:?}");
     running.stop();
 }
 
@@ -430,7 +443,8 @@ fn requests_take_the_time_of_the_model() {
 fn at_its_end_a_server_answers_what_is_under_way_and_flushes() {
     let rig = Rig {
         pace: Pace::Model,
-        ..Rig::with(&["flash.program_us=1000000"])
+        // Ten minutes: longer than a busy machine holds anything up.
+        ..Rig::with(&["flash.program_us=600000000"])
     };
     let running = rig.start();
     let mut client = running.client();
@@ -447,7 +461,7 @@ fn at_its_end_a_server_answers_what_is_under_way_and_flushes() {
     }
     let began = Instant::now();
     let ended = running.stop();
-    assert!(began.elapsed() < Duration::from_millis(900), "it hurries");
+    assert!(began.elapsed() < Duration::from_secs(300), "it hurries");
     let answer = client.receive(|_| 0).unwrap();
     assert_eq!((answer.cookie, answer.error), (0, 0));
     assert!(client.receive(|_| 0).is_err());

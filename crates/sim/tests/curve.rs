@@ -164,6 +164,17 @@ fn held(requests: &[Request], more: &[&str], what: &str) {
 }
 
 #[test]
+fn where_nothing_is_written_one_size_stands_for_all() {
+    let mut requests = requests(MIXES[0], 100, 1);
+    for request in &mut requests {
+        request.operation = Operation::Read;
+    }
+    let curve = one_pass(&requests, &[]);
+    assert_eq!(curve.changes().collect::<Vec<_>>(), [1]);
+    assert_eq!(curve.at(1), direct(&requests, 1, &[]));
+}
+
+#[test]
 fn every_size_equals_its_run() {
     for (index, mix) in MIXES.into_iter().enumerate() {
         for seed in 1..=3 {

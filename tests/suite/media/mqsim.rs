@@ -12,7 +12,7 @@ use destage_sim::wire::Wire;
 use destage_trace::{Operation, Request};
 use sha2::{Digest, Sha256};
 
-use super::{Named, number, numbers};
+use super::{Compared, Named, form, lines, number, numbers};
 
 /// What a row says of its requests.
 pub fn requests(row: &Named<'_>) -> Vec<Request> {
@@ -194,13 +194,14 @@ fn results(row: &Named<'_>, config: &DirectConfig) -> BTreeMap<&'static str, Str
     results
 }
 
-/// Rows of `text`, those whose results are all equal, and the first that are not. `change` may break the device.
-pub fn compare(text: &str, change: impl Fn(&mut DirectConfig)) -> (usize, usize, Vec<String>) {
-    let mut lines = text.lines();
-    let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
+/// The rows of `text`, by all their results. `change` may break the device.
+pub fn compare(text: &str, change: impl Fn(&mut DirectConfig)) -> Compared {
+    let (columns, lines) = lines(text);
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
-    for line in lines {
-        let row: Named<'_> = columns.iter().copied().zip(line.split(',')).collect();
+    for (number, line) in lines {
+        let row = form::fields(&columns, line);
+        let row = row.and_then(|row| form::row(&row).map(|()| row));
+        let row = form::told(number, line, row)?;
         let mut config = device(&row);
         change(&mut config);
         let results = results(&row, &config);
@@ -211,12 +212,12 @@ pub fn compare(text: &str, change: impl Fn(&mut DirectConfig)) -> (usize, usize,
         if let Some((name, result)) = different.next() {
             let expected = row.get(name).copied().unwrap_or("nothing");
             wrong.push(format!(
-                "row {}: {name} {result}, not {expected}",
+                "line {number}, row {}: {name} {result}, not {expected}",
                 row["row"]
             ));
         } else {
             equal += 1;
         }
     }
-    (all, equal, wrong)
+    Ok((all, equal, wrong))
 }

@@ -9,7 +9,7 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 
 use super::mqsim::{completions, device, requests};
-use super::{Named, number};
+use super::{Named, lines, number};
 
 /// When requests complete, by their position.
 #[derive(Default)]
@@ -40,10 +40,9 @@ fn is_of_dies(row: &Named<'_>) -> bool {
 
 /// Rows of `text` that can be run so, those whose completions are all equal, and the others.
 pub fn compare(text: &str) -> (usize, usize, Vec<String>) {
-    let mut lines = text.lines();
-    let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let (columns, lines) = lines(text);
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
-    for line in lines {
+    for (_, line) in lines {
         let row: Named<'_> = columns.iter().copied().zip(line.split(',')).collect();
         if !is_of_dies(&row) {
             continue;

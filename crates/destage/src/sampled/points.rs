@@ -148,7 +148,10 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     }
     let points = schemes.iter().zip(points);
     let points = points.map(|(scheme, points)| gathered.curve(scheme, points));
-    let points = points.collect();
+    let points: Vec<Vec<SampledPoint>> = points.collect();
+    if points.iter().all(Vec::is_empty) {
+        return Err(too_small(asked.rate));
+    }
     Ok(Found {
         sizes,
         points,
@@ -304,12 +307,16 @@ fn runs(
         }
     }
     if runs.is_empty() {
-        let rate = asked.rate;
-        return Err(Error::Input(format!(
-            "--sample {rate}: the largest buffer has less than {LEAST_BLOCKS} blocks in a sample; expected a larger rate, or no --sample"
-        )));
+        return Err(too_small(asked.rate));
     }
     Ok(runs)
+}
+
+/// No size is large enough to be sampled.
+fn too_small(rate: f64) -> Error {
+    Error::Input(format!(
+        "--sample {rate}: the largest buffer has less than {LEAST_BLOCKS} blocks in a sample, or of page-level LRU {LEAST_PAGES} pages; expected a larger rate, or no --sample"
+    ))
 }
 
 impl Division {

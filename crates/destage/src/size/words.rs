@@ -23,6 +23,16 @@ fn with_size(record: &Record) -> String {
     }
 }
 
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Whether the input has nothing that the goal's metric is of, such as reads. Who was ended early has no metric at all.
+fn has_none(answers: &Answers, goal: &Goal) -> bool {
+    let knows = |record: &Record| record.metrics.get(&goal.metric).is_some();
+    answers.ended == 0 && !answers.missed.iter().any(knows)
+}
+
 /// The answer in words.
 pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let goals: Vec<_> = answers.goals.iter().map(Goal::to_string).collect();
@@ -34,15 +44,16 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         ended => format!(", {ended} of them ended once the goals were out of reach"),
     };
     let mut tried = format!(
-        "{} full runs{early}; a grid of all schemes and sizes has {}.",
-        answers.runs, answers.grid
+        "{}{early}; a grid of all schemes and sizes has {}.",
+        counted(answers.runs, "full run"),
+        answers.grid
     );
     if answers.trials > 0 {
         // Writing to a text cannot fail.
         let _ = write!(
             tried,
-            " {} runs that cost less said where to look: without a clock, or on an excerpt of the input.",
-            answers.trials
+            " {} that cost less said where to look: without a clock, or on an excerpt of the input.",
+            counted(answers.trials, "run")
         );
     }
     let unconfirmed = answers.answers.iter().filter(|answer| !answer.confirmed);
@@ -61,13 +72,30 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             "Nothing reaches {goals} with up to {}.",
             numbers::size(largest)
         ));
+        let unknown = answers.goals.iter().filter(|goal| has_none(answers, goal));
+        lines.extend(unknown.map(|goal| {
+            format!(
+                "No run has {}: there is nothing to measure it on.",
+                goal.metric
+            )
+        }));
         lines.push(tried);
         return lines;
     };
+    let first = answers.sizes.first();
+    let is_first = best
+        .record
+        .capacity()
+        .is_some_and(|size| first == Some(&size));
     lines.push(format!(
-        "{} is the smallest buffer that reaches {goals}: {}.",
+        "{} is the smallest buffer that reaches {goals}: {}.{}",
         with_size(&best.record),
-        values(answers, &best.record)
+        values(answers, &best.record),
+        if is_first {
+            " No smaller one was tried."
+        } else {
+            ""
+        }
     ));
     let next = answers.answers.get(1).filter(|next| next.confirmed);
     let largest = numbers::size(largest);

@@ -262,7 +262,7 @@ impl<'a> Core<'a> {
         let holders = peers
             .filter_map(|(place, peer)| Some((place, peer.as_deref()?)))
             .filter(|(_, peer)| peer.held >= LONG);
-        let (place, peer) = holders.min_by_key(|(_, peer)| peer.message_since)?;
+        let (place, peer) = holders.min_by_key(|(_, peer)| peer.long_since)?;
         Some(PeerId {
             place,
             generation: peer.generation,
@@ -322,6 +322,9 @@ impl<'a> Core<'a> {
         let goes_on = peer.can_read && peer.has_room() && !peer.leaving;
         let memory = peer.memory();
         let before = std::mem::replace(&mut peer.held, memory);
+        if before < LONG && memory >= LONG {
+            peer.long_since = Instant::now();
+        }
         self.held = self.held + memory - before;
         if goes_on && !is_hungry {
             self.queue(id);
@@ -353,7 +356,6 @@ impl<'a> Core<'a> {
                 Step::Took(count) => {
                     let is_transmitting = session.is_transmitting();
                     peer.input.consume(count);
-                    peer.message_since = Instant::now();
                     if is_transmitting && !was_transmitting {
                         self.set_deadline(id, None);
                     }
@@ -401,6 +403,9 @@ impl<'a> Core<'a> {
                         }
                     }
                     peer.input.consume(count);
+                    if count > LONG {
+                        peer.long_since = Instant::now();
+                    }
                     self.deliver();
                     // What is complete at its time is late if it waits for the next command.
                     let is_due = self.front.is_paced() && self.has_output(id);

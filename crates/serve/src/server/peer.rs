@@ -49,8 +49,8 @@ pub(super) struct Peer {
     pub queued: bool,
     /// Bytes of memory that were counted for it.
     pub held: usize,
-    /// Since when the message that is coming is coming.
-    pub message_since: Instant,
+    /// Since when the long message that is coming is coming.
+    pub long_since: Instant,
 }
 
 impl Peer {
@@ -70,7 +70,7 @@ impl Peer {
             deadline: None,
             queued: false,
             held: 0,
-            message_since: now,
+            long_since: now,
         }
     }
 

@@ -305,9 +305,9 @@ impl Curve {
         self.write_hits.len() as u32 - 1
     }
 
-    /// Sizes, in pages from 1 on, at which something differs from the size before.
+    /// Sizes, in pages, at which something differs from the size before, and 1.
     pub fn changes(&self) -> impl Iterator<Item = u32> {
-        (1..=self.largest()).filter(|size| {
+        (1..=self.largest().max(1)).filter(|size| {
             let differs = |counts: &Vec<u64>| counts[*size as usize] != counts[*size as usize - 1];
             *size == 1 || self.all().into_iter().any(differs)
         })
