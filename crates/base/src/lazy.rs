@@ -60,6 +60,13 @@ impl<I: Initial> LazyTable<I> {
         }
     }
 
+    /// Entry `index`, if something near it was touched before.
+    #[inline(always)]
+    pub fn touched_at(&self, index: usize) -> Option<I::Entry> {
+        let chunk = self.chunks.get(index >> CHUNK_BITS)?.as_ref()?;
+        Some(chunk[index & (CHUNK - 1)])
+    }
+
     /// Entry `index`, to change.
     ///
     /// # Panics

@@ -92,9 +92,11 @@ fn large_as_number(time: Ticks) -> f64 {
 
 /// Places of the ring, a power of two.
 const PLACES: usize = 256;
-/// Of these, how many stay free: one behind the last event, and one before the first.
+/// Of these, how many stay free: one behind the last event, and some before the first, where a new one may come.
 const MARGIN: usize = 4;
-/// How many events a new one may pass in the ring.
+/// How many events a new one passes in the ring from behind without a look whether fewer are before it.
+const FEW: usize = 8;
+/// How many events may have to move for a new one.
 const STEPS: usize = 16;
 /// Spans are kept at so many places, by the highest bits of their product with an odd number.
 const SPAN_BITS: u32 = 2;
@@ -229,7 +231,7 @@ impl<E: Copy + Default> EventList<E> {
         E: From<X>,
     {
         let key = self.key_after(delay);
-        let is_next = self.instant.is_empty() && key > self.now_key && key < self.next_key();
+        let is_next = self.instant.is_empty() && key < self.next_key();
         match is_next {
             true => self.move_clock(key),
             false => self.schedule(key, E::from(event)),
@@ -273,13 +275,53 @@ impl<E: Copy + Default> EventList<E> {
             return self.instant.push(event);
         }
         self.scheduled += 1;
-        let rank = self.scheduled;
-        let (length, mut place) = (self.end.wrapping_sub(self.first), self.end);
-        if length >= STEPS
-            && (length > PLACES - MARGIN || self.at_place(place.wrapping_sub(STEPS)).key > key)
-        {
-            return self.put_among(key, rank, event);
+        let entry = Entry {
+            key,
+            rank: self.scheduled,
+            event,
+        };
+        let passes_many = |list: &mut Self| list.at_place(list.end.wrapping_sub(FEW)).key > key;
+        if self.end.wrapping_sub(self.first) >= FEW && (self.is_full() || passes_many(self)) {
+            return self.schedule_before_many(entry);
         }
+        self.schedule_from_the_end(entry);
+    }
+
+    /// Whether the ring takes no more.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.end.wrapping_sub(self.first) > PLACES - MARGIN
+    }
+
+    /// Schedules `entry`, which finds the ring full, or many events in it that are due later: those that are due before it make room if
+    /// they are fewer.
+    #[inline(never)]
+    fn schedule_before_many(&mut self, entry: Entry<E>) {
+        if self.is_full() {
+            return self.put_among(entry.key, entry.rank, entry.event);
+        }
+        let first = self.first;
+        let is_before =
+            |step: &usize| self.ring[first.wrapping_add(*step) % PLACES].key <= entry.key;
+        let before = (0..STEPS).take_while(is_before).count();
+        if before < STEPS {
+            self.first = first.wrapping_sub(1);
+            for step in 0..before {
+                let place = first.wrapping_add(step);
+                *self.at_place(place.wrapping_sub(1)) = *self.at_place(place);
+            }
+            *self.at_place(self.first.wrapping_add(before)) = entry;
+        } else if self.at_place(self.end.wrapping_sub(STEPS)).key <= entry.key {
+            self.schedule_from_the_end(entry);
+        } else {
+            self.put_among(entry.key, entry.rank, entry.event);
+        }
+    }
+
+    /// Puts `entry` into the ring, behind all that are not due after it.
+    #[inline(always)]
+    fn schedule_from_the_end(&mut self, entry: Entry<E>) {
+        let (key, mut place) = (entry.key, self.end);
         self.end = place.wrapping_add(1);
         self.at_place(self.end).key = NEVER;
         // What is before the first is past, and so not later.
@@ -287,7 +329,7 @@ impl<E: Copy + Default> EventList<E> {
             *self.at_place(place) = *self.at_place(place.wrapping_sub(1));
             place = place.wrapping_sub(1);
         }
-        *self.at_place(place) = Entry { key, rank, event };
+        *self.at_place(place) = entry;
     }
 
     #[inline]
@@ -462,7 +504,11 @@ mod tests {
         list.after(3, "first");
         assert!(!list.delivers_after(3, "as soon, and later in order"));
         assert!(!list.delivers_after(4, "later"));
-        assert!(!list.delivers_after(0, "now"));
+        assert!(list.delivers_after(0, "at once"));
+        list.soon("now");
+        assert!(!list.delivers_after(0, "behind it"));
+        list.take_alone();
+        list.soon("now");
         assert!(!list.delivers_after(1, "soon, but not now"));
         assert_eq!(list.alone(), Some("now"));
         list.take_alone();

@@ -29,7 +29,12 @@ pub enum Waiting {
         arrivals: u64,
     },
     /// In arrival order.
-    Fifo(VecDeque<u32>),
+    Fifo {
+        /// Waiting requests.
+        queue: VecDeque<u32>,
+        /// How many of the first were [given](Waiting::next) already.
+        given: usize,
+    },
 }
 
 impl Waiting {
@@ -41,7 +46,10 @@ impl Waiting {
                 last: 0,
                 arrivals: 0,
             },
-            Scheduler::Fifo => Self::Fifo(VecDeque::new()),
+            Scheduler::Fifo => Self::Fifo {
+                queue: VecDeque::new(),
+                given: 0,
+            },
         }
     }
 
@@ -54,7 +62,7 @@ impl Waiting {
                 *arrivals += 1;
                 queue.insert((sector, *arrivals), id);
             }
-            Self::Fifo(queue) => queue.push_back(id),
+            Self::Fifo { queue, .. } => queue.push_back(id),
         }
     }
 
@@ -77,7 +85,22 @@ impl Waiting {
                 *last = key.0;
                 queue.remove(&key)
             }
-            Self::Fifo(queue) => queue.pop_front(),
+            Self::Fifo { queue, given } => {
+                *given = given.saturating_sub(1);
+                queue.pop_front()
+            }
+        }
+    }
+
+    /// The `count` that are sent next, if it is known that these are, so many wait, and none of them was given before.
+    #[inline]
+    pub fn next(&mut self, count: usize) -> Option<impl Iterator<Item = u32> + '_> {
+        match self {
+            Self::Fifo { queue, given } if *given == 0 && queue.len() >= count => {
+                *given = count;
+                Some(queue.range(..count).copied())
+            }
+            _ => None,
         }
     }
 
@@ -86,7 +109,7 @@ impl Waiting {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::CLook { queue, .. } => queue.is_empty(),
-            Self::Fifo(queue) => queue.is_empty(),
+            Self::Fifo { queue, .. } => queue.is_empty(),
         }
     }
 }
@@ -169,6 +192,21 @@ mod tests {
         waiting.pass(40);
         let order: Vec<_> = std::iter::from_fn(|| waiting.pop()).collect();
         assert_eq!(order, [0, 3, 2, 1]);
+    }
+
+    #[test]
+    fn each_that_waits_is_given_once_before_it_is_sent() {
+        let mut waiting = Waiting::new(Scheduler::Fifo);
+        let mut given = Vec::new();
+        (0..7).for_each(|id| waiting.push(id, 0));
+        for id in 0..7 {
+            given.extend(waiting.next(3).into_iter().flatten());
+            assert_eq!(waiting.pop(), Some(id));
+        }
+        assert_eq!(given, [0, 1, 2, 3, 4, 5]);
+        let mut by_address = Waiting::new(Scheduler::CLook);
+        (0..7).for_each(|id| by_address.push(id, 0));
+        assert!(by_address.next(3).is_none());
     }
 
     #[test]

@@ -103,6 +103,12 @@ impl Addressing {
         span.first + u64::from(span.pages) <= device_pages && self.map != AddressMap::Shrink
     }
 
+    /// The page of `sector` in the addresses of the trace, before anything is aligned or mapped.
+    #[inline]
+    pub(crate) fn page_of(&self, sector: u64) -> u64 {
+        self.split(sector).0
+    }
+
     /// Whether addresses are shrunk where they span more than the device.
     pub(crate) fn shrinks(&self) -> bool {
         self.map == AddressMap::Shrink

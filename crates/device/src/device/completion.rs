@@ -64,12 +64,16 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         match progress {
-            Progress::Queued => {
-                self.dies.hand_over(die);
-                self.activate(die, now, driver)
-            }
+            Progress::Queued => self.hand_over(die, now, driver),
             Progress::Running | Progress::Ended => Ok(()),
         }
+    }
+
+    /// What `die` has begun waits with the driver, and the die may begin the next.
+    #[inline(never)]
+    fn hand_over<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        self.dies.hand_over(die);
+        self.activate_if_busy(die, now, driver)
     }
 
     /// Lets `die` begin what it can.
@@ -118,7 +122,16 @@ impl Device {
         }
         self.dies.finish_queued(die);
         self.page_done(operation, now, driver)?;
-        self.activate(die, now, driver)
+        self.activate_if_busy(die, now, driver)
+    }
+
+    /// [`Device::activate`], unless it is plain that `die` has nothing to begin.
+    #[inline(always)]
+    fn activate_if_busy<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        match self.dies.is_at_hand(die) {
+            true => Ok(()),
+            false => self.activate(die, now, driver),
+        }
     }
 
     /// Lets dies begin what others have made possible.

@@ -13,13 +13,14 @@ impl Dies {
         let state = &mut self.dies[die as usize];
         state.in_service = 0;
         state.queued += 1;
-        let is_read = state.serving.take().is_some_and(PageOperation::is_read);
-        if has_units && !is_read {
+        let operation = state.serving.take();
+        if has_units && !operation.is_some_and(PageOperation::is_read) {
             state.open.hand_over();
         }
     }
 
     /// An operation that waited with the driver of `die` has ended. Call [`Dies::start`] afterwards.
+    #[inline]
     pub fn finish_queued(&mut self, die: u32) {
         self.dies[die as usize].queued -= 1;
     }

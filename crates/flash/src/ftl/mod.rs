@@ -189,6 +189,12 @@ pub trait Ftl: Send + Copied + Archived {
         let _ = (page, handle);
     }
 
+    /// `pages` will be asked for soon, as far as they exist: what a map says of them is looked up, so that it is near by then. Nothing
+    /// changes; default: nothing at all.
+    fn bring_near(&self, pages: &[Lpn]) {
+        let _ = pages;
+    }
+
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
 

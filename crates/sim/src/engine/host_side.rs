@@ -1,6 +1,6 @@
 //! The host's side of a run: requests arrive, wait, are sent, and complete.
 
-use destage_base::Ticks;
+use destage_base::{Lpn, Ticks};
 use destage_trace::{Operation, Request};
 
 use super::event::{
@@ -12,6 +12,10 @@ use crate::error::SimError;
 use crate::events::LAST;
 use crate::host::{Attribution, Identity};
 use crate::observer::Response;
+
+/// Requests of which the layer hears together that they come soon: enough for many looks at memory at a time, and few enough for what
+/// they find to be near still.
+pub(super) const NEAR: usize = 256;
 
 /// Requests between two calls of [`crate::observer::Observer::progress`].
 const PROGRESS_STEP: u64 = 4096;
@@ -116,8 +120,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
                 self.send_next(PASSES_SEND_ON_ARRIVAL);
             }
         }
-        let outstanding = self.link.active.len() as u64;
-        if self.config.saturation > 0 && outstanding >= self.config.saturation {
+        let saturation = self.config.saturation;
+        if saturation > 0 && self.link.active.len() as u64 >= saturation {
             self.measured.saturated = true;
             self.close();
         }
@@ -186,11 +190,36 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
 
     #[inline]
     pub(super) fn send_next(&mut self, passes: u8) {
-        if !self.waiting.is_empty()
-            && let Some(id) = self.waiting.pop()
+        if !self.waiting.is_empty() {
+            self.send_first(passes);
+        }
+    }
+
+    /// Sends the first of those that wait.
+    #[inline(never)]
+    fn send_first(&mut self, passes: u8) {
+        if !self.device.buffer().keeps_pages()
+            && let Some(next) = self.waiting.next(NEAR)
         {
+            let first = next.map(|id| Lpn(self.link.active[id].asked.span.first));
+            self.near.clear();
+            self.near.extend(first);
+            self.device.ftl().bring_near(&self.near);
+        }
+        if let Some(id) = self.waiting.pop() {
             self.send(id, passes);
         }
+    }
+
+    /// The layer hears of the first pages of `requests`, which arrive next, if it is asked for them and not a buffer.
+    pub(super) fn bring_near_of(&mut self, requests: &[Request]) {
+        if self.device.buffer().keeps_pages() {
+            return;
+        }
+        let first = |request: &Request| Lpn(self.config.addressing.page_of(request.sector));
+        self.near.clear();
+        self.near.extend(requests.iter().map(first));
+        self.device.ftl().bring_near(&self.near);
     }
 
     fn send(&mut self, id: u32, passes: u8) {

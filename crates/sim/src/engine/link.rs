@@ -231,6 +231,7 @@ impl<B, W: Witness> Link<'_, B, W> {
     }
 
     /// The same where they wait in queues.
+    #[inline(never)]
     fn queue_commands(
         &mut self,
         die: u32,

@@ -22,7 +22,7 @@ mod so_far;
 mod window;
 mod witness;
 
-use destage_base::Ticks;
+use destage_base::{Lpn, Ticks};
 use destage_device::Device;
 use destage_flash::ftl::NoSpace;
 use destage_flash::media::dispatch::DispatchConfig;
@@ -37,6 +37,7 @@ pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION, Packed};
 use self::front::Front;
 pub use self::front::{Firmware, FrontConfig, FrontUsage, Usage};
+use self::host_side::NEAR;
 use self::link::{Active, Link};
 pub use self::mover::Mover;
 use self::queued::Queued;
@@ -94,6 +95,8 @@ pub struct Engine<'a, B = (), W = ()> {
     /// When that was here.
     arrived_last: Ticks,
     measured: Measured,
+    /// Pages that are asked for soon; kept for its memory only.
+    near: Vec<Lpn>,
 }
 
 impl<'a, B: Mover> Engine<'a, B> {
@@ -163,6 +166,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 },
                 ..Measured::default()
             },
+            near: Vec::new(),
             config,
         }
     }
@@ -172,14 +176,15 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// # Errors
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
-        let mut coming = requests.iter();
-        if !self.has_begun {
-            let Some(first) = coming.next() else {
-                return Ok(true);
-            };
-            self.begin(Some(*first)).map_err(|error| *error)?;
-        }
-        if !self.has_ended {
+        for requests in requests.chunks(NEAR) {
+            if self.has_ended {
+                break;
+            }
+            self.bring_near_of(requests);
+            let mut coming = requests.iter();
+            if !self.has_begun {
+                self.begin(coming.next().copied()).map_err(|error| *error)?;
+            }
             let served = self.work_off(&mut coming, false, u64::MAX);
             self.unless_worn_out(served).map_err(|error| *error)?;
         }
@@ -359,10 +364,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
-            Event::Phase { phase, die } => {
-                self.link.end_phase(phase, die);
-                self.tell_ended(now)
-            }
+            Event::Phase { phase, die } => self.end_phase::<ON>(phase, die, now),
             Event::StepDone(die) => self.end_step(die, now),
             Event::DieFree(die) => self.free_die(die, now),
             Event::CachedDone(number) => self.end_cached(number, now),
@@ -402,6 +404,12 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.link.witness.ending(die);
         let done = self.device.complete(die, now, &mut self.link);
         done.map_err(|full| self.device_full(full))?;
+        self.go_on::<ON>()
+    }
+
+    /// With `ON`, the news that a request is complete is heard at once if it is all that is due.
+    #[inline(always)]
+    fn go_on<const ON: bool>(&mut self) -> Outcome {
         if ON && let Some(id) = self.link.events.alone().and_then(Packed::completes) {
             self.link.events.take_alone();
             self.note_moment();

@@ -185,6 +185,7 @@ impl Queued {
 
     /// `die` begins `operations`, for `page` if they are not a garbage collection; meanwhile the map is busy for `map_time`.
     /// Nothing if there is nothing to wait for.
+    #[inline(always)]
     pub fn begin(
         &mut self,
         die: u32,
@@ -200,6 +201,19 @@ impl Queued {
             self.push(die, command, For::Page(page));
             return Some(Progress::Queued);
         }
+        self.begin_step(die, page.is_none(), operations, now, map_time)
+    }
+
+    /// The same for what is not one command.
+    #[inline(never)]
+    fn begin_step(
+        &mut self,
+        die: u32,
+        collects: bool,
+        operations: &Operations,
+        now: Ticks,
+        map_time: Ticks,
+    ) -> Option<Progress> {
         let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
         let all = operations.all().iter();
         commands.extend(all.map(|one| (self.command(die, one), moves(one))));
@@ -207,12 +221,12 @@ impl Queued {
         step.commands = commands;
         step.began = now;
         step.not_before = now.saturating_add(map_time);
-        step.collects = page.is_none();
+        step.collects = collects;
         self.go_on(die).then_some(Progress::Running)
     }
 
     /// The command that `operation` of `die` is.
-    #[inline]
+    #[inline(always)]
     fn command(&self, die: u32, operation: &destage_flash::Operation) -> Operation {
         let data = match operation.transfer {
             Transfer::None => 0,
@@ -238,6 +252,7 @@ impl Queued {
     }
 
     /// The next command of the step of `die` joins the queue; whether there is one.
+    #[inline(never)]
     pub fn go_on(&mut self, die: u32) -> bool {
         let next = self.steps[die as usize].commands.pop_front();
         if let Some((command, moves)) = next {
@@ -246,7 +261,7 @@ impl Queued {
         next.is_some()
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, die: u32, command: Operation, whom: For) {
         let token = self.commands.insert((die, whom));
         self.media.push(Operation { token, ..command });
@@ -277,6 +292,7 @@ impl Queued {
     }
 
     /// A phase of `die`, by the media's number, has ended.
+    #[inline]
     pub fn end<W: Witness>(
         &mut self,
         phase: Phase,
@@ -324,9 +340,26 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         done.map_err(|full| self.device_full(full))
     }
 
-    /// The device hears which of its commands that waited in queues have ended.
+    /// A phase of `die`, by the media's number, has ended. With `ON` as [`Engine::go_on`] says.
     #[inline(never)]
-    pub(super) fn tell_ended(&mut self, now: Ticks) -> Outcome {
+    pub(super) fn end_phase<const ON: bool>(
+        &mut self,
+        phase: Phase,
+        die: u32,
+        now: Ticks,
+    ) -> Outcome {
+        self.link.end_phase(phase, die);
+        if phase == Phase::Command {
+            // Nobody waits for that but its die.
+            return Ok(());
+        }
+        self.tell_ended(now)?;
+        self.go_on::<ON>()
+    }
+
+    /// The device hears which of its commands that waited in queues have ended.
+    #[inline(always)]
+    fn tell_ended(&mut self, now: Ticks) -> Outcome {
         while let Some(ended) = self.link.take_ended() {
             match ended {
                 Ended::Command(die) => self.link.go_on_queued(die),

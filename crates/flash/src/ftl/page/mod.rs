@@ -25,6 +25,7 @@ mod wear_aware;
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hint::black_box;
 
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
@@ -183,6 +184,10 @@ impl PageFtl {
         let die = &mut self.dies[die];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = die.old_copy(within);
+        if old.is_none() && !same_plane && die.write_first(within, cause, operations) {
+            operations.set_tidy(die.needy_pools == 0);
+            return Ok(());
+        }
         let pool = die.next_pool(within, old, same_plane);
         match die.write(pool, within, old, cause, operations) {
             Ok(_) => {
@@ -351,6 +356,18 @@ impl Ftl for PageFtl {
             placement.forget(within);
         }
         Ok(())
+    }
+
+    fn bring_near(&self, pages: &[Lpn]) {
+        if self.placement.is_some() {
+            return;
+        }
+        // No look depends on another, so the memory is asked for many of them at a time.
+        let looks = pages.iter().map(|page| {
+            let (within, die) = self.stripe.split(page.0 as u32);
+            self.dies[die as usize].map.touched_at(within as usize)
+        });
+        black_box(looks.fold(0, |sum, found| sum ^ found.unwrap_or_default()));
     }
 
     fn is_written(&self, page: Lpn) -> bool {

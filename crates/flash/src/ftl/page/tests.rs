@@ -63,7 +63,7 @@ fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
     }
 }
 
-fn every_kind() -> Vec<PageConfig> {
+pub(super) fn every_kind() -> Vec<PageConfig> {
     let mut configs = Vec::new();
     for gc in [
         Policy::Greedy,

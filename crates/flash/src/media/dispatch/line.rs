@@ -79,7 +79,7 @@ impl Line {
     }
 
     /// `waiting` came last.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, waiting: Waiting) {
         let place = self.place(waiting);
         self.link_behind(self.ends.last, place);
@@ -124,14 +124,11 @@ impl Line {
         found
     }
 
-    /// Takes the first out.
+    /// Takes the first out. There is one.
     #[inline]
-    pub fn take_first(&mut self) -> Option<Waiting> {
-        let place = self.ends.first;
-        let waiting = *self.first()?;
+    pub fn drop_first(&mut self) {
         // It is the first of its chain as well.
-        self.take_out(place, NOBODY);
-        Some(waiting)
+        self.take_out(self.ends.first, NOBODY);
     }
 
     /// Asks `joins` of those of offset `page`, one after the other, and takes out those of which it says so, until it has no answer.
@@ -162,7 +159,7 @@ impl Line {
     }
 
     /// A place for `waiting`, in no order yet.
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, waiting: Waiting) -> u32 {
         self.waiting += 1;
         if self.waiting > self.chains.len() {
@@ -201,7 +198,7 @@ impl Line {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn link_behind(&mut self, before: u32, place: u32) {
         let behind = match self.places.get_mut(before as usize) {
             Some(before) => core::mem::replace(&mut before.behind, place),
@@ -215,7 +212,7 @@ impl Line {
         (links.before, links.behind) = (before, behind);
     }
 
-    #[inline]
+    #[inline(always)]
     fn link_to_chain(&mut self, place: u32) {
         let chain = self.chain(self.places[place as usize].waiting.operation.page);
         let last = core::mem::replace(&mut self.chains[chain].last, place);
@@ -229,11 +226,12 @@ impl Line {
     #[inline]
     fn take_out(&mut self, place: u32, before: u32) {
         let Place {
-            waiting,
+            ref waiting,
             before: earlier,
             behind: later,
             alike,
         } = self.places[place as usize];
+        let page = waiting.operation.page;
         match self.places.get_mut(earlier as usize) {
             Some(earlier) => earlier.behind = later,
             None => self.ends.first = later,
@@ -242,7 +240,7 @@ impl Line {
             Some(later) => later.before = earlier,
             None => self.ends.last = earlier,
         }
-        let chain = self.chain(waiting.operation.page);
+        let chain = self.chain(page);
         match self.places.get_mut(before as usize) {
             Some(before) => before.alike = alike,
             None => self.chains[chain].first = alike,

@@ -166,6 +166,7 @@ impl Dispatcher {
     }
 
     /// `operation` waits at its die. Nothing begins before [`Dispatcher::dispatch`].
+    #[inline(always)]
     pub fn push(&mut self, operation: Operation) {
         let die = &mut self.dies[operation.die as usize];
         die.queue.push(operation, &self.config.rules);
@@ -211,12 +212,18 @@ impl Dispatcher {
     }
 
     /// A die of `channel` begins a command, if one that is idle has something to do.
+    #[inline]
     fn issue<C: Clock>(&mut self, channel: u32, clock: &mut C) {
+        let state = &self.channels[channel as usize];
+        if state.ready > 0 && !state.busy {
+            self.begin_command(channel, clock);
+        }
+    }
+
+    /// The same where there is such a die.
+    fn begin_command<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let dies = self.config.dies_per_channel;
         let state = &mut self.channels[channel as usize];
-        if state.ready == 0 || state.busy {
-            return;
-        }
         loop {
             let number = channel * dies + state.turn;
             state.turn += 1;

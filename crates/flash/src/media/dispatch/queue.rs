@@ -122,6 +122,7 @@ impl Queue {
         self.programs.is_empty() && self.reads.is_empty() && self.erases.is_empty()
     }
 
+    #[inline(always)]
     pub fn push(&mut self, operation: Operation, rules: &Rules) {
         let waiting = Waiting {
             operation,
@@ -144,11 +145,13 @@ impl Queue {
     }
 
     /// The program that `read` has to wait for.
+    #[inline(never)]
     fn program_before(&self, read: &Operation, rules: &Rules) -> Option<u64> {
         let may_wait = rules.reads_wait && !self.programs.is_empty();
         may_wait.then(|| self.programs.last_of(read)).flatten()
     }
 
+    #[inline(never)]
     fn push_in_plane(&mut self, program: &Waiting) {
         let plane = plane(program);
         if self.in_planes.len() <= plane {
@@ -264,15 +267,16 @@ fn gather(
     free: impl Fn(&Waiting) -> bool,
     mut take: impl FnMut(&Waiting),
 ) {
-    let Some(first) = line.take_first() else {
+    let Some(first) = line.first() else {
         return;
     };
-    take(&first);
+    take(first);
+    let (page, mut taken, mut count) = (first.operation.page, 1u64 << plane(first), 1);
+    line.drop_first();
     if planes == 1 || line.is_empty() {
         return;
     }
-    let (mut taken, mut count) = (1u64 << plane(&first), 1);
-    line.take_alike(first.operation.page, |waiting| {
+    line.take_alike(page, |waiting| {
         if count == planes {
             return None;
         }

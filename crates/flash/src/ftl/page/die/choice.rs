@@ -112,7 +112,7 @@ impl Die {
     }
 
     #[inline]
-    fn move_pointer_behind(&mut self, pool: usize) {
+    pub(super) fn move_pointer_behind(&mut self, pool: usize) {
         self.pointer_before = self.write_pointer;
         self.write_pointer = if pool + 1 == self.pools.len() {
             0

@@ -1,4 +1,4 @@
-//! The write that nearly every write is.
+//! The writes that nearly all are.
 
 use super::Die;
 use crate::ftl::page::shape::NONE;
@@ -60,5 +60,102 @@ impl Die {
         self.victims.lower(left_block);
         self.blocks.get_mut(block as usize).valid += 1;
         true
+    }
+
+    /// Writes logical `page`, which has no contents yet, for the host under the same conditions. `false` if they do not hold.
+    #[inline(always)]
+    pub fn write_first(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
+        let pages_per_block = self.shape.pages_per_block;
+        if self.front.pools() == 0 && !self.front.find(&self.pools, pages_per_block) {
+            return false;
+        }
+        let (all, from_pointer) = (self.front.pools(), u64::MAX << self.write_pointer);
+        let index = match all & from_pointer {
+            0 => all.trailing_zeros(),
+            first => first.trailing_zeros(),
+        };
+        let pool = &mut self.pools[index as usize];
+        let (block, place) = (pool.active_block, pool.active_page);
+        if place + 1 >= self.shape.data_pages || pool.valid >= self.most_valid {
+            return false;
+        }
+        let ppn = block << self.shape.page_bits | place;
+        let home = self.map.touched_mut(page as usize);
+        let (Some(home), Some(owner)) = (home, self.owner.touched_mut(ppn as usize)) else {
+            return false;
+        };
+        // As above, it does not count yet.
+        *owner = page;
+        if !self.nand.program_next(block, place) {
+            return false;
+        }
+        *home = ppn;
+        pool.active_page = place + 1;
+        if self.most_valid != u32::MAX {
+            pool.valid += 1;
+        }
+        self.front.lower_first(index);
+        self.move_pointer_behind(index as usize);
+        operations.push_host_program(cause, Ppn(ppn), || super::Stream::Host.purpose());
+        self.blocks.get_mut(block as usize).valid += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use destage_base::{Lpn, Random};
+
+    use super::super::Stream;
+    use crate::ftl::page::tests::every_kind;
+    use crate::ftl::page::{AllocationPool, PageConfig, PageFtl};
+    use crate::ftl::{Ftl, PageWrite};
+    use crate::operation::{Cause, Operations};
+
+    #[test]
+    fn writes_without_a_comparison_go_where_one_puts_them() {
+        let mut operations = Operations::default();
+        // Of pages without contents, and with.
+        let mut plain = [0, 0];
+        for (seed, config) in (0..).zip(every_kind()) {
+            if config.allocation_pool == AllocationPool::Plane {
+                continue;
+            }
+            let config = PageConfig {
+                filled: false,
+                ..config
+            };
+            let mut ftl = PageFtl::new(&config).unwrap();
+            let mut random = Random::new(seed);
+            for now in 0..2000 {
+                let page = Lpn(random.below(ftl.pages()));
+                let number = ftl.die_of(page);
+                while ftl.collect_garbage(number, now, &mut operations).unwrap() {}
+                operations.clear();
+                let (die, within) = ftl.locate(page);
+                let mut compared = ftl.die(die).clone();
+                let old = compared.old_copy(within);
+                let pool = compared.choose_pool(within, old, false, |_| 0);
+                let target = compared.next_of(pool, Stream::Host).unwrap();
+                compared
+                    .write(pool, within, old, Cause::Host, &mut operations)
+                    .unwrap();
+                let mut tried = ftl.die(die).clone();
+                let is_plain = match old {
+                    None => tried.write_first(within, Cause::Host, &mut operations),
+                    Some(_) => tried.overwrite(within, Cause::Host, &mut operations),
+                };
+                plain[usize::from(old.is_some())] += u32::from(is_plain);
+                ftl.write(PageWrite::host(page), &mut operations).unwrap();
+                let die = ftl.die(die);
+                assert_eq!(die.map.get(within as usize), target.0, "{config:?} {now}");
+                assert_eq!(die.write_pointer, compared.write_pointer);
+                for (pool, other) in die.pools.iter().zip(&compared.pools) {
+                    let of = |pool: &super::super::Pool| (pool.active_page, pool.valid);
+                    assert_eq!(of(pool), of(other), "{config:?} {now}");
+                }
+            }
+        }
+        assert!(plain.iter().all(|count| *count > 500), "{plain:?}");
     }
 }
