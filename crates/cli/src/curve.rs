@@ -112,32 +112,14 @@ fn tables(curves: &Curves, metric: &str) -> String {
         .collect();
     let sizes = curves.sizes.iter().map(|bytes| numbers::size(*bytes));
     let sizes: Vec<String> = std::iter::once("size".to_owned()).chain(sizes).collect();
-    let wide = |column: &Vec<String>| column.iter().map(String::len).max().unwrap_or(0) + 2;
-    let mut text = format!("{metric}\n\n");
-    let mut rest = &columns[..];
-    while !rest.is_empty() {
-        let mut room = summary::width().saturating_sub(wide(&sizes));
-        let fits = rest.iter().take_while(|column| {
-            let wide = wide(column);
-            let fits = wide <= room;
-            room = room.saturating_sub(wide);
-            fits
-        });
-        let (now, later) = rest.split_at(fits.count().max(1));
-        let mut table = Table::new(vec![Side::Right; now.len() + 1]);
-        for (index, size) in sizes.iter().enumerate() {
-            table.row(std::iter::once(size).chain(now.iter().map(|column| &column[index])));
-            if index == 0 {
-                table.rule();
-            }
-        }
-        text.push_str(&table.text());
-        rest = later;
-        if !rest.is_empty() {
-            text.push('\n');
+    let mut table = Table::new(vec![Side::Right; columns.len() + 1]);
+    for (index, size) in sizes.iter().enumerate() {
+        table.row(std::iter::once(size).chain(columns.iter().map(|column| &column[index])));
+        if index == 0 {
+            table.rule();
         }
     }
-    text
+    format!("{metric}\n\n{}", table.within(summary::width()))
 }
 
 /// How the curves came to be, in words.

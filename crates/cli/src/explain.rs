@@ -3,8 +3,8 @@
 use destage::Record;
 use destage::explained::{PartMeans, means, words};
 
-use crate::output::numbers;
 use crate::output::table::{Side, Table};
+use crate::output::{numbers, summary};
 
 /// Where the time of `record` went: a table of means, and sentences. Nothing if that was not asked.
 pub(crate) fn of_run(record: &Record) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn of_run(record: &Record) -> String {
         for row in &rows {
             table.row(cells(row));
         }
-        text = format!("\n{}", table.text());
+        text = format!("\n{}", table.within(summary::width()));
     }
     for sentence in words(explained) {
         text.push_str(&format!("\n{sentence}"));

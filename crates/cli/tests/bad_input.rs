@@ -261,6 +261,15 @@ fn misspelt_names() {
     ] {
         let near = format!("did you mean {near:?}?");
         refused(&place, &["run", "t.disksim", option, name], &[name, &near]);
+        for command in [
+            &["compare"][..],
+            &["curve"],
+            &["size", "--goal", "waf.host<1"],
+        ] {
+            let outcome = place.run(&[command, &["t.disksim", option, name]].concat());
+            assert_eq!(outcome.status, 2, "{command:?}: {}", outcome.errors);
+            assert!(outcome.errors.contains(&near), "{}", outcome.errors);
+        }
     }
     refused(
         &place,

@@ -15,7 +15,7 @@ const DEVICE: [&str; 4] = [
     "--set",
     "flash.blocks_per_plane=8192",
 ];
-const SECONDS_MAX: Duration = Duration::from_secs(20);
+const SECONDS_MAX: Duration = Duration::from_secs(60);
 
 fn refused(place: &Place, arguments: &[&str], doing: &str) {
     let before = place.files();

@@ -14,7 +14,7 @@ fn interrupt(place: &Place, mut child: Child) -> (Option<i32>, String) {
     let patience = Instant::now();
     while !place.files().iter().any(|name| name.ends_with(".partial")) {
         assert!(
-            patience.elapsed() < Duration::from_secs(20),
+            patience.elapsed() < Duration::from_secs(60),
             "{:?}",
             place.files()
         );

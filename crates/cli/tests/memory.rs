@@ -10,6 +10,7 @@
 
 mod common;
 
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -79,20 +80,34 @@ fn peaks(requests: u64, run: &[&str]) -> [u64; 2] {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let text = writer.stdout.take().unwrap();
+    let mut text = writer.stdout.take().unwrap();
     let arguments = [run, &["--format", "disksim", "--json"]].concat();
     let output = place.path("results.json");
     let mut reader = place
         .command(&arguments)
-        .stdin(text)
+        .stdin(Stdio::piped())
         .stdout(std::fs::File::create(&output).unwrap())
         .spawn()
         .unwrap();
+    let mut input = reader.stdin.take().unwrap();
     let mut peaks = [0; 2];
-    let status = loop {
-        for (peak, child) in peaks.iter_mut().zip([&writer, &reader]) {
+    let mut look = |reader: &Child| {
+        for (peak, child) in peaks.iter_mut().zip([&writer, reader]) {
             *peak = peak_kib(child).unwrap_or(0).max(*peak);
         }
+    };
+    // Piece by piece: neither goes on before it has been looked at, however busy the machine is.
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match text.read(&mut piece).unwrap() {
+            0 => break,
+            length => input.write_all(&piece[..length]).unwrap(),
+        }
+        look(&reader);
+    }
+    drop(input);
+    let status = loop {
+        look(&reader);
         if let Some(status) = reader.try_wait().unwrap() {
             break status;
         }

@@ -205,6 +205,7 @@ impl Grid {
             let origin = Origin::Given(format!("--sizes {size}"));
             settings.set("buffer.capacity_bytes", size, origin);
         }
+        settings.check_kinds()?;
         for key in self.base.keys() {
             if settings.accepts(key) {
                 foreign.remove(key);

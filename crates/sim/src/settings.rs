@@ -243,6 +243,16 @@ impl Settings {
             || rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
     }
 
+    /// Whether there are a scheme and an FTL of the names that are set; where not, no key is [accepted](Self::accepts).
+    ///
+    /// # Errors
+    /// The name that is of none.
+    pub fn check_kinds(&self) -> Result<(), SimError> {
+        self.scheme()?;
+        self.ftl_row()?;
+        Ok(())
+    }
+
     /// Every key that is set, in ascending order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)

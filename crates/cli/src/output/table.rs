@@ -1,5 +1,7 @@
 //! Text in aligned columns.
 
+use std::ops::Range;
+
 /// Which side of its column a cell stands at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -34,14 +36,54 @@ impl Table {
         self.rule_after = self.rows.len();
     }
 
-    /// The text, each line ended, none with spaces at its end.
-    pub(crate) fn text(&self) -> String {
-        let widths: Vec<usize> = (0..self.sides.len())
+    /// The width of each column.
+    fn widths(&self) -> Vec<usize> {
+        (0..self.sides.len())
             .map(|column| {
                 let cells = self.rows.iter().filter_map(|row| row.get(column));
                 cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
             })
-            .collect();
+            .collect()
+    }
+
+    /// The text in as many tables, each with the first column, as one of `width` characters has no room for.
+    pub(crate) fn within(&self, width: usize) -> String {
+        let widths = self.widths();
+        let mut texts = Vec::new();
+        let mut next = 1;
+        while next < widths.len() {
+            let mut room = width.saturating_sub(widths[0]);
+            let fits = widths[next..].iter().take_while(|column| {
+                let fits = **column + 2 <= room;
+                room = room.saturating_sub(**column + 2);
+                fits
+            });
+            let end = next + fits.count().max(1);
+            texts.push(self.columns(next..end).text());
+            next = end;
+        }
+        texts.join("\n")
+    }
+
+    /// The first column and those of `range`.
+    fn columns(&self, range: Range<usize>) -> Self {
+        let sides = [&self.sides[..1], &self.sides[range.clone()]].concat();
+        let rows = self.rows.iter().map(|row| {
+            let columns = std::iter::once(0).chain(range.clone());
+            columns
+                .map_while(|column| row.get(column).cloned())
+                .collect()
+        });
+        Self {
+            sides,
+            rows: rows.collect(),
+            rule_after: self.rule_after,
+        }
+    }
+
+    /// The text, each line ended, none with spaces at its end.
+    pub(crate) fn text(&self) -> String {
+        let widths = self.widths();
         let mut text = String::new();
         for (index, row) in self.rows.iter().enumerate() {
             if index > 0 && index == self.rule_after {
@@ -67,6 +109,29 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_no_room_stands_below() {
+        let mut table = Table::new(vec![Side::Left, Side::Right, Side::Right, Side::Right]);
+        table.row(["name", "one", "two", "three"]);
+        table.rule();
+        table.row(["a", "1", "2", "3"]);
+        assert_eq!(table.within(21), table.text());
+        let all = [
+            "name  one  two",
+            "----  ---  ---",
+            "a       1    2",
+            "",
+            "name  three",
+            "----  -----",
+            "a         3",
+            "",
+        ];
+        assert_eq!(table.within(20), all.join("\n"));
+        assert_eq!(table.within(14), all.join("\n"));
+        assert_eq!(table.within(13).lines().count(), 11);
+        assert_eq!(table.within(1).lines().count(), 11);
+    }
 
     #[test]
     fn columns_stand_under_each_other() {

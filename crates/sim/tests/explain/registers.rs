@@ -95,6 +95,33 @@ fn queues_tell_the_die_that_holds_a_command_from_the_cells_it_waits_for() {
 }
 
 #[test]
+fn who_waits_for_the_channel_while_a_die_may_begin_waits_for_no_die() {
+    let writes = [0, 1, 2].map(|page| request(0, Operation::Write, page, 1));
+    let device = [
+        "flash.dies=2",
+        "flash.channels=1",
+        "flash.blocks_per_plane=64",
+        "flash.spare_bytes_per_sector=0",
+        "buffer.kind=nocache",
+        TRANSFER_60_US,
+        CACHE_PROGRAM,
+        "flash.dispatch=arrival",
+    ];
+    let seen = all(&writes, &device);
+    // The second page of the first die: behind the first until that has come, and behind that of the other die on the channel.
+    let expected = [
+        ("queue", 2 * BUS),
+        ("bus", BUS),
+        ("die", PROGRAM - 12 * TRANSFER),
+        ("flash", PROGRAM),
+        ("die_program", 6 * TRANSFER - 2 * BUS),
+        ("channel", 6 * TRANSFER),
+        ("transfer", 6 * TRANSFER),
+    ];
+    assert_eq!(parts(&seen[2]), expected);
+}
+
+#[test]
 fn parts_add_up_with_registers() {
     let requests = stream(11, 1500, 600);
     let common = [

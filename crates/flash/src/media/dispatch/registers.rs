@@ -43,8 +43,8 @@ enum Latest {
 }
 
 impl Beside {
-    /// Whether the next command of `queue` waits for a cache register: a program, of which each plane with a page that was
-    /// read holds up one that others may join, and else its own plane.
+    /// Whether the next command of `queue` waits for a cache register: it is a program, and a page that was read is in the
+    /// register of its plane, or follows there; or of any plane, where other programs may join it.
     pub fn holds_up(&self, queue: &Queue, rules: &Rules) -> bool {
         let taken = self.leaving_planes | self.following_planes;
         taken != 0
