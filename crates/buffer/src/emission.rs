@@ -89,7 +89,7 @@ impl Buffer {
         }
     }
 
-    fn complete_at_once(&mut self, now: Ticks) {
+    pub(crate) fn complete_at_once(&mut self, now: Ticks) {
         for page in &self.record.pages {
             if self.resident.programmed(page.page, page.slot, now) {
                 self.scheme.cleaned(Entry {

@@ -88,7 +88,8 @@ impl<'a> Going<'a> {
             return Ok(());
         };
         loop {
-            let events = EVENTS.max(self.simulation.unanswered() / PART);
+            // A request takes several events.
+            let events = EVENTS.max(self.simulation.unanswered());
             if !self.simulation.work_down(events as u64)? {
                 return Ok(());
             }

@@ -49,6 +49,10 @@ pub trait Driver {
     /// Commands take time here: none has [ended](Progress::Ended) when it begins.
     const TAKES_TIME: bool = false;
 
+    /// Every command [has ended](Progress::Ended) when it begins, and the driver wants to hear of none
+    /// where [there is no flash](destage_flash::ftl::Properties::is_hollow): neither of operations that join a queue or end.
+    const SKIPS_HOLLOW: bool = false;
+
     /// `die` begins to serve `operation`. The flash does `operations` one after the other; meanwhile the map is
     /// busy for `map_time` ticks.
     fn serve(

@@ -34,6 +34,8 @@ struct Counter<'a> {
 }
 
 impl Driver for Counter<'_> {
+    const SKIPS_HOLLOW: bool = true;
+
     #[inline]
     fn serve(&mut self, _: u32, _: PageOperation, operations: &Operations, map: Ticks) -> Progress {
         self.meter.serve(operations, map);

@@ -12,6 +12,7 @@ use destage_sim::sample::is_estimated;
 use destage_sim::settings::{Origin, Settings};
 
 use super::goal::Goal;
+use super::search::At;
 use super::whole::Whole;
 use crate::compare::{Effort, compare};
 use crate::error::Error;
@@ -122,25 +123,23 @@ impl Forecast {
         self.known.iter().map(BTreeMap::len).sum()
     }
 
-    /// The scheme that looks best in the middle of its sizes on an excerpt of the input, and that place.
+    /// The schemes at the size behind one of so many `parts` of theirs, the one that looks best on an excerpt of the input first.
     pub(super) fn glimpse(
         &self,
         whole: &Whole,
         goals: &[Goal],
+        parts: usize,
         effort: &Effort<'_>,
-    ) -> Result<(usize, usize), Error> {
-        let middle = |sizes: &Vec<Combination>| sizes[sizes.len() / 2].clone();
-        let combinations: Vec<_> = self.sizes.iter().map(middle).collect();
+    ) -> Result<Vec<At>, Error> {
+        let at = |(scheme, sizes): (usize, &Vec<Combination>)| (scheme, sizes.len() / parts);
+        let mut all: Vec<At> = self.sizes.iter().enumerate().map(at).collect();
+        let combination = |(scheme, place): &At| self.sizes[*scheme][*place].clone();
+        let combinations: Vec<_> = all.iter().map(combination).collect();
         let runs = compare(&[whole.excerpt()], &combinations, effort)?.runs;
         let goal = &goals[self.goals[0]];
-        let ranks = runs
-            .iter()
-            .map(|run| goal.rank_of(self.of(&goal.metric, run)));
-        let best = ranks
-            .enumerate()
-            .min_by(|one, other| one.1.total_cmp(&other.1));
-        let scheme = best.map_or(0, |(scheme, _)| scheme);
-        Ok((scheme, self.sizes[scheme].len() / 2))
+        let rank = |(scheme, _): &At| goal.rank_of(self.of(&goal.metric, &runs[*scheme]));
+        all.sort_by(|one, other| rank(one).total_cmp(&rank(other)));
+        Ok(all)
     }
 
     /// Makes those of `wanted`, schemes at places, that are not known.
@@ -250,7 +249,7 @@ impl Kind {
                 .map(|size| size.config.typed.buffer.capacity_bytes.to_string());
             let name = sizes.first().map_or("", |size| &size.buffer);
             let grid = Grid::new(cheap.clone()).buffers([name]).sizes(bytes);
-            grid.combinations()
+            grid.every()
         };
         candidates.iter().map(of).collect()
     }

@@ -4,7 +4,8 @@
 //! smaller one. But a run that is far from its goals is known to be after a small part of the input, and is ended there
 //! ([`destage_sim::limits`]). So the scheme that looks best is run at one size after the other, from the smallest on, until it reaches
 //! the goals; where it comes near, sizes are left out, and its values say where to look. All that may reach the goals at its size are
-//! run there; who does may reach them at the next smaller one too, and so on. If nobody but the best one reaches them at its size, the
+//! run there. Of those that do, the best is looked for at smaller sizes, and takes the place of the first if it is found at one; if
+//! not, the others are run at the next smaller size. If nobody but the best one reaches them at its size, the
 //! one that came nearest is run at larger sizes, and no other.
 
 use std::cmp::Reverse;
@@ -16,10 +17,29 @@ use super::search::{At, Range, Search};
 use crate::compare::compare_within;
 use crate::error::Error;
 
-/// A run that takes more than this part of the input is near its goals.
-const NEAR: f64 = 0.75;
+/// A run that is off its goals by less than this part of them is near.
+const NEAR: f64 = 0.33;
 /// How often the place of a scheme is looked for where its values point, before sizes are halved.
 const POINTED: usize = 3;
+/// Schemes are compared on an excerpt with the size behind one of so many parts of all: with the smallest they hardly differ.
+const FIRST_LOOK: usize = 4;
+
+/// Values of a scheme as a line.
+struct Line {
+    /// A size that was run, and [by what the scheme is off](Search::excess) there.
+    place: usize,
+    excess: f64,
+    /// What each size more adds.
+    slope: f64,
+}
+
+impl Line {
+    /// The first place where it reaches the goals; none if it comes no nearer to them.
+    fn crossing(&self) -> Option<usize> {
+        let crossing = self.place as f64 - self.excess / self.slope;
+        (self.slope < 0.0).then(|| crossing.ceil().max(0.0) as usize)
+    }
+}
 
 impl Search<'_> {
     /// Whether it shows during a run that a goal about times is out of reach.
@@ -58,42 +78,45 @@ impl Search<'_> {
                 return Ok(());
             };
             // The one that looks best leaves the others a run each, at the place where it begins to reach them.
-            let mut better = None;
-            for tried in [std::slice::from_ref(first), rest] {
-                self.attempt(&self.open_at(tried, smaller), smaller)?;
-                let reaches = |scheme: &&usize| self.known[**scheme].high <= smaller;
-                better = tried.iter().find(reaches).copied();
-                if better.is_some() {
-                    break;
-                }
+            let pointed = self.pointed_from(best, *first, place).unwrap_or(smaller);
+            let pointed = pointed.clamp(smaller / 2, smaller);
+            self.attempt(&self.open_at(&[*first], pointed), pointed)?;
+            if self.find(*first)? <= smaller {
+                best = *first;
+                continue;
             }
-            match better {
-                Some(scheme) => best = scheme,
+            self.attempt(&self.open_at(rest, smaller), smaller)?;
+            let reaches = |scheme: &&usize| self.known[**scheme].high <= smaller;
+            match rest.iter().find(reaches) {
+                Some(scheme) => best = *scheme,
                 None => return Ok(()),
             }
         };
         self.come_next(best, place)
     }
 
-    /// Of those that reach the goals the scheme that looks best with the smallest buffer, at some place; none if nobody does.
+    /// Of those that reach the goals the scheme that looks best with a small buffer, at some place; none if nobody does.
     fn first_to_reach(&mut self) -> Result<Option<usize>, Error> {
-        let mut order: Vec<At> = (0..self.candidates.len())
-            .map(|scheme| (scheme, 0))
-            .collect();
-        self.look(&order)?;
-        self.sort(&mut order);
+        let Some(forecast) = self.forecasts.first() else {
+            return Ok(None);
+        };
+        let order = forecast.glimpse(self.whole, self.goals, FIRST_LOOK, self.effort)?;
+        self.glimpses = order.len();
         for (scheme, _) in order {
             let sizes = self.candidates[scheme].len();
             let mut near = 0_u32;
             while self.known[scheme].low < sizes {
                 let step = (1_usize << near.min(16)) - 1;
-                let place = (self.known[scheme].low + step).min(sizes - 1);
+                let low = self.known[scheme].low;
+                let furthest = (low + step).min(sizes - 1);
+                let pointed = self.line(scheme).and_then(|line| line.crossing());
+                let place = pointed.map_or(furthest, |pointed| pointed.clamp(low, furthest));
                 if self.attempt(&[scheme], place)? == [true] {
                     return Ok(Some(scheme));
                 }
-                near = match self.share_of_run(scheme, place) > NEAR {
-                    true => near + 1,
-                    false => 0,
+                near = match self.excess(scheme, place) {
+                    Some(excess) if excess < NEAR => near + 1,
+                    _ => 0,
                 };
             }
         }
@@ -110,7 +133,10 @@ impl Search<'_> {
             }
             let middle = low.midpoint(high);
             let place = match tried < POINTED {
-                true => self.pointed_at(scheme).unwrap_or(middle),
+                true => self
+                    .line(scheme)
+                    .and_then(|line| line.crossing())
+                    .unwrap_or(middle),
                 false => middle,
             };
             tried += 1;
@@ -118,22 +144,32 @@ impl Search<'_> {
         }
     }
 
-    /// Where the values of `scheme` at places that were run say that it begins to reach the goals: on a line through the last two of
-    /// them around that place.
-    fn pointed_at(&self, scheme: usize) -> Option<usize> {
+    /// A line through the last two values of `scheme` around the place where it begins to reach the goals.
+    fn line(&self, scheme: usize) -> Option<Line> {
         let Range { low, high } = self.known[scheme];
-        let at = |place: usize| Some((place as f64, self.excess(scheme, place)?));
-        let (place, reached) = at(high)?;
-        let below = (0..low).rev().find_map(at);
-        let above = || {
-            self.full[scheme]
-                .range(high + 1..)
-                .find_map(|(place, _)| at(*place))
+        let at = |place: usize| Some((place, self.excess(scheme, place)?));
+        let mut below = (0..low).rev().filter_map(at);
+        let mut above = (high..self.candidates[scheme].len()).filter_map(at);
+        let nearest = above.next().or_else(|| below.next());
+        let (place, excess) = nearest?;
+        let (other, value) = below.next().or_else(|| above.next())?;
+        Some(Line {
+            place,
+            excess,
+            slope: (excess - value) / (place as f64 - other as f64),
+        })
+    }
+
+    /// Where `rival`, which reaches the goals at `place`, would begin to if larger buffers helped it as they help `scheme`.
+    fn pointed_from(&self, scheme: usize, rival: usize, place: usize) -> Option<usize> {
+        let like = self.line(scheme)?;
+        let excess = self.excess(rival, place)?;
+        let line = Line {
+            place,
+            excess,
+            ..like
         };
-        let (other, value) = below.or_else(above)?;
-        let slope = (reached - value) / (place - other);
-        let crossing = place - reached / slope;
-        (slope < 0.0).then(|| crossing.ceil().max(0.0) as usize)
+        line.crossing()
     }
 
     /// Looks for the place of the one that came nearest to the goals where `best`, at `place`, was the only one to reach them.
@@ -156,7 +192,11 @@ impl Search<'_> {
             return Ok(());
         };
         let sizes = self.candidates[scheme].len();
-        let mut is_far = self.share_of_run(scheme, self.known[scheme].low.max(1) - 1) <= NEAR;
+        let low = self.known[scheme].low;
+        let pointed = low
+            .checked_sub(1)
+            .and_then(|missed| self.pointed_from(best, scheme, missed));
+        let mut is_far = pointed.is_none_or(|pointed| pointed > low);
         while self.known[scheme].high >= sizes && self.known[scheme].low < sizes {
             let low = self.known[scheme].low;
             let next = match is_far {
@@ -193,25 +233,14 @@ impl Search<'_> {
         schemes.iter().filter(is_open).copied().collect()
     }
 
-    /// The part of the input that the run of `scheme` at `place` took; 0 if there was none.
-    fn share_of_run(&self, scheme: usize, place: usize) -> f64 {
-        let run = self.full[scheme].get(&place);
-        run.map_or(0.0, |run| match run.error.as_deref() {
-            Some(Error::OutOfReach { answered, .. }) => {
-                *answered as f64 / self.whole.requests.max(1) as f64
-            }
-            _ => 1.0,
-        })
-    }
-
     /// By which part of the goals `scheme` is off them at `place`, about; negative where it reaches them, none if it was not run.
     fn excess(&self, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place)?;
-        if let Some(Error::OutOfReach { .. }) = run.error.as_deref() {
-            let share = self.share_of_run(scheme, place).max(1e-6);
-            // What it has to measure grows as the run goes on, or as its square where ever more requests wait.
-            let parts = [1.0 / share, 1.0 / (share * (2.0 - share))];
-            return Some(parts.iter().sum::<f64>() / 2.0 - 1.0);
+        if let Some(Error::OutOfReach { requests, answered }) = run.error.as_deref() {
+            let part = |count: u64| count as f64 / self.whole.requests.max(1) as f64;
+            let (come, waiting) = (part(*requests), part(requests - answered));
+            // What it has to measure grows with the requests to come, and with the square of those that wait.
+            return Some(1.0 / (come * (1.0 - waiting * waiting)).max(1e-6) - 1.0);
         }
         let goals = self.goals.iter();
         let of = |goal: &Goal| Some(run.metric(&goal.metric)? / goal.limit()?.1 - 1.0);

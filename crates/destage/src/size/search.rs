@@ -81,7 +81,8 @@ impl Search<'_> {
             return self.race();
         }
         if let [forecast, ..] = &self.forecasts[..] {
-            self.first = forecast.glimpse(self.whole, self.goals, self.effort)?;
+            let looks = forecast.glimpse(self.whole, self.goals, 2, self.effort)?;
+            self.first = looks[0];
             self.glimpses = self.candidates.len();
         }
         loop {

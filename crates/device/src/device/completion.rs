@@ -27,6 +27,9 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
+        if self.skips_flash::<D>() {
+            return self.page_done(operation, now, driver);
+        }
         let die = self.dies.die_for(operation);
         if D::TAKES_TIME && self.dies.is_at_hand(die) {
             return self.begin_at_hand(die, operation, now, driver);

@@ -108,6 +108,8 @@ pub struct Device {
     /// Pages the device offers.
     pages: u64,
     long_pages: Option<u32>,
+    /// There is no flash below.
+    is_hollow: bool,
     /// By token: page operations not done, and one while the request is being taken in.
     remaining: Vec<u32>,
     records: Slab<Record>,
@@ -148,6 +150,7 @@ impl Device {
         let pages = ftl.pages();
         let long_pages = ftl.properties().long_write_pages;
         let handles = ftl.properties().handles;
+        let is_hollow = ftl.properties().is_hollow;
         let idle = Idle::of(&buffer);
         Self {
             dies: Dies::new(ftl, &config),
@@ -155,6 +158,7 @@ impl Device {
             buffer,
             pages,
             long_pages,
+            is_hollow,
             remaining: Vec::new(),
             records: Slab::default(),
             order: WriteOrder::default(),

@@ -7,6 +7,7 @@ mod kit;
 mod batches;
 mod cuts;
 mod dies;
+mod hollow;
 mod idle;
 mod order;
 mod promises;

@@ -51,6 +51,8 @@ pub struct Properties {
     pub goes_round: bool,
     /// A page keeps its address when it is written anew. Default: false, since flash is erased before it is programmed.
     pub updates_in_place: bool,
+    /// There is no flash: whatever is asked succeeds, and neither changes anything nor takes time. Default: false.
+    pub is_hollow: bool,
     /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
     /// their own. Default: none.
     pub long_write_pages: Option<u32>,
@@ -78,6 +80,7 @@ impl Default for Properties {
             places_writes: false,
             goes_round: false,
             updates_in_place: false,
+            is_hollow: false,
             long_write_pages: None,
             open_blocks: 0,
             works_when_idle: false,

@@ -36,6 +36,7 @@ impl Ftl for NoFlash {
     fn properties(&self) -> Properties {
         Properties {
             updates_in_place: true,
+            is_hollow: true,
             ..Properties::default()
         }
     }

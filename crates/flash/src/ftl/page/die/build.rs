@@ -150,10 +150,18 @@ impl Die {
                 + layout.telling.told()
                 + layout.telling.kept();
             die.most_valid = (blocks / pools - open - layout.watermarks.high) * shape.data_pages;
-            for number in 0..full {
-                let block = shape.slot(number);
-                let pool = die.pool_of(block);
-                die.pools[pool].valid += u32::from(shape.valid_of_full(number));
+            if let Some(last) = full.checked_sub(1) {
+                // All but the last are alike.
+                let each = u32::from(shape.valid_of_full(0));
+                for (pool, plane) in die.pools.iter_mut().zip(0..) {
+                    let full = match layout.copy_back {
+                        true => shape.full_in(plane),
+                        false => full,
+                    };
+                    pool.valid = full * each;
+                }
+                let pool = die.pool_of(shape.slot(last));
+                die.pools[pool].valid -= each - u32::from(shape.valid_of_full(last));
             }
         }
         die

@@ -93,16 +93,21 @@ impl<K: Key> Fewest<K> {
         }
     }
 
-    /// `blocks`, all of one plane, became candidates with the same key.
-    pub fn fill(&mut self, blocks: Range<u32>, key: K) {
-        let soon = key.mirrored();
-        if !blocks.is_empty() {
-            let groups = self.group_of(blocks.start)..=self.group_of(blocks.end - 1);
-            for soonest in &mut self.soonest[groups] {
-                *soonest = (*soonest).max(soon);
+    /// `blocks`, all of one plane, became candidates, each with the `key` of its place among them.
+    pub fn fill(&mut self, blocks: Range<u32>, key: impl Fn(u64) -> K) {
+        let (mut block, end) = (blocks.start as usize, blocks.end as usize);
+        let keys = &mut (0..).map(|index| key(index).mirrored());
+        while block < end {
+            let group = self.group_of(block as u32);
+            let rest = (self.first_block_of(group) + GROUP).min(end);
+            let mut soonest = self.soonest[group];
+            for (soon, mirrored) in self.soon[block..rest].iter_mut().zip(&mut *keys) {
+                *soon = mirrored;
+                soonest = soonest.max(mirrored);
             }
+            self.soonest[group] = soonest;
+            block = rest;
         }
-        self.soon[blocks.start as usize..blocks.end as usize].fill(soon);
     }
 
     /// `block` became a candidate.

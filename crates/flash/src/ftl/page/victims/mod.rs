@@ -111,21 +111,42 @@ impl Victims {
     /// The blocks that are full at the start by `shape` were closed, in the order in which they were filled.
     pub fn insert_full(&mut self, shape: &Shape) {
         let full = shape.full_blocks();
-        let Table::FewestNumbered(table) = &mut self.table else {
-            return (0..full)
-                .for_each(|number| self.insert(shape.slot(number), shape.valid_of_full(number)));
-        };
-        // A device begins with hundreds of thousands of them, and all but the last are alike.
         let Some(last) = full.checked_sub(1) else {
             return;
         };
-        self.closings += u64::from(full);
-        for plane in 0..shape.planes {
+        // A device begins with hundreds of thousands of them, and all but the last are alike.
+        let valid = shape.valid_of_full(0);
+        let of_plane = |plane: u32| {
             let first = plane * shape.blocks_per_plane;
-            table.fill(first..first + shape.full_in(plane), shape.valid_of_full(0));
+            first..first + shape.full_in(plane)
+        };
+        let (closings, last_valid) = (self.closings, shape.valid_of_full(last));
+        match &mut self.table {
+            Table::FewestNumbered(table) => {
+                (0..shape.planes).for_each(|plane| table.fill(of_plane(plane), |_| valid));
+                table.remove(shape.slot(last));
+                table.insert(shape.slot(last), last_valid);
+            }
+            Table::FewestClosed(table) => {
+                for plane in 0..shape.planes {
+                    let first = closings + u64::from(plane) + 1;
+                    let planes = u64::from(shape.planes);
+                    let key = |index: u64| closed(valid, first + index * planes);
+                    table.fill(of_plane(plane), key);
+                }
+                table.remove(shape.slot(last));
+                table.insert(
+                    shape.slot(last),
+                    closed(last_valid, closings + u64::from(full)),
+                );
+            }
+            Table::Closed(_) | Table::Aged(_) | Table::Drawn(_) => {
+                return (0..full).for_each(|number| {
+                    self.insert(shape.slot(number), shape.valid_of_full(number))
+                });
+            }
         }
-        table.remove(shape.slot(last));
-        table.insert(shape.slot(last), shape.valid_of_full(last));
+        self.closings += u64::from(full);
     }
 
     /// `block` was closed with `valid` valid pages.
@@ -240,6 +261,8 @@ impl Victims {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
     use crate::geometry::Geometry;
 
@@ -253,26 +276,37 @@ mod tests {
             summary_page: true,
             page_bytes: 4096,
         };
-        for (data_blocks, map_pages) in [(0, 0), (0, 3), (1, 0), (150, 2), (210, 0)] {
-            let shape = Shape::new(&geometry, data_blocks, map_pages, true);
-            let none = || Victims::none(Order::FewestNumbered, 3, 70, 1, shape.data_pages);
-            let (mut at_once, mut one_by_one) = (none(), none());
-            at_once.insert_full(&shape);
-            for number in 0..shape.full_blocks() {
-                one_by_one.insert(shape.slot(number), shape.valid_of_full(number));
-            }
-            assert_eq!(at_once.closings, one_by_one.closings);
-            for pool in 0..3 {
-                loop {
-                    let block = one_by_one.first(pool, |_| 0);
-                    assert_eq!(at_once.first(pool, |_| 0), block, "{data_blocks}");
-                    assert_eq!(
-                        at_once.fewest_valid_of_all(),
-                        one_by_one.fewest_valid_of_all()
-                    );
-                    let Some(block) = block else { break };
-                    at_once.remove(block);
-                    one_by_one.remove(block);
+        let full = [(0, 0), (0, 3), (1, 0), (150, 2), (210, 0)];
+        let orders = [Order::FewestNumbered, Order::FewestClosed];
+        for (order, pools) in orders
+            .into_iter()
+            .flat_map(|order| [(order, 3), (order, 1)])
+        {
+            for (data_blocks, map_pages) in full {
+                let shape = Shape::new(&geometry, data_blocks, map_pages, true);
+                let none = || Victims::none(order, pools, 210 / pools, 3 / pools, shape.data_pages);
+                let (mut at_once, mut one_by_one) = (none(), none());
+                at_once.insert_full(&shape);
+                for number in 0..shape.full_blocks() {
+                    one_by_one.insert(shape.slot(number), shape.valid_of_full(number));
+                }
+                assert_eq!(at_once.closings, one_by_one.closings);
+                for pool in 0..pools {
+                    loop {
+                        let block = one_by_one.first(pool, |_| 0);
+                        let context = format!("{order:?} {pools} {data_blocks}");
+                        assert_eq!(at_once.first(pool, |_| 0), block, "{context}");
+                        if order == Order::FewestNumbered {
+                            assert_eq!(
+                                at_once.fewest_valid_of_all(),
+                                one_by_one.fewest_valid_of_all(),
+                                "{context}"
+                            );
+                        }
+                        let Some(block) = block else { break };
+                        at_once.remove(block);
+                        one_by_one.remove(block);
+                    }
                 }
             }
         }
