@@ -349,13 +349,6 @@ impl Buffer {
         }
     }
 
-    /// The programs of all pages of [the latest record](Self::record) have completed, in its order: as [`Buffer::programmed`] of each.
-    pub fn record_programmed(&mut self, now: Ticks) {
-        if self.config.release != Release::Issue {
-            self.complete_at_once(now);
-        }
-    }
-
     /// Reads one page. Where reads do not enter the buffer, one may come between a page that waits and its
     /// placing.
     ///

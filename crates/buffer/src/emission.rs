@@ -89,7 +89,14 @@ impl Buffer {
         }
     }
 
-    pub(crate) fn complete_at_once(&mut self, now: Ticks) {
+    /// The programs of all pages of [the latest record](Self::record) have completed, in its order: as [`Buffer::programmed`] of each.
+    pub fn record_programmed(&mut self, now: Ticks) {
+        if self.config.release != Release::Issue {
+            self.complete_at_once(now);
+        }
+    }
+
+    fn complete_at_once(&mut self, now: Ticks) {
         for page in &self.record.pages {
             if self.resident.programmed(page.page, page.slot, now) {
                 self.scheme.cleaned(Entry {
