@@ -296,16 +296,18 @@ impl Nand {
             min: u64::MAX,
             ..Wear::default()
         };
-        let mut touched = 0;
-        self.blocks.touched().for_each(|(_, state)| {
-            let erases = u64::from(state.erases);
+        let mut erased = 0;
+        // Most blocks of a large device never are.
+        let all = self.blocks.touched().map(|(_, state)| state.erases);
+        all.filter(|erases| *erases > 0).for_each(|erases| {
+            let erases = u64::from(erases);
             wear.min = wear.min.min(erases);
             wear.max = wear.max.max(erases);
             wear.sum += erases;
             wear.sum_of_squares += u128::from(erases * erases);
-            touched += 1;
+            erased += 1;
         });
-        if touched == 0 || touched < wear.blocks {
+        if erased == 0 || erased < wear.blocks {
             wear.min = 0;
         }
         wear

@@ -1,6 +1,6 @@
 //! From a host request in sectors to the pages it touches.
 
-use destage_base::choices;
+use destage_base::{Lpn, choices};
 use destage_device::{RequestKind, Span};
 use destage_trace::{Operation, Request};
 
@@ -103,10 +103,12 @@ impl Addressing {
         span.first + u64::from(span.pages) <= device_pages && self.map != AddressMap::Shrink
     }
 
-    /// The page of `sector` in the addresses of the trace, before anything is aligned or mapped.
-    #[inline]
-    pub(crate) fn page_of(&self, sector: u64) -> u64 {
-        self.split(sector).0
+    /// Puts the first page of each of `requests` into `pages`, as they are in the trace, before anything is aligned or mapped.
+    #[inline(never)]
+    pub(crate) fn first_pages(&self, requests: &[Request], pages: &mut Vec<Lpn>) {
+        let first = |request: &Request| Lpn(self.split(request.sector).0);
+        pages.clear();
+        pages.extend(requests.iter().map(first));
     }
 
     /// Whether addresses are shrunk where they span more than the device.

@@ -3,6 +3,7 @@
 mod forecast;
 mod goal;
 mod hold_up;
+mod line;
 mod race;
 mod search;
 mod whole;

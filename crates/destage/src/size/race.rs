@@ -13,33 +13,15 @@ use std::cmp::Reverse;
 use destage_sim::limits::Limits;
 
 use super::goal::Goal;
+use super::line::{Line, POINTED};
 use super::search::{At, Range, Search};
 use crate::compare::compare_within;
 use crate::error::Error;
 
 /// A run that is off its goals by less than this part of them is near.
 const NEAR: f64 = 0.33;
-/// How often the place of a scheme is looked for where its values point, before sizes are halved.
-const POINTED: usize = 3;
 /// Schemes are compared on an excerpt with the size behind one of so many parts of all: with the smallest they hardly differ.
 const FIRST_LOOK: usize = 4;
-
-/// Values of a scheme as a line.
-struct Line {
-    /// A size that was run, and [by what the scheme is off](Search::excess) there.
-    place: usize,
-    excess: f64,
-    /// What each size more adds.
-    slope: f64,
-}
-
-impl Line {
-    /// The first place where it reaches the goals; none if it comes no nearer to them.
-    fn crossing(&self) -> Option<usize> {
-        let crossing = self.place as f64 - self.excess / self.slope;
-        (self.slope < 0.0).then(|| crossing.ceil().max(0.0) as usize)
-    }
-}
 
 impl Search<'_> {
     /// Whether it shows during a run that a goal about times is out of reach.
@@ -55,11 +37,20 @@ impl Search<'_> {
 
     /// Tries until the best is known, and the one that comes next to it.
     pub(super) fn race(&mut self) -> Result<(), Error> {
-        let Some(mut best) = self.first_to_reach()? else {
+        let Some((mut best, order)) = self.first_to_reach()? else {
             return Ok(());
         };
+        let mut challengers = order.into_iter();
         let place = loop {
             let place = self.find(best)?;
+            // One that looks good begins: where it does better, the others are run only at its place.
+            if let Some(rival) = challengers.find(|rival| *rival != best) {
+                self.attempt(&self.open_at(&[rival], place), place)?;
+                if self.known[rival].high <= place && self.does_better(rival, best, place)? {
+                    best = rival;
+                    continue;
+                }
+            }
             let all = 0..self.candidates.len();
             let others: Vec<usize> = all.filter(|scheme| *scheme != best).collect();
             self.attempt(&self.open_at(&others, place), place)?;
@@ -77,11 +68,7 @@ impl Search<'_> {
             let Some(smaller) = place.checked_sub(1) else {
                 return Ok(());
             };
-            // The one that looks best leaves the others a run each, at the place where it begins to reach them.
-            let pointed = self.pointed_from(best, *first, place).unwrap_or(smaller);
-            let pointed = pointed.clamp(smaller / 2, smaller);
-            self.attempt(&self.open_at(&[*first], pointed), pointed)?;
-            if self.find(*first)? <= smaller {
+            if self.does_better(*first, best, place)? {
                 best = *first;
                 continue;
             }
@@ -95,14 +82,28 @@ impl Search<'_> {
         self.come_next(best, place)
     }
 
-    /// Of those that reach the goals the scheme that looks best with a small buffer, at some place; none if nobody does.
-    fn first_to_reach(&mut self) -> Result<Option<usize>, Error> {
+    /// Whether `rival`, which reaches the goals at `place` as `best` does, does so at a smaller one.
+    fn does_better(&mut self, rival: usize, best: usize, place: usize) -> Result<bool, Error> {
+        let Some(smaller) = place.checked_sub(1) else {
+            return Ok(false);
+        };
+        // It is looked for where it would begin to reach them, not one size below.
+        let pointed = self.pointed_from(best, rival, place).unwrap_or(smaller);
+        let pointed = pointed.clamp(smaller / 2, smaller);
+        self.attempt(&self.open_at(&[rival], pointed), pointed)?;
+        Ok(self.find(rival)? <= smaller)
+    }
+
+    /// Of those that reach the goals the scheme that looks best with a small buffer, at some place, and those that look less good, the
+    /// best first; none if nobody reaches them.
+    fn first_to_reach(&mut self) -> Result<Option<(usize, Vec<usize>)>, Error> {
         let Some(forecast) = self.forecasts.first() else {
             return Ok(None);
         };
         let order = forecast.glimpse(self.whole, self.goals, FIRST_LOOK, self.effort)?;
         self.glimpses = order.len();
-        for (scheme, _) in order {
+        let mut order = order.into_iter().map(|(scheme, _)| scheme);
+        while let Some(scheme) = order.next() {
             let sizes = self.candidates[scheme].len();
             let mut near = 0_u32;
             while self.known[scheme].low < sizes {
@@ -112,7 +113,7 @@ impl Search<'_> {
                 let pointed = self.line(scheme).and_then(|line| line.crossing());
                 let place = pointed.map_or(furthest, |pointed| pointed.clamp(low, furthest));
                 if self.attempt(&[scheme], place)? == [true] {
-                    return Ok(Some(scheme));
+                    return Ok(Some((scheme, order.collect())));
                 }
                 near = match self.excess(scheme, place) {
                     Some(excess) if excess < NEAR => near + 1,
@@ -146,30 +147,16 @@ impl Search<'_> {
 
     /// A line through the last two values of `scheme` around the place where it begins to reach the goals.
     fn line(&self, scheme: usize) -> Option<Line> {
-        let Range { low, high } = self.known[scheme];
-        let at = |place: usize| Some((place, self.excess(scheme, place)?));
-        let mut below = (0..low).rev().filter_map(at);
-        let mut above = (high..self.candidates[scheme].len()).filter_map(at);
-        let nearest = above.next().or_else(|| below.next());
-        let (place, excess) = nearest?;
-        let (other, value) = below.next().or_else(|| above.next())?;
-        Some(Line {
-            place,
-            excess,
-            slope: (excess - value) / (place as f64 - other as f64),
+        let sizes = self.candidates[scheme].len();
+        Line::around(self.known[scheme], sizes, |place| {
+            self.excess(scheme, place)
         })
     }
 
     /// Where `rival`, which reaches the goals at `place`, would begin to if larger buffers helped it as they help `scheme`.
     fn pointed_from(&self, scheme: usize, rival: usize, place: usize) -> Option<usize> {
         let like = self.line(scheme)?;
-        let excess = self.excess(rival, place)?;
-        let line = Line {
-            place,
-            excess,
-            ..like
-        };
-        line.crossing()
+        like.moved_to(place, self.excess(rival, place)?).crossing()
     }
 
     /// Looks for the place of the one that came nearest to the goals where `best`, at `place`, was the only one to reach them.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::forecast::Forecast;
 use super::goal::Goal;
+use super::line::{Line, POINTED};
 use super::whole::Whole;
 use crate::compare::Effort;
 use crate::error::Error;
@@ -246,13 +247,44 @@ impl Search<'_> {
             .collect();
         self.sort(&mut looks);
         looks.truncate(1);
+        let like = found.first().map(|(scheme, _)| *scheme);
         looks
             .into_iter()
-            .map(|(scheme, _)| {
-                let Range { low, high } = ranges[scheme];
-                (scheme, low.midpoint(high).min(high - 1))
-            })
+            .map(|(scheme, _)| (scheme, self.next_place(scheme, like, ranges)))
             .collect()
+    }
+
+    /// Where to look next for the place of `scheme`: where its values point, or if larger buffers helped it as they help `like`; in the
+    /// middle if that is not known, or did not help.
+    fn next_place(&self, scheme: usize, like: Option<usize>, ranges: &[Range]) -> usize {
+        let line = |scheme: usize| {
+            let sizes = self.candidates[scheme].len();
+            Line::around(ranges[scheme], sizes, |place| {
+                self.excess_of_forecast(scheme, place)
+            })
+        };
+        let Range { low, high } = ranges[scheme];
+        let as_like = || {
+            let seen = [low.checked_sub(1), Some(high)].into_iter().flatten();
+            let mut seen = seen.filter_map(|at| Some((at, self.excess_of_forecast(scheme, at)?)));
+            let (place, excess) = seen.next()?;
+            Some(line(like?)?.moved_to(place, excess))
+        };
+        let pointed = line(scheme).or_else(as_like);
+        let pointed = pointed.and_then(|line| line.crossing());
+        let pointed = pointed.filter(|_| self.seen(scheme).len() <= POINTED);
+        let place = pointed.unwrap_or(low.midpoint(high));
+        place.clamp(low, high - 1)
+    }
+
+    /// By which part of the goals `scheme` is off them at `place`, by a full run or as foreseen; negative where it reaches them.
+    fn excess_of_forecast(&self, scheme: usize, place: usize) -> Option<f64> {
+        let mut most = f64::NEG_INFINITY;
+        for (index, goal) in self.goals.iter().enumerate() {
+            let part = self.value(index, scheme, place)? / goal.value - 1.0;
+            most = most.max(if goal.below { part } else { -part });
+        }
+        Some(most)
     }
 
     /// Places of which something is foreseen.

@@ -216,9 +216,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.device.buffer().keeps_pages() {
             return;
         }
-        let first = |request: &Request| Lpn(self.config.addressing.page_of(request.sector));
-        self.near.clear();
-        self.near.extend(requests.iter().map(first));
+        self.config.addressing.first_pages(requests, &mut self.near);
         self.device.ftl().bring_near(&self.near);
     }
 

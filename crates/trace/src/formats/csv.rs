@@ -484,14 +484,16 @@ fn header(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
             return Ok(false);
         }
     } else {
+        // Numbers alone name nothing, and are seen here once for each line on which the format is looked for.
+        let has_names = text.bytes().any(|byte| byte.is_ascii_alphabetic());
         let names = text.trim_start().trim_start_matches('#');
-        match Columns::of_header(names) {
-            Ok(columns) => state.choices.columns = Some(columns),
-            Err(_) if is_row || is_comment => {
+        match has_names.then(|| Columns::of_header(names)) {
+            Some(Ok(columns)) => state.choices.columns = Some(columns),
+            _ if is_row || is_comment => {
                 cursor.at = start;
                 return Ok(false);
             }
-            Err(_) => return Err(cursor.bad_field(Fault::NoColumns, &NAMES)),
+            _ => return Err(cursor.bad_field(Fault::NoColumns, &NAMES)),
         }
     }
     cursor.rest_of_line();
