@@ -37,6 +37,11 @@ const DEVICE: &[&str] = &[
     "sim.clock=exact",
 ];
 const TRANSFER_10_US: &str = "flash.transfer_ns_per_byte=2.44140625";
+const READ_BETWEEN_WRITES: [(u64, u64, Operation); 3] = [
+    (0, 0, Operation::Write),
+    (0, 9, Operation::Read),
+    (0, 1, Operation::Write),
+];
 const TRANSFER_60_US: &str = "flash.transfer_ns_per_byte=14.6484375";
 
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
@@ -87,18 +92,13 @@ fn a_die_programs_while_the_next_page_comes() {
 
 #[test]
 fn a_read_behind_a_program_waits_for_its_cells_and_a_program_for_the_register() {
-    let of = [
-        (0, 0, Operation::Write),
-        (0, 9, Operation::Read),
-        (0, 1, Operation::Write),
-    ];
     let both = [
         TRANSFER_10_US,
         "flash.cache_read=true",
         "flash.cache_program=true",
     ];
     // Read 210 to 250, its data until 260; then those of the program until 270.
-    assert_eq!(on_one_die(&both, &of), [210, 260, 470]);
+    assert_eq!(on_one_die(&both, &READ_BETWEEN_WRITES), [210, 260, 470]);
 }
 
 const DATA: [(u64, &str); 2] = [

@@ -3,7 +3,7 @@
 use destage_tests::{page_requests, run_timed};
 use destage_trace::Operation;
 
-use super::{DEVICE, TRANSFER_10_US, TRANSFER_60_US, US, on_one_die};
+use super::{DEVICE, READ_BETWEEN_WRITES, TRANSFER_10_US, TRANSFER_60_US, US, on_one_die};
 
 const ARRIVAL: &str = "flash.dispatch=arrival";
 const READ: &str = "flash.cache_read=true";
@@ -63,11 +63,7 @@ fn a_die_reads_while_the_page_before_leaves() {
 
 #[test]
 fn a_read_behind_a_program_waits_for_its_cells_and_a_program_for_the_register() {
-    let of = [
-        (0, 0, Operation::Write),
-        (0, 9, Operation::Read),
-        (0, 1, Operation::Write),
-    ];
+    let of = READ_BETWEEN_WRITES;
     // The read in the cells from 210 to 250 us, its data until 260; then those of the program until 270.
     let both = [TRANSFER_10_US, ARRIVAL, READ, PROGRAM];
     assert_eq!(on_one_die(&both, &of), [210, 260, 470]);

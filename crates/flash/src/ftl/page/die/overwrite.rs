@@ -11,10 +11,9 @@ impl Die {
     /// left to [`Die::next_pool`] and [`Die::write`], which do the same for any write and cost twice as much.
     #[inline(always)]
     pub fn overwrite(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
-        let pages_per_block = self.shape.pages_per_block;
-        if self.front.pools() == 0 && !self.front.find(&self.pools, pages_per_block) {
+        let Some(index) = self.first_with_most_room() else {
             return false;
-        }
+        };
         let page_bits = self.shape.page_bits;
         let Some(home) = self.map.touched_mut(page as usize) else {
             return false;
@@ -27,11 +26,6 @@ impl Die {
         let Some(left) = self.blocks.touched_mut(left_block as usize) else {
             return false;
         };
-        let all = self.front.pools();
-        let from_pointer = all & u64::MAX << self.write_pointer;
-        let first = if from_pointer == 0 { all } else { from_pointer };
-        let index = first.trailing_zeros();
-        let pools = self.pools.len() as u32;
         let pool = &mut self.pools[index as usize];
         let (block, place) = (pool.active_block, pool.active_page);
         if place + 1 >= self.shape.data_pages {
@@ -54,8 +48,7 @@ impl Die {
         left.valid -= 1;
         pool.active_page = place + 1;
         self.front.lower_first(index);
-        self.pointer_before = self.write_pointer;
-        self.write_pointer = if index + 1 == pools { 0 } else { index + 1 };
+        self.move_pointer_behind(index as usize);
         operations.push_host_program(cause, Ppn(ppn), || super::Stream::Host.purpose());
         self.victims.lower(left_block);
         self.blocks.get_mut(block as usize).valid += 1;
@@ -65,14 +58,8 @@ impl Die {
     /// Writes logical `page`, which has no contents yet, for the host under the same conditions. `false` if they do not hold.
     #[inline(always)]
     pub fn write_first(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
-        let pages_per_block = self.shape.pages_per_block;
-        if self.front.pools() == 0 && !self.front.find(&self.pools, pages_per_block) {
+        let Some(index) = self.first_with_most_room() else {
             return false;
-        }
-        let (all, from_pointer) = (self.front.pools(), u64::MAX << self.write_pointer);
-        let index = match all & from_pointer {
-            0 => all.trailing_zeros(),
-            first => first.trailing_zeros(),
         };
         let pool = &mut self.pools[index as usize];
         let (block, place) = (pool.active_block, pool.active_page);
@@ -99,6 +86,19 @@ impl Die {
         operations.push_host_program(cause, Ppn(ppn), || super::Stream::Host.purpose());
         self.blocks.get_mut(block as usize).valid += 1;
         true
+    }
+
+    /// Of the pools with most room the first from the write pointer on; none if none has room.
+    #[inline(always)]
+    fn first_with_most_room(&mut self) -> Option<u32> {
+        let pages_per_block = self.shape.pages_per_block;
+        if self.front.pools() == 0 && !self.front.find(&self.pools, pages_per_block) {
+            return None;
+        }
+        let all = self.front.pools();
+        let from_pointer = all & u64::MAX << self.write_pointer;
+        let first = if from_pointer == 0 { all } else { from_pointer };
+        Some(first.trailing_zeros())
     }
 }
 
