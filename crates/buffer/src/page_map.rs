@@ -37,6 +37,8 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const TAKEN: u64 = 0x8080_8080_8080_8080;
 /// A count that has got this far says no more than that entries may have passed, and stays.
 const UNCOUNTED: u8 = u8::MAX;
+/// Stands for no slot; slots are smaller.
+const NO_SLOT: u64 = u64::MAX;
 /// Stands for no place yet.
 const NOWHERE: usize = usize::MAX;
 
@@ -194,34 +196,47 @@ impl<Stamp: Copy> PageMap<Stamp> {
 
     /// Looks along the buckets of `page` for a slot that `is_it`, up to where `page` would go.
     ///
-    /// Always inlined: passing the answer through memory would cost as much as finding it.
+    /// Always inlined: passing the answer through memory would cost as much as finding it. What nearly every page needs is here, its
+    /// own bucket; to look further would take registers from whoever calls.
     #[inline(always)]
     fn probe(&self, page: Lpn, is_it: impl Fn(u32) -> bool) -> (Position, Option<u32>) {
         let hash = hash(page);
         let wanted = u64::from(tag(page, hash)) * ONES;
         let home = self.home(hash);
+        let tags = self.tags[home];
+        if let Some((index, slot)) = self.find_among(home, tags ^ wanted, &is_it) {
+            return (Position(index), Some(slot));
+        }
+        let place = vacancy(home, tags);
+        if place != NOWHERE && self.passed[home] == 0 {
+            return (Position(place), None);
+        }
+        let (index, found) = self.probe_on(home, wanted, place, is_it);
+        (Position(index), u32::try_from(found).ok())
+    }
+
+    /// [`PageMap::probe`] behind bucket `home`, of which `place` is the first vacant entry: an index, and the slot or [`NO_SLOT`]. Two
+    /// numbers, which come back in registers.
+    #[inline(never)]
+    fn probe_on(
+        &self,
+        home: usize,
+        wanted: u64,
+        mut place: usize,
+        is_it: impl Fn(u32) -> bool,
+    ) -> (usize, u64) {
         let mut bucket = home;
-        let mut place = NOWHERE;
-        loop {
-            let tags = self.tags[bucket];
-            let mut equal = bytes_that_are_zero(tags ^ wanted);
-            while equal != 0 {
-                let index = bucket * BUCKET + first_byte(equal);
-                let slot = self.slots[index];
-                if is_it(slot) {
-                    return (Position(index), Some(slot));
-                }
-                equal &= equal - 1;
-            }
-            if place == NOWHERE {
-                place = vacancy(bucket, tags);
-            }
-            if self.passed[bucket] == 0 {
-                break;
-            }
+        while self.passed[bucket] != 0 {
             bucket = self.after(bucket);
             if bucket == home {
                 break;
+            }
+            let tags = self.tags[bucket];
+            if let Some((index, slot)) = self.find_among(bucket, tags ^ wanted, &is_it) {
+                return (index, u64::from(slot));
+            }
+            if place == NOWHERE {
+                place = vacancy(bucket, tags);
             }
         }
         // Ends: at most half of the entries are taken.
@@ -229,7 +244,27 @@ impl<Stamp: Copy> PageMap<Stamp> {
             bucket = self.after(bucket);
             place = vacancy(bucket, self.tags[bucket]);
         }
-        (Position(place), None)
+        (place, NO_SLOT)
+    }
+
+    /// The index and the slot that `is_it`, among the entries of `bucket` of which the tag differs in nothing.
+    #[inline(always)]
+    fn find_among(
+        &self,
+        bucket: usize,
+        differences: u64,
+        is_it: &impl Fn(u32) -> bool,
+    ) -> Option<(usize, u32)> {
+        let mut equal = bytes_that_are_zero(differences);
+        while equal != 0 {
+            let index = bucket * BUCKET + first_byte(equal);
+            let slot = self.slots[index];
+            if is_it(slot) {
+                return Some((index, slot));
+            }
+            equal &= equal - 1;
+        }
+        None
     }
 
     /// Forgets the entry of `page` at `hole`.
