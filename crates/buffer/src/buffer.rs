@@ -166,6 +166,7 @@ impl Buffer {
 
     /// Pages in RAM, resident or still being programmed, beyond the capacity. Only with
     /// [`BufferConfig::unbounded_admission`] ever more than 0.
+    #[inline]
     #[must_use]
     pub fn over_capacity(&self) -> u32 {
         self.resident.occupied().saturating_sub(self.slots)
@@ -188,13 +189,13 @@ impl Buffer {
     ///
     /// # Panics
     /// If the previous page has not been placed yet, or the buffer keeps no pages.
+    #[inline(always)]
     pub fn write(&mut self, page: Lpn, now: Ticks, view: &dyn View) -> Step {
         assert!(
             self.pending.is_none(),
             "page {page} is written before the previous page is placed"
         );
         self.counts.page_writes += 1;
-        let access = self.access(AccessKind::Write, now);
         let (position, copy) = self.resident.locate(page);
         match copy {
             Some((slot, state)) if state != State::Leaving => {
@@ -205,27 +206,33 @@ impl Buffer {
                 if !self.resident.rewrite(slot, now) {
                     self.counts.rewrites_of_clean += 1;
                 }
+                let access = self.access(AccessKind::Write, now);
                 self.scheme.touch(Entry { page, slot }, &access);
                 Step::Hit
             }
-            _ if self.has_room_for(page) && self.resident.has_free_slot() => {
-                let slot = self.resident.enter(position, page, true, now);
-                self.insert(Entry { page, slot }, &access);
-                Step::Placed
-            }
-            _ => {
-                assert!(
-                    self.properties.keeps_pages,
-                    "page {page} is written to a buffer that keeps none, and not past it"
-                );
-                self.pending = Some(Pending {
-                    page,
-                    kind: AccessKind::Write,
-                    position,
-                });
-                self.place(now, view)
-            }
+            _ => self.write_missed(position, page, now, view),
         }
+    }
+
+    /// The rest of [`Buffer::write`] of a page that is not resident.
+    #[inline(never)]
+    fn write_missed(&mut self, position: Position, page: Lpn, now: Ticks, view: &dyn View) -> Step {
+        if self.has_room_for(page) && self.resident.has_free_slot() {
+            let access = self.access(AccessKind::Write, now);
+            let slot = self.resident.enter(position, page, true, now);
+            self.insert(Entry { page, slot }, &access);
+            return Step::Placed;
+        }
+        assert!(
+            self.properties.keeps_pages,
+            "page {page} is written to a buffer that keeps none, and not past it"
+        );
+        self.pending = Some(Pending {
+            page,
+            kind: AccessKind::Write,
+            position,
+        });
+        self.place(now, view)
     }
 
     /// The page of `old` is written again, under an address that nothing is known by: `old` leaves, and the page enters.
