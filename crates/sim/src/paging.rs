@@ -60,12 +60,23 @@ impl Addressing {
         origin: impl FnOnce() -> String,
     ) -> Result<destage_device::Request, SimError> {
         let mut asked = self.asked(request);
-        if self.fits(&asked.span, device_pages) {
-            return Ok(asked);
+        if !self.fits(&asked.span, device_pages) {
+            asked.span.first = self.mapped(request, asked.span, device_pages, origin)?;
         }
-        let span = &mut asked.span;
+        Ok(asked)
+    }
+
+    /// Where on the device `span` of `request` begins, which does not lie there as it is.
+    #[inline(never)]
+    fn mapped(
+        &self,
+        request: &Request,
+        mut span: Span,
+        device_pages: u64,
+        origin: impl FnOnce() -> String,
+    ) -> Result<u64, SimError> {
         let is_beyond = span.first + u64::from(span.pages) > device_pages;
-        if is_beyond && asked.kind != RequestKind::Flush {
+        if is_beyond && request.operation != Operation::Flush {
             if self.map == AddressMap::Refuse {
                 return Err(self.beyond(request, device_pages, origin()));
             }
@@ -79,7 +90,7 @@ impl Addressing {
         if self.map == AddressMap::Shrink && self.span_pages > device_pages {
             span.first = self.shrunk(span.first, span.pages, device_pages);
         }
-        Ok(asked)
+        Ok(span.first)
     }
 
     /// `request` as a request for a device as large as the trace's.
@@ -149,32 +160,36 @@ impl Addressing {
     #[must_use]
     #[inline(always)]
     pub fn span(&self, request: &Request) -> Span {
+        let (sector, sectors) = match self.unit_sectors {
+            0 => (request.sector, u64::from(request.sectors.max(1))),
+            _ => self.aligned(request),
+        };
+        if self.align != Align::Nearest {
+            return self.cover(sector, sectors);
+        }
         if self.unit_sectors > 0 {
-            return self.aligned(request);
+            let touched = self.cover(sector, sectors);
+            return Span::whole(touched.first, touched.pages);
         }
-        if self.align == Align::Nearest {
-            let (first, _) = self.split(request.sector);
-            let pages = nearest(u64::from(request.sectors), self.sectors_per_page);
-            return Span::whole(first, pages as u32);
-        }
-        self.cover(request.sector, u64::from(request.sectors.max(1)))
+        let pages = nearest(u64::from(request.sectors), self.sectors_per_page);
+        Span::whole(self.split(request.sector).0, pages as u32)
     }
 
-    /// The pages of `request` after it was aligned to units.
+    /// The sectors of `request` after it was aligned to units: the first, and how many. Two numbers come back in registers; a whole
+    /// span would go through memory, and that of every other request with it.
     #[inline(never)]
-    fn aligned(&self, request: &Request) -> Span {
+    fn aligned(&self, request: &Request) -> (u64, u64) {
         let (unit, sectors) = (self.unit_sectors, u64::from(request.sectors.max(1)));
         let start = request.sector / unit * unit;
         if self.align == Align::Nearest {
-            let touched = self.cover(start, nearest(sectors, unit) * unit);
-            return Span::whole(touched.first, touched.pages);
+            return (start, nearest(sectors, unit) * unit);
         }
         // A trim that was enlarged would take what nobody gave away.
         if request.operation == Operation::Trim {
-            return self.cover(request.sector, sectors);
+            return (request.sector, sectors);
         }
         let end = (request.sector + sectors).next_multiple_of(unit);
-        self.cover(start, end - start)
+        (start, end - start)
     }
 
     /// Every page that has one of `sectors` sectors from `sector` on.
