@@ -139,20 +139,46 @@ impl<'a> Count<'a> {
     /// # Errors
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
-        for request in requests {
-            self.measured.take_dirty_ages(&mut self.device);
+        let mut coming = requests;
+        while !coming.is_empty() {
             if self.arrivals == self.warmup {
                 let totals = self.counter.meter.totals(0);
                 self.measured.open(&mut self.device, totals);
                 self.counter.destages = self.counter.destages.is_some().then(Destages::default);
             }
-            self.arrivals += 1;
-            self.measured.requests += 1;
-            if self.arrivals.is_multiple_of(PROGRESS_STEP)
-                && !self.counter.observer.progress(self.arrivals)
+            if (self.arrivals + 1).is_multiple_of(PROGRESS_STEP)
+                && !self.counter.observer.progress(self.arrivals + 1)
             {
                 return Err(SimError::Interrupted);
             }
+            let (next, later) = coming.split_at(self.undisturbed().min(coming.len()));
+            coming = later;
+            if !self.feed_undisturbed(next)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// How many of the requests to come, the next at least, pass before statistics open or progress is told.
+    fn undisturbed(&self) -> usize {
+        let to_opening = match self.warmup.saturating_sub(self.arrivals) {
+            0 => u64::MAX,
+            requests => requests,
+        };
+        let to_progress = match PROGRESS_STEP - 1 - self.arrivals % PROGRESS_STEP {
+            0 => PROGRESS_STEP,
+            requests => requests,
+        };
+        to_opening.min(to_progress) as usize
+    }
+
+    /// [`Count::feed`] of requests during which neither statistics open nor progress is told.
+    fn feed_undisturbed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
+        for request in requests {
+            self.measured.take_dirty_ages(&mut self.device);
+            self.arrivals += 1;
+            self.measured.requests += 1;
             (self.now, self.line) = (request.arrival, request.line);
             let (device, origin) = (&mut self.device, &self.origin);
             let origin_text = || origin.to_string();

@@ -148,16 +148,20 @@ struct Reach {
 
 impl Reach {
     fn add(&mut self, batch: &[Request]) {
-        for request in batch {
-            if request.operation == Operation::Flush {
-                continue;
-            }
-            let span = self.in_trace.span(request);
-            self.end = self.end.max(span.first + u64::from(span.pages));
-            let moves = matches!(request.operation, Operation::Read | Operation::Write);
-            if let (Some(spans), true) = (&mut self.spans, moves) {
-                spans.add(span);
-            }
+        // Copied: nothing that is written here can change them, and the compiler asks once for all requests how they become pages.
+        let in_trace = self.in_trace;
+        let placed = batch
+            .iter()
+            .filter(|request| request.operation != Operation::Flush);
+        let ends = placed.map(|request| {
+            let span = in_trace.span(request);
+            span.first + u64::from(span.pages)
+        });
+        self.end = ends.fold(self.end, u64::max);
+        if let Some(spans) = &mut self.spans {
+            let moves = |operation| matches!(operation, Operation::Read | Operation::Write);
+            let moved = batch.iter().filter(|request| moves(request.operation));
+            moved.for_each(|request| spans.add(in_trace.span(request)));
         }
     }
 }
