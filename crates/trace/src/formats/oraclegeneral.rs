@@ -69,9 +69,10 @@ struct OracleGeneral;
 impl Records for OracleGeneral {
     #[inline(always)]
     fn record(bytes: &[u8], state: &mut State, batch: &mut Vec<Request>) -> Result<Step, Problem> {
-        if bytes.len() < RECORD_BYTES {
+        // As long as a record is, so that no field looks at the length again.
+        let Some(bytes) = bytes.first_chunk::<RECORD_BYTES>() else {
             return Ok(Step::Incomplete);
-        }
+        };
         let bad =
             |fault, column, field, width| bad_field(fault, column, field, width, RECORD_BYTES);
         let Some(operation) = state.choices.missing_operation else {
