@@ -137,8 +137,7 @@ impl Buffer {
         }
     }
 
-    /// Whether this buffer ever keeps a page. If not, every write bypasses it and every read misses, and its
-    /// counts say nothing about a buffer.
+    /// Whether this buffer ever keeps a page. If not, every write bypasses it and every read misses, and its counts say nothing about a buffer.
     #[must_use]
     pub fn keeps_pages(&self) -> bool {
         self.properties.keeps_pages
@@ -164,8 +163,7 @@ impl Buffer {
         self.resident.dirty()
     }
 
-    /// Pages in RAM, resident or still being programmed, beyond the capacity. Only with
-    /// [`BufferConfig::unbounded_admission`] ever more than 0.
+    /// Pages in RAM, resident or still being programmed, beyond the capacity. Only with [`BufferConfig::unbounded_admission`] ever more than 0.
     #[inline]
     #[must_use]
     pub fn over_capacity(&self) -> u32 {
@@ -356,8 +354,7 @@ impl Buffer {
         }
     }
 
-    /// Reads one page. Where reads do not enter the buffer, one may come between a page that waits and its
-    /// placing.
+    /// Reads one page. Where reads do not enter the buffer, one may come between a page that waits and its placing.
     ///
     /// # Panics
     /// If reads enter the buffer and the previous page has not been placed yet.
@@ -408,16 +405,14 @@ impl Buffer {
         dropped.is_some()
     }
 
-    /// Whether a write request of `pages` pages goes straight to the flash, page by page through
-    /// [`bypass`](Self::bypass) instead of [`write`](Self::write).
+    /// Whether a write request of `pages` pages goes straight to the flash, page by page through [`bypass`](Self::bypass) instead of [`write`](Self::write).
     #[must_use]
     pub fn bypasses(&self, pages: u32) -> bool {
         let is_long = self.config.bypass_pages > 0 && pages >= self.config.bypass_pages;
         is_long || !self.properties.keeps_pages
     }
 
-    /// One page of the current request is written past the buffer; whether a resident copy, now
-    /// stale, was dropped. The caller issues the write; it never has a slot.
+    /// One page of the current request is written past the buffer; whether a resident copy, now stale, was dropped. The caller issues the write; it never has a slot.
     pub fn bypass(&mut self, page: Lpn, now: Ticks) -> bool {
         self.counts.page_writes += 1;
         self.counts.destaged_pages[DestageCause::Bypass as usize] += 1;
@@ -428,8 +423,7 @@ impl Buffer {
         dropped.is_some()
     }
 
-    /// The same for all `pages` pages of the current request, if there is nothing in RAM of which a copy could be
-    /// dropped; whether that is so.
+    /// The same for all `pages` pages of the current request, if there is nothing in RAM of which a copy could be dropped; whether that is so.
     #[inline]
     pub fn bypass_whole(&mut self, pages: u32) -> bool {
         if self.resident.occupied() > 0 {
@@ -513,8 +507,7 @@ impl Buffer {
         self.resident.oldest_dirty_since()
     }
 
-    /// How long pages were dirty whose dirty period has ended since the last call; none unless
-    /// [`BufferConfig::notes_dirty_ages`].
+    /// How long pages were dirty whose dirty period has ended since the last call; none unless [`BufferConfig::notes_dirty_ages`].
     pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
         self.resident.take_dirty_ages()
     }
