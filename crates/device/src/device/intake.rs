@@ -119,7 +119,6 @@ impl Device {
     }
 
     /// Emits records until the pending page of request `token` is in, and lets the request wait for its slot.
-    #[inline(always)]
     pub(super) fn make_room<D: Driver>(
         &mut self,
         token: u32,
@@ -137,7 +136,6 @@ impl Device {
     }
 
     /// Lets request `token` wait for what the page it placed last needs, if that is not there yet.
-    #[inline(always)]
     pub(super) fn wait_for_slot(&mut self, token: u32) {
         if self.buffer.waits_for_its_place() {
             while let Some(slot) = self.buffer.next_pending_victim() {
