@@ -20,8 +20,12 @@ fn settings() -> Settings {
 }
 
 fn answers(goals: &[&str]) -> Answers {
+    answers_on(settings(), goals)
+}
+
+fn answers_on(settings: Settings, goals: &[&str]) -> Answers {
     let plan = SizePlan {
-        settings: settings(),
+        settings,
         buffers: SCHEMES.map(str::to_owned).to_vec(),
         sizes: None,
         goals: goals.iter().map(|goal| Goal::read(goal).unwrap()).collect(),
@@ -31,8 +35,12 @@ fn answers(goals: &[&str]) -> Answers {
 
 /// Of each scheme the smallest size that reaches all goals, in the order of answers.
 fn of_grid(answers: &Answers) -> Vec<(String, u64)> {
+    of_grid_on(settings(), answers)
+}
+
+fn of_grid_on(settings: Settings, answers: &Answers) -> Vec<(String, u64)> {
     let sizes = answers.sizes.iter().map(u64::to_string);
-    let grid = Grid::new(settings()).buffers(SCHEMES).sizes(sizes);
+    let grid = Grid::new(settings).buffers(SCHEMES).sizes(sizes);
     let runs = compare(
         &[workload()],
         &grid.combinations().unwrap(),
@@ -77,6 +85,30 @@ fn the_two_best_are_those_of_the_grid() {
             answers.runs
         );
         assert!(answers.second_half.is_some() && answers.twice_the_load.is_some());
+    }
+}
+
+/// How many pages garbage collection moves depends on the scheme, and no run of the buffer alone says it.
+#[test]
+fn the_two_best_are_those_of_the_grid_where_flash_collects_garbage() {
+    for (ftl, blocks, limits) in [("page", 32, [1.4, 1.0, 0.6]), ("fast", 64, [2.5, 1.5, 0.5])] {
+        let settings = || {
+            let mut settings = settings();
+            settings.set_kind("ftl", ftl).unwrap();
+            settings.set_pair("flash.planes_per_die=1").unwrap();
+            let pair = format!("flash.blocks_per_plane={blocks}");
+            settings.set_pair(&pair).unwrap();
+            settings
+        };
+        for limit in limits {
+            let answers = answers_on(settings(), &[&format!("waf.bytes<{limit}")]);
+            let wanted = of_grid_on(settings(), &answers);
+            let found = answers.answers.iter().take(2);
+            let found: Vec<(String, u64)> = found
+                .map(|answer| (answer.record.buffer.clone(), answer.bytes))
+                .collect();
+            assert_eq!(found, wanted[..2], "{ftl} {limit}");
+        }
     }
 }
 

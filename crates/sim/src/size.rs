@@ -8,6 +8,7 @@ use destage_flash::Geometry;
 use destage_flash::ftl::BuildError;
 
 use crate::error::SimError;
+use crate::precondition::Precondition;
 use crate::settings::Config;
 
 const KEY: &str = "flash.blocks_per_plane";
@@ -162,6 +163,24 @@ impl Config {
     /// What does not fit together.
     pub fn offered_pages(&self) -> Result<u64, SimError> {
         Ok(self.ftl()?.pages())
+    }
+
+    /// Pages that are free before the first request, of a device whose number of blocks is known; none where the layer merges
+    /// blocks, which it may have to with the first rewrite.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn free_pages(&self) -> Result<u64, SimError> {
+        let ftl = self.ftl()?;
+        if ftl.properties().has_merges {
+            return Ok(0);
+        }
+        let filled = match self.precondition() {
+            Precondition::None => 0,
+            Precondition::SequentialFill | Precondition::RandomFill(_) => ftl.pages(),
+        };
+        let all = self.flash_bytes() / self.geometry().page_bytes;
+        Ok(all.saturating_sub(filled))
     }
 
     /// Pages that a device of `blocks` in a plane offers.

@@ -1,8 +1,8 @@
 //! What full runs would measure, by runs that cost less.
 //!
 //! What a buffer counts needs neither a clock nor flash: a run of the buffer alone has nearly the same. Flash programs at least what
-//! the buffer destages and pads, and for a scheme at two sizes more than that by nearly the same factor. Other counts need the flash,
-//! but no clock. Times need both, and are tried on an excerpt of the input.
+//! the buffer destages and pads, and until it collects garbage no more. How much that adds depends on the scheme: then, and for other
+//! counts, runs need the flash, but no clock. Times need both, and are tried on an excerpt of the input.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use destage_base::parameter::CountOrAuto;
 use destage_sim::limits::Demand;
 use destage_sim::metrics::{MetricRow, Number, rows};
 use destage_sim::sample::is_estimated;
-use destage_sim::settings::{Origin, Settings};
+use destage_sim::settings::{Config, Origin, Settings};
 
 use super::goal::Goal;
 use super::search::At;
@@ -34,6 +34,10 @@ const OF_BUFFER: [&MetricRow; 7] = [
 /// Metrics of flash that follow from what the buffer gives it.
 const OF_PROGRAMS: [&MetricRow; 3] = [rows::WAF_BYTES, rows::WAF_HOST, rows::FLASH_PROGRAMS];
 
+/// Of the pages that are free, how many may be written before the flash collects garbage: its dies are not used evenly, and none
+/// waits until it is full.
+const WRITTEN_OF_FREE: f64 = 0.5;
+
 /// By which runs a metric is foreseen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
@@ -46,17 +50,31 @@ enum Kind {
 }
 
 impl Goal {
+    /// Whether its metric follows from what flash programs.
+    fn is_of_programs(&self) -> bool {
+        OF_PROGRAMS.iter().any(|row| row.name == self.metric)
+    }
+
     /// Whether no run without a clock tells its metric.
     pub(super) fn is_of_times(&self) -> bool {
-        Kind::of(&self.metric) == Kind::Excerpt
+        Kind::of(&self.metric, false) == Kind::Excerpt
     }
 }
 
+/// Whether flash is likely to collect garbage in a run of `whole` under `config`.
+fn collects_garbage(whole: &Whole, config: &Config) -> bool {
+    // Runs say why there can be no such device.
+    let free = config.free_pages().unwrap_or(0);
+    whole.demand.page_writes as f64 > free as f64 * WRITTEN_OF_FREE
+}
+
 impl Kind {
-    fn of(metric: &str) -> Self {
+    /// By which runs `metric` is foreseen, of flash that `collects` garbage.
+    fn of(metric: &str, collects: bool) -> Self {
         let is = |row: &&MetricRow| row.name == metric;
         match () {
-            () if OF_BUFFER.iter().chain(&OF_PROGRAMS).any(is) => Self::Buffer,
+            () if OF_BUFFER.iter().any(is) => Self::Buffer,
+            () if OF_PROGRAMS.iter().any(is) && !collects => Self::Buffer,
             () if is_estimated(metric) => Self::Counts,
             () => Self::Excerpt,
         }
@@ -87,8 +105,10 @@ impl Forecast {
     ) -> Result<Vec<Self>, Error> {
         let mut all: Vec<Self> = Vec::new();
         let all_sizes = || candidates.iter().filter_map(|sizes| sizes.first());
+        let device = &candidates[0][0].config;
+        let collects = goals.iter().any(Goal::is_of_programs) && collects_garbage(whole, device);
         for (index, goal) in goals.iter().enumerate() {
-            let kind = Kind::of(&goal.metric);
+            let kind = Kind::of(&goal.metric, collects);
             if let Some(known) = all.iter_mut().find(|known| known.kind == kind) {
                 known.goals.push(index);
                 continue;
@@ -106,7 +126,7 @@ impl Forecast {
                     Kind::Buffer => whole.of_written_pages(),
                 },
                 demand: whole.demand,
-                page_bytes: candidates[0][0].config.typed.flash.page_bytes,
+                page_bytes: device.typed.flash.page_bytes,
                 settings: kind.settings(settings)?,
                 known: vec![BTreeMap::new(); candidates.len()],
             });

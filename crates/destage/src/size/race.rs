@@ -134,7 +134,7 @@ impl Search<'_> {
     fn find(&mut self, scheme: usize) -> Result<usize, Error> {
         let mut tried = 0;
         loop {
-            let Range { low, high } = self.known[scheme];
+            let Range { low, high, .. } = self.known[scheme];
             if low >= high {
                 return Ok(high);
             }
@@ -172,7 +172,7 @@ impl Search<'_> {
             (0..self.candidates.len()).filter(|scheme| *scheme != best && !is_out(*scheme));
         // Who is known to reach them is before who is not, the smaller place first; then who misses by less.
         let nearness = |scheme: &usize| {
-            let Range { low, high } = self.known[*scheme];
+            let Range { low, high, .. } = self.known[*scheme];
             let reached = (high < self.candidates[*scheme].len()).then_some(Reverse(low));
             let missed = low.checked_sub(1).map(|place| self.excess(*scheme, place));
             ((high, reached), missed.flatten().unwrap_or(f64::INFINITY))
@@ -204,13 +204,24 @@ impl Search<'_> {
             self.find(scheme)?;
         }
         let next = self.known[scheme].high;
-        let is_out = |other: usize| {
-            let known = self.known[other];
-            let sizes = self.candidates[other].len();
+        let rest = 0..self.candidates.len();
+        let rest: Vec<usize> = rest
+            .filter(|other| ![best, scheme].contains(other))
+            .collect();
+        // Where all that may be left is that another reaches them there, too, they are run there.
+        let cannot_do_with_less = |other: &usize| {
+            let known = self.known[*other];
+            known.low >= next.min(self.candidates[*other].len())
+        };
+        if next < sizes && rest.iter().all(cannot_do_with_less) {
+            self.attempt(&self.open_at(&rest, next), next)?;
+        }
+        let is_known = |other: &usize| {
+            let known = self.known[*other];
+            let sizes = self.candidates[*other].len();
             known.low > next || known.low >= sizes || (known.low == next && known.high == next)
         };
-        let mut rest = (0..self.candidates.len()).filter(|other| ![best, scheme].contains(other));
-        if next > place && !rest.all(is_out) {
+        if next > place && !rest.iter().all(is_known) {
             self.nearest = Some(scheme);
         }
         Ok(())
@@ -219,9 +230,8 @@ impl Search<'_> {
     /// Those of `schemes` of which it is not known whether they reach the goals at `place`.
     fn open_at(&self, schemes: &[usize], place: usize) -> Vec<usize> {
         let is_open = |scheme: &&usize| {
-            let Range { low, high } = self.known[**scheme];
             let place = place.min(self.candidates[**scheme].len() - 1);
-            (low..high).contains(&place)
+            self.known[**scheme].open().contains(&place)
         };
         schemes.iter().filter(is_open).copied().collect()
     }

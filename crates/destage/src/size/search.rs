@@ -53,12 +53,17 @@ pub(super) struct Found {
     pub(super) missed: Vec<Record>,
 }
 
+/// The place of a scheme that is not known to reach the goals: behind those of all others, as it may have fewer sizes.
+const NOWHERE: usize = usize::MAX;
+
 /// Where a scheme begins to reach the goals, as far as is known: from `low` on at the earliest, and at `high` at the latest, which is
-/// the number of sizes if it is nowhere known to.
+/// [`NOWHERE`] if it is not known to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Range {
     pub(super) low: usize,
     pub(super) high: usize,
+    /// How many sizes it has.
+    sizes: usize,
 }
 
 impl Range {
@@ -66,12 +71,14 @@ impl Range {
     pub(super) fn of(sizes: usize) -> Self {
         Self {
             low: 0,
-            high: sizes,
+            high: NOWHERE,
+            sizes,
         }
     }
 
-    fn is_found(self) -> bool {
-        self.low >= self.high
+    /// Places of which nothing is known.
+    pub(super) fn open(self) -> std::ops::Range<usize> {
+        self.low..self.high.min(self.sizes)
     }
 }
 
@@ -205,7 +212,7 @@ impl Search<'_> {
             return vec![self.first];
         }
         let mut found: Vec<At> = all()
-            .filter(|(_, range)| range.is_found())
+            .filter(|(_, range)| range.open().is_empty())
             .map(|(scheme, range)| (scheme, range.high))
             .collect();
         self.sort(&mut found);
@@ -216,20 +223,21 @@ impl Search<'_> {
             [(_, best), (_, second), ..] => range.low < second || range.low <= best,
         };
         let mut open: Vec<(usize, Range)> = all()
-            .filter(|(_, range)| !range.is_found() && bound(range))
+            .filter(|(_, range)| !range.open().is_empty() && bound(range))
             .collect();
         if open.is_empty() && found.len() < 2 {
-            open = all().filter(|(_, range)| !range.is_found()).collect();
+            open = all()
+                .filter(|(_, range)| !range.open().is_empty())
+                .collect();
         }
         // Each of them once at the place of the last that is known: most are out then.
         if let Some((_, place)) = found.get(found.len().min(2).wrapping_sub(1)) {
             let cut = |(scheme, range): &(usize, Range)| {
-                let last = self.candidates[*scheme].len() - 1;
                 let place = match found.len() {
                     1 => *place,
                     _ => place.saturating_sub(1).max(found[0].1),
                 };
-                let place = place.clamp(range.low, range.high - 1).min(last);
+                let place = place.clamp(range.low, range.open().end - 1);
                 (*scheme, place)
             };
             let wanted: Vec<At> = open.iter().map(cut).collect();
@@ -264,7 +272,8 @@ impl Search<'_> {
                 self.excess_of_forecast(scheme, place)
             })
         };
-        let Range { low, high } = ranges[scheme];
+        let Range { low, high, .. } = ranges[scheme];
+        let open = ranges[scheme].open();
         let as_like = || {
             let seen = [low.checked_sub(1), Some(high)].into_iter().flatten();
             let mut seen = seen.filter_map(|at| Some((at, self.excess_of_forecast(scheme, at)?)));
@@ -274,8 +283,8 @@ impl Search<'_> {
         let pointed = line(scheme).or_else(as_like);
         let pointed = pointed.and_then(|line| line.crossing());
         let pointed = pointed.filter(|_| self.seen(scheme).len() <= POINTED);
-        let place = pointed.unwrap_or(low.midpoint(high));
-        place.clamp(low, high - 1)
+        let place = pointed.unwrap_or(open.start.midpoint(open.end));
+        place.clamp(open.start, open.end - 1)
     }
 
     /// By which part of the goals `scheme` is off them at `place`, by a full run or as foreseen; negative where it reaches them.
@@ -306,7 +315,7 @@ impl Search<'_> {
             }
         }
         let within = range;
-        for place in within.low..within.high {
+        for place in within.open() {
             match self.meets(scheme, place) {
                 Some(true) => {
                     range.high = place;
