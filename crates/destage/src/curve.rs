@@ -4,13 +4,13 @@
 //! ([`destage_sim::curve`]). Other schemes keep no inclusion: a larger buffer may hold less of what matters, so each size
 //! is a run of its own, and all of them are fed by one reading.
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use destage_base::parameter::Value;
 use destage_sim::curve::{Curve as EverySize, OnePass};
 use destage_sim::run::RunResult;
 use destage_sim::settings::Settings;
+use destage_trace::page_bits::PageBits;
 use destage_trace::{Operation, Request};
 use serde_core::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, json};
@@ -310,8 +310,7 @@ fn grid(plan: &CurvePlan) -> Result<Grid, Error> {
 /// The sizes that `items` stand for, ascending.
 pub(crate) fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
     let combinations = grid.clone().sizes(items.iter().cloned()).every()?;
-    let capacity = |combination: &Combination| combination.config.typed.buffer.capacity_bytes;
-    let mut sizes: Vec<u64> = combinations.iter().map(capacity).collect();
+    let mut sizes: Vec<u64> = combinations.iter().map(Combination::capacity).collect();
     sizes.sort_unstable();
     sizes.dedup();
     Ok(sizes)
@@ -355,7 +354,7 @@ fn read(
         _ => input.open_ahead(&of.config)?,
     };
     let addressing = of.config.addressing(0);
-    let (mut batch, mut written) = (Vec::new(), HashSet::new());
+    let (mut batch, mut written) = (Vec::new(), PageBits::default());
     // A pass knows how far it goes.
     let counts_pages = passes.iter().any(Option::is_none);
     while source.fill(&mut batch)? {
@@ -370,11 +369,11 @@ fn read(
         }
         let is_write = |request: &&Request| request.operation == Operation::Write;
         for request in batch.iter().filter(is_write) {
-            if written.len() as u64 >= MOST_PAGES {
+            if written.len() >= MOST_PAGES {
                 break;
             }
             let span = addressing.span(request);
-            written.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
+            written.insert(0, span.first, span.last());
         }
     }
     let mut facts = Facts::of_source(&source, &options);
@@ -382,9 +381,9 @@ fn read(
         facts.forget_times();
     }
     let of_passes = passes.iter().flatten().map(OnePass::largest).max();
-    let footprint = written.len().max(of_passes.unwrap_or(0) as usize);
+    let of_passes = u64::from(of_passes.unwrap_or(0));
     Ok(Read {
-        footprint: footprint as u64,
+        footprint: written.len().max(of_passes),
         facts,
     })
 }

@@ -32,6 +32,11 @@ impl Combination {
         })
     }
 
+    /// Bytes of its buffer, if it keeps pages.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.config.typed.buffer.capacity_bytes
+    }
+
     /// The parameters on which its results depend.
     pub(crate) fn parameters(&self) -> BTreeMap<String, Value> {
         self.without_size(self.config.parameters())
@@ -258,7 +263,7 @@ fn of(items: &Option<Vec<String>>) -> Vec<Option<&String>> {
 
 /// Equal for combinations whose runs are the same.
 fn identity(combination: &Combination) -> String {
-    let parameters = combination.parameters();
+    let parameters = combination.chosen();
     let (buffer, ftl) = (&combination.buffer, &combination.ftl);
     format!("{buffer} {ftl} {parameters:?}")
 }

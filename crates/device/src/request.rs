@@ -29,6 +29,12 @@ impl Span {
         }
     }
 
+    /// Last page, as if the device did not end.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.first + u64::from(self.pages) - 1
+    }
+
     /// Whether page `offset` of the span is only partly covered.
     #[must_use]
     #[inline]

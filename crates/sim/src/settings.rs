@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::LazyLock;
 
 use destage_base::parameter::{Parameter, Values};
 use destage_buffer::SchemeRow;
@@ -20,6 +21,10 @@ use crate::parameters::PARAMETERS;
 use crate::profiles;
 use crate::renamed;
 use crate::state::{self, State};
+
+/// Defaults of what belongs to no scheme and no layer: read once, as many configurations are made of few settings.
+static DEFAULTS: LazyLock<Values> =
+    LazyLock::new(|| Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)));
 
 /// Where a setting was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -325,7 +330,7 @@ impl Settings {
             ftl: self.ftl_row()?,
         };
         let (settings, capacity_bytes) = self.spelled_out(rows.ftl)?;
-        let mut global = Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS));
+        let mut global = DEFAULTS.clone();
         let common = destage_buffer::COMMON.iter();
         let mut buffer = Values::defaults(common.chain(rows.scheme.parameters));
         let mut ftl = Values::defaults(rows.ftl.parameters);

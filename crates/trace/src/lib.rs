@@ -10,6 +10,7 @@
 //! | [`error`] | [`TraceError`], one line a user can act on |
 //! | [`statistics`] | what a trace is like |
 //! | [`runs`] | what is known of pages, held for many at once |
+//! | [`page_bits`] | a set of pages |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
 //! | [`writers`] | requests into files |
 //! | `containment` | in builds with Parquet: panics of its decoder, which are errors |
@@ -39,6 +40,7 @@ mod held;
 mod injection;
 pub mod options;
 mod order;
+pub mod page_bits;
 pub mod plausibility;
 pub mod reader;
 mod records;

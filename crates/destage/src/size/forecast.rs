@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use destage_base::parameter::CountOrAuto;
 use destage_sim::limits::Demand;
 use destage_sim::metrics::{MetricRow, Number, rows};
 use destage_sim::sample::is_estimated;
@@ -70,8 +71,8 @@ pub(super) struct Forecast {
     input: Input,
     demand: Demand,
     page_bytes: u64,
-    /// The combinations, by scheme and place.
-    sizes: Vec<Vec<Combination>>,
+    /// Those of all runs of its kind; scheme and size come of what is foreseen.
+    settings: Settings,
     /// Those that were made.
     known: Vec<BTreeMap<usize, Record>>,
 }
@@ -106,7 +107,7 @@ impl Forecast {
                 },
                 demand: whole.demand,
                 page_bytes: candidates[0][0].config.typed.flash.page_bytes,
-                sizes: kind.sizes(settings, candidates)?,
+                settings: kind.settings(settings)?,
                 known: vec![BTreeMap::new(); candidates.len()],
             });
         }
@@ -127,14 +128,14 @@ impl Forecast {
     pub(super) fn glimpse(
         &self,
         whole: &Whole,
+        candidates: &[Vec<Combination>],
         goals: &[Goal],
         parts: usize,
         effort: &Effort<'_>,
     ) -> Result<Vec<At>, Error> {
         let at = |(scheme, sizes): (usize, &Vec<Combination>)| (scheme, sizes.len() / parts);
-        let mut all: Vec<At> = self.sizes.iter().enumerate().map(at).collect();
-        let combination = |(scheme, place): &At| self.sizes[*scheme][*place].clone();
-        let combinations: Vec<_> = all.iter().map(combination).collect();
+        let mut all: Vec<At> = candidates.iter().enumerate().map(at).collect();
+        let combinations = self.combinations(candidates, &all)?;
         let runs = compare(&[whole.excerpt()], &combinations, effort)?.runs;
         let goal = &goals[self.goals[0]];
         let rank = |(scheme, _): &At| goal.rank_of(self.of(&goal.metric, &runs[*scheme]));
@@ -142,26 +143,49 @@ impl Forecast {
         Ok(all)
     }
 
-    /// Makes those of `wanted`, schemes at places, that are not known.
+    /// Makes those of `wanted` that are not known.
     pub(super) fn look(
         &mut self,
-        wanted: &[(usize, usize)],
+        candidates: &[Vec<Combination>],
+        wanted: &[At],
         effort: &Effort<'_>,
     ) -> Result<(), Error> {
-        let is_new = |(scheme, place): &&(usize, usize)| !self.known[*scheme].contains_key(place);
-        let new: Vec<(usize, usize)> = wanted.iter().filter(is_new).copied().collect();
+        let is_new = |(scheme, place): &&At| !self.known[*scheme].contains_key(place);
+        let new: Vec<At> = wanted.iter().filter(is_new).copied().collect();
         if new.is_empty() {
             return Ok(());
         }
-        let combinations = new
-            .iter()
-            .map(|(scheme, place)| self.sizes[*scheme][*place].clone());
-        let combinations: Vec<_> = combinations.collect();
+        let combinations = self.combinations(candidates, &new)?;
         let runs = compare(std::slice::from_ref(&self.input), &combinations, effort)?.runs;
         for ((scheme, place), run) in new.into_iter().zip(runs) {
             self.known[scheme].insert(place, run);
         }
         Ok(())
+    }
+
+    /// What foresees `candidates` at `wanted`.
+    fn combinations(
+        &self,
+        candidates: &[Vec<Combination>],
+        wanted: &[At],
+    ) -> Result<Vec<Combination>, Error> {
+        let of = |(scheme, place): &At| {
+            let full = &candidates[*scheme][*place];
+            if self.kind == Kind::Excerpt {
+                return Ok(full.clone());
+            }
+            let grid = Grid::new(self.settings.clone()).buffers([&full.buffer]);
+            let mut own = grid.sizes([full.capacity().to_string()]).every()?;
+            let Some(mut combination) = own.pop() else {
+                return Err(Error::Internal("a grid has no combination".to_owned()));
+            };
+            // The device is known, and is not looked for again.
+            if let CountOrAuto::Count(blocks) = full.config.typed.flash.blocks_per_plane {
+                combination.config = combination.config.with_blocks(blocks);
+            }
+            Ok(combination)
+        };
+        wanted.iter().map(of).collect()
     }
 
     /// What it says of the metric of goal `index`, if it is about that and knows.
@@ -225,16 +249,12 @@ impl Forecast {
 }
 
 impl Kind {
-    /// The combinations of `candidates` as such runs want them; `settings` are those of all.
-    fn sizes(
-        self,
-        settings: &Settings,
-        candidates: &[Vec<Combination>],
-    ) -> Result<Vec<Vec<Combination>>, Error> {
-        if self == Self::Excerpt {
-            return Ok(candidates.to_vec());
-        }
+    /// Those of such runs, for full runs with `settings`.
+    fn settings(self, settings: &Settings) -> Result<Settings, Error> {
         let mut cheap = settings.clone();
+        if self == Self::Excerpt {
+            return Ok(cheap);
+        }
         let origin = Origin::Given("a run without a clock".to_owned());
         cheap.set("sim.costing", "op_count", origin);
         if self == Self::Buffer {
@@ -243,14 +263,6 @@ impl Kind {
             keys.iter().for_each(|key| cheap.remove(key));
             cheap.set_kind("ftl", "none")?;
         }
-        let of = |sizes: &Vec<Combination>| -> Result<Vec<Combination>, Error> {
-            let bytes = sizes
-                .iter()
-                .map(|size| size.config.typed.buffer.capacity_bytes.to_string());
-            let name = sizes.first().map_or("", |size| &size.buffer);
-            let grid = Grid::new(cheap.clone()).buffers([name]).sizes(bytes);
-            grid.every()
-        };
-        candidates.iter().map(of).collect()
+        Ok(cheap)
     }
 }

@@ -22,7 +22,6 @@ pub use self::hold_up::HoldUp;
 use self::search::{Found, Range, Search};
 use self::whole::Whole;
 use crate::compare::{Effort, compare};
-use crate::curve::bytes_of;
 use crate::error::Error;
 use crate::grid::{Combination, Grid};
 use crate::input::Input;
@@ -123,15 +122,15 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         return Err(Error::Internal("a grid has no combination".to_owned()));
     };
     let mut whole = Whole::read(input, &first.config, effort)?;
-    let sizes = match &plan.sizes {
-        Some(items) => bytes_of(&grid, items)?,
-        None => whole.sizes.clone(),
+    let items = match &plan.sizes {
+        Some(items) => items.clone(),
+        None => whole.sizes.iter().map(u64::to_string).collect(),
     };
-    let mut candidates = Vec::with_capacity(schemes.len());
-    for scheme in &schemes {
-        let own = grid.clone().buffers([scheme.buffer.clone()]);
-        candidates.push(own.sizes(sizes.iter().map(u64::to_string)).combinations()?);
-    }
+    let every = grid.sizes(items).every()?;
+    let mut sizes: Vec<u64> = every.iter().map(Combination::capacity).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut candidates = by_scheme(every);
     whole.fit(&mut candidates, effort)?;
     let forecasts = Forecast::all(&whole, &plan.settings, &candidates, &plan.goals)?;
     let mut search = Search {
@@ -210,6 +209,26 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         trials,
         grid: candidates.iter().map(Vec::len).sum(),
     })
+}
+
+/// The sizes of each scheme in ascending order; one, if it keeps no pages.
+fn by_scheme(every: Vec<Combination>) -> Vec<Vec<Combination>> {
+    let mut schemes: Vec<Vec<Combination>> = Vec::new();
+    for combination in every {
+        let is_own = |sizes: &&mut Vec<Combination>| sizes[0].buffer == combination.buffer;
+        match schemes.iter_mut().find(is_own) {
+            Some(sizes) => sizes.push(combination),
+            None => schemes.push(vec![combination]),
+        }
+    }
+    for sizes in &mut schemes {
+        sizes.sort_by_key(Combination::capacity);
+        sizes.dedup_by_key(|size| size.capacity());
+        if !sizes[0].config.keeps_pages() {
+            sizes.truncate(1);
+        }
+    }
+    schemes
 }
 
 /// The smallest first; of equal sizes the one that is best by the first goal.

@@ -100,7 +100,13 @@ impl Search<'_> {
         let Some(forecast) = self.forecasts.first() else {
             return Ok(None);
         };
-        let order = forecast.glimpse(self.whole, self.goals, FIRST_LOOK, self.effort)?;
+        let order = forecast.glimpse(
+            self.whole,
+            self.candidates,
+            self.goals,
+            FIRST_LOOK,
+            self.effort,
+        )?;
         self.glimpses = order.len();
         let mut order = order.into_iter().map(|(scheme, _)| scheme);
         while let Some(scheme) = order.next() {

@@ -82,7 +82,8 @@ impl Search<'_> {
             return self.race();
         }
         if let [forecast, ..] = &self.forecasts[..] {
-            let looks = forecast.glimpse(self.whole, self.goals, 2, self.effort)?;
+            let looks =
+                forecast.glimpse(self.whole, self.candidates, self.goals, 2, self.effort)?;
             self.first = looks[0];
             self.glimpses = self.candidates.len();
         }
@@ -174,13 +175,13 @@ impl Search<'_> {
     /// Makes forecasts for `wanted`.
     pub(super) fn look(&mut self, wanted: &[At]) -> Result<(), Error> {
         let mut all = self.forecasts.iter_mut();
-        all.try_for_each(|forecast| forecast.look(wanted, self.effort))
+        all.try_for_each(|forecast| forecast.look(self.candidates, wanted, self.effort))
     }
 
     /// The same for goals about counts.
     pub(super) fn look_at_counts(&mut self, wanted: &[At]) -> Result<(), Error> {
         let mut counts = self.forecasts.iter_mut().filter(|each| each.is_of_counts());
-        counts.try_for_each(|forecast| forecast.look(wanted, self.effort))
+        counts.try_for_each(|forecast| forecast.look(self.candidates, wanted, self.effort))
     }
 
     /// The best first: by place, then by how well the first goal is reached there, or at the largest size by who reaches none.

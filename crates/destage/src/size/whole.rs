@@ -1,10 +1,9 @@
 //! What one reading tells of an input; it stays in memory if there is room.
 
-use std::collections::HashSet;
-
 use destage_sim::limits::Demand;
 use destage_sim::paging::Addressing;
 use destage_sim::settings::Config;
+use destage_trace::page_bits::PageBits;
 use destage_trace::{Operation, Request};
 
 use crate::compare::Effort;
@@ -18,8 +17,8 @@ use crate::survey::Survey;
 
 /// Requests may take one part of so many of the memory for models, and pages that are written as much.
 const PART_OF_MEMORY: u64 = 4;
-/// What a page takes in a set, at most: while it grows there are two of them.
-const BYTES_OF_PAGE: u64 = 32;
+/// What a page takes in a set, at most: it may be the only one of its word, and while the set grows there are two of them.
+const BYTES_OF_PAGE: u64 = 96;
 
 /// An excerpt is one of so many parts of the input.
 const PART: u64 = 16;
@@ -37,8 +36,8 @@ pub(super) struct Whole {
     pub(super) facts: Facts,
     /// The sizes of a curve.
     pub(super) sizes: Vec<u64>,
-    /// The pages that are written, unless there are too many. Looked up, never walked.
-    written: Option<HashSet<u64>>,
+    /// The pages that are written, unless there are too many.
+    written: Option<PageBits>,
     addressing: Addressing,
 }
 
@@ -57,7 +56,7 @@ impl Whole {
         let (mut kept, mut batch) = (Some(Vec::new()), Vec::new());
         let (mut demand, mut requests) = (Demand::default(), 0);
         let most_pages = (effort.memory / PART_OF_MEMORY / BYTES_OF_PAGE).max(MOST_PAGES);
-        let (mut written, mut footprint) = (Some(HashSet::new()), 0);
+        let (mut written, mut footprint) = (Some(PageBits::default()), 0);
         while source.fill(&mut batch)? {
             requests += batch.len() as u64;
             if !counter.advance(batch.len() as u64) {
@@ -72,8 +71,8 @@ impl Whole {
                     continue;
                 };
                 let span = addressing.span(request);
-                pages.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
-                footprint = pages.len() as u64;
+                pages.insert(0, span.first, span.last());
+                footprint = pages.len();
                 if footprint > most_pages {
                     written = None;
                 }
@@ -132,8 +131,7 @@ impl Whole {
         };
         self.input.without(|request| {
             let span = self.addressing.span(request);
-            let mut pages = (0..u64::from(span.pages)).map(|offset| span.first + offset);
-            request.operation == Operation::Read && !pages.any(|page| written.contains(&page))
+            request.operation == Operation::Read && !written.has_one_of(0, span.first, span.last())
         })
     }
 

@@ -62,7 +62,7 @@ impl Config {
     /// All that decides how the device is made, as text: configurations of which it is equal have equal devices.
     #[must_use]
     pub fn device_text(&self) -> String {
-        let parameters = self.parameters().into_iter();
+        let parameters = self.chosen().into_iter();
         let of_device = parameters.filter(|(name, _)| {
             ["flash.", "ftl."]
                 .iter()

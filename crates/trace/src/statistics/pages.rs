@@ -1,20 +1,16 @@
 //! A set of pages of several volumes, small where pages stand together.
 
+use crate::page_bits::{PageBits, WORD};
 use crate::runs::Runs;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// Pages in one entry: one word of bits.
-const WORD: u64 = 64;
 
 /// More words than this at once are kept as a run, which is then smaller.
 const WORDS_MAX: u64 = 8;
 
-/// A set of pages. What its hash order could touch is a sum.
+/// A set of pages.
 #[derive(Debug, Default)]
 pub(super) struct PageSet {
-    words: HashMap<(u32, u64), u64, BuildHasherDefault<Mix>>,
-    /// Pages of long requests. Some of them may have a bit in a word as well.
+    short: PageBits,
+    /// Pages of long requests. Some of them may be among those of short ones as well.
     long: Runs<()>,
 }
 
@@ -24,21 +20,15 @@ impl PageSet {
         if last / WORD - first / WORD > WORDS_MAX {
             return self.long.update(volume, first, last, |_, _, _| ());
         }
-        for word in first / WORD..=last / WORD {
-            let low = first.saturating_sub(word * WORD).min(WORD - 1);
-            let high = (last - word * WORD).min(WORD - 1);
-            let mask = (u64::MAX << low) & (u64::MAX >> (WORD - 1 - high));
-            *self.words.entry((volume, word)).or_insert(0) |= mask;
-        }
+        self.short.insert(volume, first, last);
     }
 
     /// How many pages there are.
     pub fn len(&self) -> u64 {
         let long: u64 = self.long.iter().map(|(_, length, ())| length).sum();
-        let alone = self.words.iter().map(|((volume, word), bits)| {
-            u64::from(bits.count_ones()) - self.shared(*volume, *word, *bits)
-        });
-        long + alone.sum::<u64>()
+        let shared = |(volume, word, bits)| self.shared(volume, word, bits);
+        let shared: u64 = self.short.words().map(shared).sum();
+        long + self.short.len() - shared
     }
 
     /// How many of the pages in `bits` of a word are also in a run.
@@ -56,30 +46,6 @@ impl PageSet {
                 .map(|bit| covered(bit, bit))
                 .sum(),
         }
-    }
-}
-
-/// A multiply per word hashed, and the better bits moved down at the end.
-#[derive(Debug, Default)]
-pub(super) struct Mix(u64);
-
-impl Hasher for Mix {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
     }
 }
 
@@ -117,6 +83,6 @@ mod tests {
             pages.insert(0, start, start + (1 << 32));
         }
         assert_eq!(pages.len(), (1 << 32) + 100);
-        assert_eq!((pages.words.len(), pages.long.iter().count()), (0, 1));
+        assert_eq!((pages.short.len(), pages.long.iter().count()), (0, 1));
     }
 }

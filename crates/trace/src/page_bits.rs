@@ -1,0 +1,112 @@
+//! A set of pages as bits, those that stand together in one word.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Pages in one word.
+pub(crate) const WORD: u64 = 64;
+
+/// A set of pages of several volumes. Its order is nobody's to see: what walks it takes sums.
+#[derive(Debug, Default)]
+pub struct PageBits {
+    words: HashMap<(u32, u64), u64, BuildHasherDefault<Mix>>,
+    len: u64,
+}
+
+impl PageBits {
+    /// Adds pages `first` to `last` of `volume`.
+    pub fn insert(&mut self, volume: u32, first: u64, last: u64) {
+        for (word, mask) in words(first, last) {
+            let bits = self.words.entry((volume, word)).or_insert(0);
+            self.len += u64::from((mask & !*bits).count_ones());
+            *bits |= mask;
+        }
+    }
+
+    /// Whether one of pages `first` to `last` of `volume` is in it.
+    #[must_use]
+    pub fn has_one_of(&self, volume: u32, first: u64, last: u64) -> bool {
+        let bits = |word| self.words.get(&(volume, word)).copied().unwrap_or(0);
+        words(first, last).any(|(word, mask)| bits(word) & mask != 0)
+    }
+
+    /// How many pages there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The words, by volume and number, with their bits; in no order.
+    pub(crate) fn words(&self) -> impl Iterator<Item = (u32, u64, u64)> {
+        let words = self.words.iter();
+        words.map(|((volume, word), bits)| (*volume, *word, *bits))
+    }
+}
+
+/// The words of pages `first` to `last`, and the bits of these pages in each.
+fn words(first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
+    (first / WORD..=last / WORD).map(move |word| {
+        let low = first.saturating_sub(word * WORD).min(WORD - 1);
+        let high = (last - word * WORD).min(WORD - 1);
+        (word, (u64::MAX << low) & (u64::MAX >> (WORD - 1 - high)))
+    })
+}
+
+/// A multiply per word hashed, and the better bits moved down at the end.
+#[derive(Debug, Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PageBits;
+    use destage_base::Random;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn agrees_with_a_plain_set() {
+        let mut random = Random::new(1);
+        let (mut bits, mut plain) = (PageBits::default(), BTreeSet::new());
+        assert!(bits.is_empty());
+        for _ in 0..2000 {
+            let (volume, first) = (random.below(3) as u32, random.below(9000));
+            let last = first + random.below(200);
+            let mut pages = (first..=last).map(|page| (volume, page));
+            let known = pages.clone().any(|page| plain.contains(&page));
+            assert_eq!(bits.has_one_of(volume, first, last), known);
+            if pages.next().is_some_and(|(_, page)| page % 2 == 0) {
+                bits.insert(volume, first, last);
+                plain.extend((first..=last).map(|page| (volume, page)));
+            }
+            assert_eq!(bits.len(), plain.len() as u64);
+        }
+        bits.insert(9, u64::MAX, u64::MAX);
+        assert!(bits.has_one_of(9, u64::MAX - 99, u64::MAX) && !bits.has_one_of(9, 0, 9999));
+        assert_eq!(bits.len(), plain.len() as u64 + 1);
+    }
+}
