@@ -143,7 +143,7 @@ def curve(
     sizes: Sequence[str] | None,
     sample: float | None,
     error: tuple[float, str] | None,
-    salts: int,
+    salts: int | None,
     threads: int,
     tell: _Tell,
 ) -> tuple[str, list[str]]: ...

@@ -103,16 +103,20 @@ def curve(
     sample: float | None = None,
     error: float | None = None,
     metric: str = "buffer.destaged_pages",
-    salts: int = 8,
+    salts: int | None = None,
     profile: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Curves:
     """Metrics over the size of the buffer; without `ftl` only the buffer is looked at. docs/CURVES.md says how.
 
-    With `sample` they are estimates from `salts` samples of that share of the erase blocks (0.01), with intervals; with `error`,
+    With `sample` they are estimates from `salts` (8) samples of that share of the erase blocks (0.01), with intervals; with `error`,
     in percent of the curve's largest value, as little is sampled as `metric` needs for that.
     """
+    if sample is not None and error is not None:
+        raise _core.InputError(f"sample: {sample!r}, error: {error!r}: expected one of them")
+    if salts is not None and sample is None and error is None:
+        raise _core.InputError(f"salts: {salts!r}: expected sample or error with it")
     given, of_trace = _inputs.of(trace)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)

@@ -276,6 +276,21 @@ def test_tables_sort_filter_and_show_other_columns(tmp_path: Path, results: dest
 
 
 @needs_browser
+def test_a_search_shows_what_was_asked_for(tmp_path: Path, opened: Open) -> None:
+    buffers = ["lru", "fifo", "block-lru"]
+    answers = destage.size(MIXED, goals=["waf.bytes<9", "buffer.evictions>-1"], buffers=buffers, sizes=["1280KiB"], settings=SMALL)
+    path = tmp_path / "s.html"
+    answers.report(path)
+    page = opened(path, "size")
+    heads = [head.replace("\n", "").split("\u2195")[0].strip() for head in page.page.locator("#runs thead th").all_inner_texts()]
+    assert heads[:2] == ["buffer", "reached"] and heads[2].startswith("waf.bytes") and heads[3].startswith("buffer.evictions"), heads
+    # Two runs confirm; what the third reaches was seen without a clock.
+    assert page.column(2) == ["yes", "yes", "yes, without a clock"]
+    page.page.locator("#runs summary").click()
+    page.page.get_by_label("size", exact=True).check()
+    assert set(page.column(2)) == {"1.25 MiB"}
+
+
 def test_data_and_pictures_can_be_taken_away(tmp_path: Path, results: destage.Results, opened: Open) -> None:
     path = tmp_path / "r.html"
     results.report(path)

@@ -7,6 +7,7 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::archive::{Archive, Archived, Damaged};
 
@@ -21,11 +22,9 @@ pub trait Initial {
     /// The initial value of entry `index`.
     fn at(&self, index: usize) -> Self::Entry;
 
-    /// Writes the initial values of the entries from `first` on; a rule that is slow for one of them may be fast for many.
-    fn fill(&self, first: usize, entries: &mut [Self::Entry]) {
-        for (index, entry) in (first..).zip(entries) {
-            *entry = self.at(index);
-        }
+    /// Puts the initial values of the entries `of` behind `entries`; a rule that is slow for one of them may be fast for many.
+    fn fill(&self, of: Range<usize>, entries: &mut Vec<Self::Entry>) {
+        entries.extend(of.map(|index| self.at(index)));
     }
 }
 
@@ -128,10 +127,11 @@ impl<I: Initial> LazyTable<I> {
     #[cold]
     fn fill(initial: &I, index: usize, len: usize) -> Box<[I::Entry; CHUNK]> {
         let first = index & !(CHUNK - 1);
+        let mut chunk = Vec::with_capacity(CHUNK);
+        initial.fill(first..len.min(first + CHUNK), &mut chunk);
         // Entries past the end are never read, and the rule need not know them.
-        let mut chunk = vec![initial.at(first); CHUNK].into_boxed_slice();
-        initial.fill(first, &mut chunk[..CHUNK.min(len - first)]);
-        match chunk.try_into() {
+        chunk.resize(CHUNK, chunk[0]);
+        match chunk.into_boxed_slice().try_into() {
             Ok(chunk) => chunk,
             Err(_) => unreachable!("a chunk has so many entries"),
         }

@@ -320,14 +320,14 @@ pub(crate) struct CurveArguments {
     #[arg(long, value_name = "METRIC", default_value = "buffer.destaged_pages")]
     pub(crate) metric: String,
     /// Estimates from samples, each of this share of the erase blocks: 0.01 or 1%; every point has a 95 % interval
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", group = "sampled")]
     pub(crate) sample: Option<String>,
     /// The same, with the smallest share at which intervals of the metric are no more than this to either side, in percent of
     /// the curve's largest value
-    #[arg(long, value_name = "PERCENT", conflicts_with = "sample")]
+    #[arg(long, value_name = "PERCENT", group = "sampled")]
     pub(crate) error: Option<String>,
     /// How many samples, from 1 to 64; one has no interval
-    #[arg(long, value_name = "N", default_value_t = destage::SALTS)]
+    #[arg(long, value_name = "N", default_value_t = destage::SALTS, requires = "sampled")]
     pub(crate) salts: u32,
     #[command(flatten)]
     pub(crate) common: Common,

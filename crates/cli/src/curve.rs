@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use destage::sim::metrics;
-use destage::{Curve, CurvePlan, Curves, Number, Rate, Sampling, check_metric, curve, words};
+use destage::{
+    Curve, CurvePlan, Curves, Number, Rate, Record, Sampling, check_metric, curve, words,
+};
 
 use crate::args::CurveArguments;
 use crate::choices;
@@ -49,7 +51,11 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
             [] => String::new(),
             sentences => format!("\n{}\n", sentences.join("\n")),
         };
-        format!("{heading}\n\n{tables}\n{}{conclusion}", ways(&curves))
+        let unmeasured = unmeasured(&curves, &records, &arguments.metric).unwrap_or_default();
+        format!(
+            "{heading}\n\n{tables}\n{unmeasured}{}{conclusion}",
+            ways(&curves)
+        )
     };
     work.deliver(&records, content, text)
 }
@@ -120,6 +126,22 @@ fn tables(curves: &Curves, metric: &str) -> String {
         }
     }
     format!("{metric}\n\n{}", table.within(summary::width()))
+}
+
+/// Why no size has `metric`, if none has.
+fn unmeasured(curves: &Curves, records: &[Record], metric: &str) -> Option<String> {
+    let lacks = |record: &Record| record.metrics.get(metric).is_none();
+    let is_simulated = |record: &Record| record.ftl != "none";
+    let because = match (
+        curves.curves.iter().all(Curve::has_every_size),
+        records.iter().any(is_simulated),
+    ) {
+        _ if !records.iter().all(lacks) => return None,
+        (true, _) if metric.starts_with("buffer.") => "one pass over all sizes does not tell it",
+        (_, false) => "without --ftl there is no flash, and no time passes",
+        (_, true) => "there is nothing to measure it on",
+    };
+    Some(format!("No size has {metric}: {because}.\n"))
 }
 
 /// How the curves came to be, in words.

@@ -43,11 +43,18 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         Form::Html => page(&answers.to_json(), None),
     };
     let text = || {
-        let heading = words::heading(&records);
+        let heading = words::heading(&simulated(&records));
         let words = conclusion.join("\n");
         format!("{heading}\n\n{words}\n\n{}", table(&answers))
     };
     work.deliver(&records, content, text)
+}
+
+/// Those of `records` that ran on the device of the best one: what only said where to look has none.
+fn simulated(records: &[Record]) -> Vec<Record> {
+    let layer = records.first().map(|record| &record.ftl);
+    let with_it = records.iter().filter(|record| Some(&record.ftl) == layer);
+    with_it.cloned().collect()
 }
 
 /// Those that reach the goals, or seem to, at their smallest size that was tried, then the others at the largest.

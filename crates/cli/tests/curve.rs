@@ -23,6 +23,7 @@ fn what_is_wrong_is_said() {
         (&["--error", "much"], "--error \"much\": expected percent"),
         (&["--sample", "1%", "--error", "5%"], "cannot be used with"),
         (&["--sample", "1%", "--salts", "99"], "--salts 99: expected"),
+        (&["--salts", "4"], "<--sample <RATE>|--error <PERCENT>>"),
         (
             &["--sample", "1%", "--metric", "response.mean_ms"],
             "is not sampled",
@@ -92,4 +93,50 @@ fn a_trace_that_can_be_read_once_needs_sizes_for_runs() {
     );
     assert_eq!(curve(&["--buffers", "fab", "--sizes", "8KiB"]).status, 0);
     assert_eq!(curve(&["--buffers", "lru"]).status, 0);
+}
+
+#[test]
+fn a_metric_that_no_size_has_is_said_to_be_missing() {
+    let place = Place::new();
+    let said = |more: &[&str]| {
+        let workload = "zipf:requests=500,footprint_pages=50";
+        let first = ["curve", "--workload", workload, "--sizes", "64KiB"];
+        let text = place.succeed(&[&first, more].concat());
+        assert!(!text.contains("auto"), "{text}");
+        let line = text.lines().find(|line| line.starts_with("No size has "));
+        line.map(str::to_owned)
+    };
+    for (more, because) in [
+        (
+            &["--metric", "response.mean_ms"][..],
+            "response.mean_ms: without --ftl there is no flash, and no time passes.",
+        ),
+        (
+            &["--metric", "buffer.oldest_dirty_ms_max"],
+            "buffer.oldest_dirty_ms_max: one pass over all sizes does not tell it.",
+        ),
+        (
+            &["--metric", "ftl.merges.full", "--ftl", "page"],
+            "ftl.merges.full: there is nothing to measure it on.",
+        ),
+    ] {
+        assert_eq!(
+            said(more),
+            Some(format!("No size has {because}")),
+            "{more:?}"
+        );
+    }
+    assert_eq!(
+        said(&["--metric", "response.mean_ms", "--ftl", "page"]),
+        None
+    );
+    assert_eq!(
+        said(&[
+            "--metric",
+            "buffer.oldest_dirty_ms_max",
+            "--buffers",
+            "lru,fab"
+        ]),
+        None
+    );
 }

@@ -248,3 +248,21 @@ fn ranges_of_sizes_and_all_buffers_are_compared() {
         outcome.errors
     );
 }
+
+#[test]
+fn what_only_said_where_to_look_is_not_in_the_line_of_a_search() {
+    let place = Place::new();
+    let text = place.succeed(&[
+        "size",
+        "--workload",
+        "zipf:requests=2000,footprint_pages=300",
+        "--goal",
+        "waf.host<9",
+        "--buffers",
+        "lru,fab,bplru",
+    ]);
+    assert!(text.contains("yes, without a clock"), "{text}");
+    let line = text.lines().nth(1).expect("two lines");
+    assert!(line.contains("FTL page, 8 dies"), "{text}");
+    assert!(!line.contains(" to "), "{text}");
+}

@@ -348,3 +348,26 @@ fn parts_of_a_study_are_counted_and_joined() {
         );
     }
 }
+
+#[test]
+fn a_study_that_was_stopped_says_what_is_missing() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let all = ["study", "small.toml", "--results", "kept"];
+    place.succeed(&all);
+    let table = place.read("kept/small/results.csv");
+    // As if it had been stopped before the last of its runs, and before its report.
+    let runs = std::fs::read_dir(place.path("kept/runs")).expect("results");
+    let run = runs.last().expect("a result").expect("a file").path();
+    std::fs::remove_file(run).expect("it goes");
+    std::fs::remove_dir_all(place.path("kept/small")).expect("it goes");
+    let text = place.succeed(&["study", "status", "kept"]);
+    assert_eq!(text, "small: 7 of 8 results, 1 missing\n");
+    let missing = place.succeed(&["study", "missing", "kept"]);
+    assert_eq!(missing.lines().count(), 1, "{missing}");
+    let outcome = place.run(&["study", "merge", "kept"]);
+    refused(&outcome, &["small: 1 of 8 results are missing"]);
+    place.succeed(&[&all[..], &["--shard", "1/1"]].concat());
+    place.succeed(&["study", "merge", "kept"]);
+    assert_eq!(place.read("kept/small/results.csv"), table);
+}

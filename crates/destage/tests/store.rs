@@ -104,10 +104,13 @@ fn a_damaged_result_is_computed_again() {
     let mut names = whole.keys();
     let (one, other) = (names.next().unwrap(), names.next().unwrap());
     let path = |name: &str| folder.path().join("runs").join(name);
-    // Cut off, and another run's result in its place.
+    // Cut off, another run's result in its place, and a key without a result.
     std::fs::write(path(one), &whole[one][..whole[one].len() / 2]).unwrap();
-    std::fs::write(path(other), names.next().map(|name| &whole[name]).unwrap()).unwrap();
-    assert_eq!(results(STUDY, folder.path()), (first, 2));
+    let third = names.next().unwrap();
+    std::fs::write(path(other), &whole[third]).unwrap();
+    let empty = whole[third].replacen("\"result\"", "\"results\"", 1);
+    std::fs::write(path(third), empty).unwrap();
+    assert_eq!(results(STUDY, folder.path()), (first, 3));
     assert_eq!(kept(folder.path()), whole);
 }
 
@@ -189,4 +192,8 @@ fn a_folder_without_plans_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = Store::existing(folder.path()).unwrap_err().to_string();
     assert!(error.contains("has no plans of studies"), "{error}");
+    // A worker found no room for its plan.
+    std::fs::create_dir(folder.path().join("plans")).unwrap();
+    let store = Store::existing(folder.path()).unwrap();
+    assert_eq!(store.plans().unwrap_err().to_string(), error);
 }

@@ -5,6 +5,9 @@
 //! An FTL that breaks a rule has a bug, so a breach is a panic, in every build: the check is one comparison
 //! with a counter that has to be advanced anyway.
 
+use alloc::vec::Vec;
+use core::ops::Range;
+
 use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
 
@@ -68,21 +71,21 @@ impl Initial for InitialBlocks {
     }
 
     /// Plane by plane: of each the first are full.
-    fn fill(&self, first: usize, entries: &mut [BlockState]) {
-        let (mut left, mut block) = (entries, first as u32);
-        while !left.is_empty() {
+    fn fill(&self, of: Range<usize>, entries: &mut Vec<BlockState>) {
+        let (mut block, end) = (of.start as u32, of.end as u32);
+        while block < end {
             let (plane, index) = (block / self.blocks_per_plane, block % self.blocks_per_plane);
-            let here = left.len().min((self.blocks_per_plane - index) as usize);
-            let (of_plane, behind) = left.split_at_mut(here);
+            let here = (self.blocks_per_plane - index).min(end - block);
             let of_planes = self.full_blocks.saturating_sub(plane).div_ceil(self.planes);
-            let full = of_planes.saturating_sub(index) as usize;
-            let (full, free) = of_plane.split_at_mut(here.min(full));
-            full.fill(self.at(block as usize));
-            free.fill(BlockState {
+            let full = of_planes.saturating_sub(index).min(here);
+            let behind = entries.len() + here as usize;
+            entries.resize(entries.len() + full as usize, self.at(block as usize));
+            let free = BlockState {
                 programmed: 0,
                 erases: 0,
-            });
-            (left, block) = (behind, block + here as u32);
+            };
+            entries.resize(behind, free);
+            block += here;
         }
     }
 }
@@ -381,13 +384,11 @@ mod tests {
         };
         for full in [0, 1, 2, 3, 1024, 1801, 2100] {
             let rule = InitialBlocks::new(&geometry, full);
-            let blank = BlockState {
-                programmed: 9,
-                erases: 9,
-            };
-            let mut blocks = alloc::vec![blank; 2100];
-            let pieces = (0..).step_by(1024).zip(blocks.chunks_mut(1024));
-            pieces.for_each(|(first, piece)| rule.fill(first, piece));
+            let mut blocks = Vec::new();
+            for first in (0..2100).step_by(1024) {
+                rule.fill(first..2100.min(first + 1024), &mut blocks);
+            }
+            assert_eq!(blocks.len(), 2100);
             for (index, block) in blocks.iter().enumerate() {
                 assert_eq!(*block, rule.at(index), "{full} {index}");
             }

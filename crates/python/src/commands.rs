@@ -185,7 +185,7 @@ pub(crate) fn curve(
     sizes: Option<Vec<String>>,
     sample: Option<f64>,
     error: Option<(f64, String)>,
-    salts: u32,
+    salts: Option<u32>,
     threads: usize,
     tell: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<String>)> {
@@ -198,7 +198,10 @@ pub(crate) fn curve(
         settings: settings.of.clone(),
         buffers,
         sizes,
-        sampling: rate.map(|rate| Sampling { rate, salts }),
+        sampling: rate.map(|rate| Sampling {
+            rate,
+            salts: salts.unwrap_or(destage::SALTS),
+        }),
     };
     let input = input.0.clone();
     let curves = watched(py, &settings.watch, tell, move |watch| {

@@ -273,9 +273,13 @@ fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
 /// The smallest buffers that reach goals.
 fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let mut content = Content::new("size", "The smallest buffer").concluded(fields);
-    let reached = list(fields.remove("answers"))
-        .into_iter()
-        .map(|answer| (answer, "yes"));
+    let reached =
+        list(fields.remove("answers")).into_iter().map(|answer| {
+            match answer["confirmed"].as_bool() {
+                Some(true) => (answer, "yes"),
+                _ => (answer, "yes, without a clock"),
+            }
+        });
     let missed = list(fields.remove("missed"))
         .into_iter()
         .map(|answer| (answer, "no"));

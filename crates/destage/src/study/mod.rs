@@ -186,7 +186,8 @@ fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
 }
 
 impl Study {
-    /// Runs what is not yet in `store`, and arranges what the figures show.
+    /// Runs what is not yet in `store`, and arranges what the figures show. The plan is kept there first, so that of a study that
+    /// was stopped it can be told what is missing.
     ///
     /// # Errors
     /// What is wrong with the study, an input or the store, or that `effort.progress` asked to stop.
@@ -198,9 +199,10 @@ impl Study {
         effort: &Effort<'_>,
     ) -> Result<StudyReport, Error> {
         let started = Instant::now();
-        let cells = self.cells(scale, traces, &Extra::default())?;
-        self.check_figures(&cells)?;
-        let rows = complete(&[cells], store, effort)?.pop().unwrap_or_default();
+        let prepared = self.prepare(scale, traces)?;
+        prepared.keep_plan(store)?;
+        let cells = [prepared.cells];
+        let rows = complete(&cells, store, effort)?.pop().unwrap_or_default();
         Ok(StudyReport {
             manifest: Manifest::of_study(started),
             title: self.title().to_owned(),

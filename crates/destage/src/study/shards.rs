@@ -82,7 +82,7 @@ pub struct Planned {
 
 /// A study whose runs are known: what a worker keeps from part to part.
 pub struct Prepared {
-    cells: Cells,
+    pub(super) cells: Cells,
     keys: Vec<Key>,
     /// The first of each of the different runs.
     different: Vec<usize>,

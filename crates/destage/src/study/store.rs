@@ -93,10 +93,7 @@ impl Store {
     /// If there are none.
     pub fn existing(folder: &Path) -> Result<Self, Error> {
         if !folder.join("plans").is_dir() {
-            return Err(Error::Input(format!(
-                "{}: has no plans of studies; expected the folder of `destage study FILE.toml --results DIR --shard I/N`",
-                folder.display()
-            )));
+            return Err(no_plans(folder));
         }
         Self::open(folder)
     }
@@ -104,7 +101,7 @@ impl Store {
     /// The plans of studies, by name.
     ///
     /// # Errors
-    /// If one cannot be read.
+    /// If there is none, or one cannot be read.
     pub fn plans(&self) -> Result<Vec<Plan>, Error> {
         let entries = self
             .plans
@@ -116,6 +113,9 @@ impl Store {
             if path.extension().is_some_and(|ending| ending == "json") {
                 paths.push(path);
             }
+        }
+        if paths.is_empty() {
+            return Err(no_plans(self.plans.parent().unwrap_or(&self.plans)));
         }
         paths.sort();
         let read = |path: &PathBuf| {
@@ -146,7 +146,7 @@ impl Store {
     pub(crate) fn read(&self, key: &Key) -> Option<Value> {
         let text = std::fs::read_to_string(self.path(key)).ok()?;
         let mut kept: Value = serde_json::from_str(&text).ok()?;
-        (kept["key"] == key.of).then(|| kept["result"].take())
+        (kept["key"] == key.of && kept["result"].is_object()).then(|| kept["result"].take())
     }
 
     /// The result under the key that is called `name`. What is damaged is not there.
@@ -154,7 +154,7 @@ impl Store {
         let path = self.folder.join(format!("{name}.json"));
         let text = std::fs::read_to_string(path).ok()?;
         let mut kept: Value = serde_json::from_str(&text).ok()?;
-        (name_of(&kept["key"]) == name).then(|| kept["result"].take())
+        (name_of(&kept["key"]) == name && kept["result"].is_object()).then(|| kept["result"].take())
     }
 
     /// Keeps `result` under `key`.
@@ -188,6 +188,13 @@ fn put(folder: &Path, path: &Path, what: &Value) -> Result<(), Error> {
 
 fn name_of(key: &Value) -> String {
     hexadecimal(&Sha256::digest(key.to_string().as_bytes()))
+}
+
+fn no_plans(folder: &Path) -> Error {
+    Error::Input(format!(
+        "{}: has no plans of studies; expected the folder of results of `destage study FILE.toml --results DIR`, whole or in parts",
+        folder.display()
+    ))
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> Error {

@@ -43,19 +43,20 @@ pub fn heading(records: &[Record]) -> String {
     format!("{trace}{}", parts.join(", "))
 }
 
-/// The counts of the device on which all of `records` ran. Their blocks may differ where they follow from input or layer.
+/// The counts of the device on which all of `records` ran. Their blocks may differ where they follow from input or layer, and nobody
+/// knows how many there are where only the buffer was looked at.
 #[must_use]
 pub fn device(records: &[Record]) -> String {
     let counts = |name: &'static str| records.iter().filter_map(move |record| record.whole(name));
     let count = |name| counts(name).next().unwrap_or(0);
     let blocks = || counts("flash.blocks_per_plane");
     let blocks = match (blocks().min(), blocks().max()) {
-        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
-        (Some(blocks), _) => blocks.to_string(),
-        _ => "auto".to_owned(),
+        (Some(least), Some(most)) if least < most => format!(" x {least} to {most} blocks x"),
+        (Some(blocks), _) => format!(" x {blocks} blocks x"),
+        _ => ", blocks of".to_owned(),
     };
     format!(
-        "{} dies x {} planes x {blocks} blocks x {} pages of {}",
+        "{} dies x {} planes{blocks} {} pages of {}",
         count("flash.dies"),
         count("flash.planes_per_die"),
         count("flash.pages_per_block"),

@@ -53,9 +53,9 @@ metrics! {
     HOST_BYTES_WRITTEN = "host.bytes_written", "bytes";
     /// Host response time: arrival to completion.
     RESPONSE = "response.*_ms", "ms";
-    /// The same, of reads.
+    /// Host response time of reads.
     RESPONSE_READ = "response.read.*_ms", "ms";
-    /// The same, of writes, flushes and trims.
+    /// Host response time of writes, flushes and trims.
     RESPONSE_WRITE = "response.write.*_ms", "ms";
     /// From being sent to the device to completion.
     DEVICE_RESPONSE = "device_response.*_ms", "ms";

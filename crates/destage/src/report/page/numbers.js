@@ -43,8 +43,7 @@ function withUnit(value, unit) {
   if (!isNumber(value)) return "-";
   if (unit === "bytes") {
     const { unit: name, factor } = scaleOf(unit, value);
-    const number = value / factor;
-    return `${Number.isInteger(number * 2) ? number : short(number)} ${name}`;
+    return `${Number((value / factor).toPrecision(4))} ${name}`;
   }
   return unit ? `${short(value)} ${unit}` : short(value);
 }

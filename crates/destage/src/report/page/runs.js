@@ -14,8 +14,10 @@ const NICE = { write_hits_percent: "write hits" };
 
 /** The runs of a page with what is known of their columns. */
 class Runs {
-  constructor({ columns, rows, same, ranges }) {
+  constructor({ columns, rows, same, ranges }, goals) {
     Object.assign(this, { columns, rows, same });
+    /** What was asked for, of a search. */
+    this.goals = different((goals || []).map((goal) => this.find(String(goal).split(/[<>]/)[0])).filter((index) => index >= 0));
     /** Between which two numbers metrics lie, by row. */
     this.ranges = new Map(rows.map((row, index) => [row, ranges?.[index]]));
     this.values = columns.map((_, index) => different(rows.map((row) => row[index])));
@@ -44,7 +46,7 @@ class Runs {
   chosen() {
     const more = new Set(TELLING.map((name) => this.find(name)));
     const names = this.indices(({ kind, name }, index) => kind === "error" || (kind === "name" && (this.varies(index) || name === "buffer")));
-    const metrics = this.metrics.filter((index) => more.has(index));
+    const metrics = different([...this.goals, ...this.metrics.filter((index) => more.has(index))]);
     return [...names.filter((index) => this.columns[index].kind === "name"), ...(metrics.length ? metrics : this.metrics.slice(0, 8)), ...names.filter((index) => this.columns[index].kind === "error")];
   }
 
@@ -216,12 +218,11 @@ class Explorer {
 
 /** The whole of a comparison. */
 function showRuns(content, data) {
-  const runs = new Runs(data.table);
-  const goal = data.goals && runs.find(String(data.goals[0]).split(/[<>]/)[0]);
+  const runs = new Runs(data.table, data.goals);
   if (runs.rows.length > 1 && runs.metrics.length) {
     const part = section("Explore", "explore");
     content.append(part);
-    new Explorer(part, runs, goal);
+    new Explorer(part, runs, runs.goals[0]);
   }
   const part = section("All runs", "runs");
   content.append(part);

@@ -1,5 +1,8 @@
 //! The counts of a die, and what its tables hold before the first request.
 
+use alloc::vec::Vec;
+use core::ops::Range;
+
 use destage_base::archived;
 use destage_base::lazy::Initial;
 
@@ -117,21 +120,18 @@ impl Initial for InitialMap {
     }
 
     /// Block by block.
-    fn fill(&self, first: usize, entries: &mut [u32]) {
+    fn fill(&self, of: Range<usize>, entries: &mut Vec<u32>) {
         let Shape { data_pages, .. } = self.0;
-        let mut left = entries;
-        let mut page = first as u32;
         if !self.0.filled || self.0.shared.is_some() {
-            let of_pages = (first..).zip(left);
-            return of_pages.for_each(|(page, entry)| *entry = self.at(page));
+            return entries.extend(of.map(|page| self.at(page)));
         }
-        while !left.is_empty() {
+        let (mut page, end) = (of.start as u32, of.end as u32);
+        while page < end {
             let (block, offset) = (page / data_pages, page % data_pages);
-            let here = left.len().min((data_pages - offset) as usize);
-            let (of_block, behind) = left.split_at_mut(here);
+            let here = (data_pages - offset).min(end - page);
             let ppn = self.0.slot(block) << self.0.page_bits | offset;
-            (ppn..).zip(of_block).for_each(|(ppn, entry)| *entry = ppn);
-            (left, page) = (behind, page + here as u32);
+            entries.extend(ppn..ppn + here);
+            page += here;
         }
     }
 }
@@ -156,24 +156,24 @@ impl Initial for InitialOwner {
     }
 
     /// Block by block; blocks and what is filled at once are powers of two.
-    fn fill(&self, first: usize, entries: &mut [u32]) {
+    fn fill(&self, of: Range<usize>, entries: &mut Vec<u32>) {
         let shape = &self.0;
         let per_block = 1 << shape.page_bits;
-        if shape.shared.is_some() || !first.is_multiple_of(per_block) {
-            let of_pages = (first..).zip(entries);
-            return of_pages.for_each(|(ppn, entry)| *entry = self.at(ppn));
+        if shape.shared.is_some() || !of.start.is_multiple_of(per_block) {
+            return entries.extend(of.map(|ppn| self.at(ppn)));
         }
-        let slots = (first >> shape.page_bits) as u32..;
-        for (slot, of_block) in slots.zip(entries.chunks_mut(per_block)) {
-            let number = shape.number(slot);
+        let end = of.end;
+        for first in of.step_by(per_block) {
+            let number = shape.number((first >> shape.page_bits) as u32);
             let held = match shape.filled && number < shape.full_blocks() {
                 true => shape.valid_of_full(number),
                 false => 0,
             };
-            let (holding, empty) = of_block.split_at_mut(of_block.len().min(held.into()));
-            let pages = number.wrapping_mul(shape.data_pages)..;
-            pages.zip(holding).for_each(|(page, entry)| *entry = page);
-            empty.fill(NONE);
+            let here = per_block.min(end - first);
+            let behind = entries.len() + here;
+            let page = number.wrapping_mul(shape.data_pages);
+            entries.extend(page..page.wrapping_add(here.min(held.into()) as u32));
+            entries.resize(behind, NONE);
         }
     }
 }
@@ -205,41 +205,35 @@ impl Initial for InitialBlock {
     }
 
     /// Plane by plane: of each the first are full.
-    fn fill(&self, first: usize, entries: &mut [Block]) {
+    fn fill(&self, of: Range<usize>, entries: &mut Vec<Block>) {
         let shape = &self.0;
-        let (mut left, mut slot) = (entries, first as u32);
-        while !left.is_empty() {
+        let (mut slot, end) = (of.start as u32, of.end as u32);
+        while slot < end {
             let (plane, index) = (slot / shape.blocks_per_plane, slot % shape.blocks_per_plane);
-            let here = left.len().min((shape.blocks_per_plane - index) as usize);
-            let (of_plane, behind) = left.split_at_mut(here);
-            let full = shape.full_in(plane).saturating_sub(index) as usize;
-            let (full, free) = of_plane.split_at_mut(here.min(full));
-            let mut number = index * shape.planes + plane;
-            for block in &mut *full {
-                *block = Block {
-                    sequence: number + 1,
-                    valid: shape.data_pages as u16,
-                };
-                number += shape.planes;
-            }
+            let here = (shape.blocks_per_plane - index).min(end - slot);
+            let behind = entries.len() + here as usize;
+            let full = shape.full_in(plane).saturating_sub(index).min(here);
+            let number = |place: u32| (index + place) * shape.planes + plane;
+            entries.extend((0..full).map(|place| Block {
+                sequence: number(place) + 1,
+                valid: shape.data_pages as u16,
+            }));
             // The last of all may hold fewer.
-            if let Some(last) = full.last_mut() {
-                last.valid = shape.valid_of_full(number - shape.planes);
+            if let (1.., Some(last)) = (full, entries.last_mut()) {
+                last.valid = shape.valid_of_full(number(full - 1));
             }
-            free.fill(Block {
+            let free = Block {
                 sequence: 0,
                 valid: 0,
-            });
-            (left, slot) = (behind, slot + here as u32);
+            };
+            entries.resize(behind, free);
+            slot += here;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec;
-    use alloc::vec::Vec;
-
     use super::*;
 
     /// Shapes of dies of three planes, some with a last block that is not full.
@@ -270,10 +264,12 @@ mod tests {
     }
 
     /// Fills pieces of a table as they are filled where it is touched.
-    fn filled<I: Initial>(rule: &I, len: usize, blank: I::Entry) -> Vec<I::Entry> {
-        let mut entries = vec![blank; len];
-        let pieces = (0..).step_by(1024).zip(entries.chunks_mut(1024));
-        pieces.for_each(|(first, piece)| rule.fill(first, piece));
+    fn filled<I: Initial>(rule: &I, len: usize) -> Vec<I::Entry> {
+        let mut entries = Vec::new();
+        for first in (0..len).step_by(1024) {
+            rule.fill(first..len.min(first + 1024), &mut entries);
+        }
+        assert_eq!(entries.len(), len);
         entries
     }
 
@@ -282,23 +278,19 @@ mod tests {
         for shape in shapes() {
             let blocks = (shape.planes * shape.blocks_per_plane) as usize;
             let map = InitialMap(shape);
-            let pages = filled(&map, shape.mapped_pages() as usize, 9);
+            let pages = filled(&map, shape.mapped_pages() as usize);
             assert!(
                 (0..).zip(&pages).all(|(page, at)| map.at(page) == *at),
                 "{shape:?}"
             );
             let owner = InitialOwner(shape);
-            let pages = filled(&owner, blocks << shape.page_bits, 9);
+            let pages = filled(&owner, blocks << shape.page_bits);
             assert!(
                 (0..).zip(&pages).all(|(at, page)| owner.at(at) == *page),
                 "{shape:?}"
             );
             let block = InitialBlock(shape);
-            let blank = Block {
-                sequence: 9,
-                valid: 9,
-            };
-            let known = filled(&block, blocks, blank);
+            let known = filled(&block, blocks);
             for (slot, known) in known.iter().enumerate() {
                 let expected = block.at(slot);
                 assert_eq!(
