@@ -112,6 +112,26 @@ fn the_two_best_are_those_of_the_grid_where_flash_collects_garbage() {
     }
 }
 
+/// No buffer at all is smaller than the smallest, also where that does better.
+#[test]
+fn nothing_is_smaller_than_no_buffer() {
+    for goal in ["waf.host<5", "response.write.mean_ms<1e6"] {
+        let answers = answers(&[goal]);
+        let (best, next) = (&answers.answers[0], &answers.answers[1]);
+        assert_eq!(
+            (&*best.record.buffer, best.confirmed),
+            ("nocache", true),
+            "{goal}"
+        );
+        assert_eq!(next.bytes, answers.sizes[0], "{goal}");
+        let first = &answers.conclusions()[0];
+        assert!(
+            first.starts_with("nocache is the smallest buffer"),
+            "{first}"
+        );
+    }
+}
+
 #[test]
 fn of_times_the_next_is_that_of_the_grid() {
     for limit in [0.5, 0.2, 0.05] {

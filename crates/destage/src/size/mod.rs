@@ -231,11 +231,12 @@ fn by_scheme(every: Vec<Combination>) -> Vec<Vec<Combination>> {
     schemes
 }
 
-/// The smallest first; of equal sizes the one that is best by the first goal.
+/// The smallest first, no buffer at all before any; of equal sizes the one that is best by the first goal.
 fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     let first = &goals[0];
-    answers.sort_by(|(a, one), (b, other)| {
-        a.cmp(b).then(first.rank(one).total_cmp(&first.rank(other)))
+    answers.sort_by(|(_, one), (_, other)| {
+        let by_size = one.capacity().cmp(&other.capacity());
+        by_size.then(first.rank(one).total_cmp(&first.rank(other)))
     });
 }
 

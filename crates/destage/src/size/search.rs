@@ -191,16 +191,20 @@ impl Search<'_> {
         counts.try_for_each(|forecast| forecast.look(self.candidates, wanted, self.effort))
     }
 
-    /// The best first: by place, then by how well the first goal is reached there, or at the largest size by who reaches none.
+    /// The best first: by place, no buffer at all before the smallest, then by how well the first goal is reached there, or at the
+    /// largest size by who reaches none.
     pub(super) fn sort(&self, all: &mut [At]) {
         let rank = |(scheme, place): At| {
             let place = place.min(self.candidates[scheme].len() - 1);
             let value = self.value(0, scheme, place);
             value.map_or(f64::INFINITY, |value| self.goals[0].rank_of(value))
         };
+        let keeps_pages = |scheme: usize| self.candidates[scheme][0].config.keeps_pages();
         all.sort_by(|one, other| {
-            let by_rank = rank(*one).total_cmp(&rank(*other));
-            one.1.cmp(&other.1).then(by_rank).then(one.0.cmp(&other.0))
+            let by_size = one.1.cmp(&other.1);
+            let by_size = by_size.then_with(|| keeps_pages(one.0).cmp(&keeps_pages(other.0)));
+            let by_rank = || rank(*one).total_cmp(&rank(*other));
+            by_size.then_with(by_rank).then(one.0.cmp(&other.0))
         });
     }
 

@@ -63,7 +63,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     if !unconfirmed.is_empty() {
         let _ = write!(
             tried,
-            " Not run in full, since they seem to need more: {}.",
+            " Not run in full, since they seem to need as much or more: {}.",
             unconfirmed.join(", ")
         );
     }
