@@ -18,7 +18,7 @@ use serde_json::{Map, json};
 use crate::compare::{Effort, compare};
 use crate::error::Error;
 use crate::facts::Facts;
-use crate::grid::{Combination, Grid};
+use crate::grid::{Combination, Grid, capacities};
 use crate::input::Input;
 use crate::json;
 use crate::manifest::Manifest;
@@ -309,11 +309,8 @@ fn grid(plan: &CurvePlan) -> Result<Grid, Error> {
 
 /// The sizes that `items` stand for, ascending.
 pub(crate) fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
-    let combinations = grid.clone().sizes(items.iter().cloned()).every()?;
-    let mut sizes: Vec<u64> = combinations.iter().map(Combination::capacity).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    Ok(sizes)
+    let sized = grid.clone().sizes(items.iter().cloned());
+    Ok(capacities(&sized.every()?))
 }
 
 /// What was read.

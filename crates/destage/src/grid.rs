@@ -32,7 +32,7 @@ impl Combination {
         })
     }
 
-    /// Bytes of its buffer, if it keeps pages.
+    /// Bytes that were chosen for its buffer, also where the scheme keeps no pages.
     pub(crate) fn capacity(&self) -> u64 {
         self.config.typed.buffer.capacity_bytes
     }
@@ -253,6 +253,14 @@ fn all_sizes(items: &[String]) -> Result<Vec<String>, Error> {
     Ok(sizes)
 }
 
+/// The different sizes of the buffers of `combinations` in bytes, ascending.
+pub(crate) fn capacities(combinations: &[Combination]) -> Vec<u64> {
+    let mut sizes: Vec<u64> = combinations.iter().map(Combination::capacity).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
 /// The items, or one that leaves things as they are.
 fn of(items: &Option<Vec<String>>) -> Vec<Option<&String>> {
     match items {
@@ -338,8 +346,7 @@ mod tests {
     fn sizes(items: &[&str]) -> Result<Vec<u64>, String> {
         let grid = Grid::new(Settings::new()).sizes(items.iter().copied());
         let all = grid.combinations().map_err(|error| error.to_string())?;
-        let size = |each: &Combination| each.config.typed.buffer.capacity_bytes;
-        Ok(all.iter().map(size).collect())
+        Ok(all.iter().map(Combination::capacity).collect())
     }
 
     #[test]

@@ -23,7 +23,7 @@ use self::search::{Found, Range, Search};
 use self::whole::Whole;
 use crate::compare::{Effort, compare};
 use crate::error::Error;
-use crate::grid::{Combination, Grid};
+use crate::grid::{Combination, Grid, capacities};
 use crate::input::Input;
 use crate::json;
 use crate::manifest::Manifest;
@@ -127,9 +127,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         None => whole.sizes.iter().map(u64::to_string).collect(),
     };
     let every = grid.sizes(items).every()?;
-    let mut sizes: Vec<u64> = every.iter().map(Combination::capacity).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
+    let sizes = capacities(&every);
     let mut candidates = by_scheme(every);
     whole.fit(&mut candidates, effort)?;
     let forecasts = Forecast::all(&whole, &plan.settings, &candidates, &plan.goals)?;
@@ -137,6 +135,10 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         goals: &plan.goals,
         whole: &whole,
         candidates: &candidates,
+        keeps_pages: candidates
+            .iter()
+            .map(|sizes| sizes[0].config.keeps_pages())
+            .collect(),
         forecasts,
         first: (0, 0),
         glimpses: 0,
@@ -150,7 +152,9 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     };
     search.carry_out()?;
     let (runs, ended, trials) = (search.runs(), search.ended(), search.trials());
-    let nearest = search.nearest.map(|scheme| schemes[scheme].buffer.clone());
+    let nearest = search
+        .nearest
+        .map(|scheme| candidates[scheme][0].buffer.clone());
     let Found {
         mut answers,
         mut seeming,

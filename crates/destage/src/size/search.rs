@@ -30,6 +30,8 @@ pub(super) struct Search<'a> {
     pub(super) whole: &'a Whole,
     /// The combinations of each scheme, by size.
     pub(super) candidates: &'a [Vec<Combination>],
+    /// Which of them keep pages: to ask takes a scheme that is made.
+    pub(super) keeps_pages: Vec<bool>,
     pub(super) forecasts: Vec<Forecast>,
     /// With what forecasts begin, and how many runs said that.
     pub(super) first: At,
@@ -199,10 +201,9 @@ impl Search<'_> {
             let value = self.value(0, scheme, place);
             value.map_or(f64::INFINITY, |value| self.goals[0].rank_of(value))
         };
-        let keeps_pages = |scheme: usize| self.candidates[scheme][0].config.keeps_pages();
         all.sort_by(|one, other| {
             let by_size = one.1.cmp(&other.1);
-            let by_size = by_size.then_with(|| keeps_pages(one.0).cmp(&keeps_pages(other.0)));
+            let by_size = by_size.then(self.keeps_pages[one.0].cmp(&self.keeps_pages[other.0]));
             let by_rank = || rank(*one).total_cmp(&rank(*other));
             by_size.then_with(by_rank).then(one.0.cmp(&other.0))
         });

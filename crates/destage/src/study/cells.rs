@@ -267,7 +267,7 @@ impl Study {
         let mut seen = BTreeMap::new();
         let labelled = combinations.into_iter().map(|combination| {
             let name = &combination.buffer;
-            let capacity = combination.config.typed.buffer.capacity_bytes;
+            let capacity = combination.capacity();
             let turn = seen
                 .entry((name.clone(), combination.ftl.clone(), capacity))
                 .or_insert(0);
