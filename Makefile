@@ -36,28 +36,28 @@ test: setup no-std ## every test; at the end, which were skipped and why
 	@mkdir -p $(TARGET)
 	@set -o pipefail; { \
 		$(CARGO) test --workspace --locked -- $(OUTSIDE) && \
-		$(CARGO) test --locked -p destage-trace -p destage-cli -p destage-fuzz --features $(PARQUET) --lib --test 'parquet*' --test replay -- $(OUTSIDE); \
+		$(CARGO) test --locked -p destage-trace -p destage-cli -p destage-fuzz --features $(PARQUET) --tests parquet -- $(OUTSIDE); \
 	} 2>&1 | tee $(TARGET)/test-output
 	@if reason=$$(sh python/tests/usable.sh $(PYTHON)); then $(MAKE) --no-print-directory python-test; \
 		else echo "make python-test: skipped: $$reason"; fi
 	@sh tests/skipped.sh $(TARGET)/test-output
 
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
-	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test matrix
+	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test suite matrix::
 
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
-	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test cuts -- --nocapture
-	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test cut
-	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-flash --test power_again
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test suite cuts:: -- --nocapture
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test suite cut::
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-flash --test suite power_again::
 
 kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
-	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test kills -- --nocapture
+	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test suite kills:: -- --nocapture
 
 curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals; SEED=N takes other samples
-	DESTAGE_CURVES=$(or $(SEED),1) $(CARGO) test --release --locked -p destage-tests --test sampled -- --include-ignored --nocapture
+	DESTAGE_CURVES=$(or $(SEED),1) $(CARGO) test --release --locked -p destage-tests --test suite sampled:: -- --include-ignored --nocapture
 
 sizes: setup ## `destage size` on ten recorded traces and three goals beside the grid: what it finds, and what it takes
-	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test smallest -- --include-ignored --nocapture
+	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test suite smallest:: -- --include-ignored --nocapture
 
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check
@@ -73,11 +73,11 @@ no-std: ## build the core without std: fails if anything below pulls it in
 
 .PHONY: oracle
 oracle: setup ## reference results of other simulators' flash, FEMU's operation by operation and MQSim's run by run; ROWS=FILE is another file of the columns of either
-	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test media -- --include-ignored --nocapture
+	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test suite media:: -- --include-ignored --nocapture
 
 .PHONY: fitted
 fitted: setup ## stand-ins against their recorded traces on three seeds; `make test` has the first
-	DESTAGE_SEEDS=3 $(CARGO) test --locked -p destage-tests --test fitted -- --include-ignored
+	DESTAGE_SEEDS=3 $(CARGO) test --locked -p destage-tests --test suite fitted:: -- --include-ignored
 
 .PHONY: instructions instructions-renew
 instructions: build ## instructions of fixed runs against those that are kept: what got slower, on any machine
@@ -196,7 +196,7 @@ fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --bin nbd -- fuzz/corpus-nbd $(FUZZ_SECONDS)
 
 soak-memory: setup ## 10 GB of generated trace through a run: the peak of memory does not depend on the length
-	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test memory -- --nocapture
+	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test suite memory:: -- --nocapture
 
 clean: ## remove what was built
 	rm -rf $(VENV) python/destage/_core.abi3.so

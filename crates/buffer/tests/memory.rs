@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::alloc::System;

@@ -7,7 +7,7 @@
 use destage_base::time::to_ms;
 use destage_trace::Request;
 
-use crate::lines::{Found, Lines, PACKAGES, Split};
+use crate::apu_split::lines::{Found, Lines, PACKAGES, Split};
 
 /// Program and transfer of a page.
 const PROGRAM_MS: f64 = 0.3024;

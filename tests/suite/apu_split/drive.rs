@@ -10,7 +10,7 @@ use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US};
 use destage_trace::Request;
 
-use crate::lines::{Found, LINES, Lines, PACKAGES, Split};
+use crate::apu_split::lines::{Found, LINES, Lines, PACKAGES, Split};
 
 /// Program and transfer of a page.
 const PROGRAM: Ticks = 3024 * TICKS_PER_US / 10;

@@ -11,7 +11,7 @@ use destage_flash::medium::{BadDrive, CutReport, Lost, Medium};
 use destage_flash::mount::MountError;
 
 use crate::kit::{Event, Rig, SECTOR_BYTES, Stack, TIMING};
-use crate::requests::{Asked, SECTORS, bytes, word};
+use crate::matrix::requests::{Asked, SECTORS, bytes, word};
 
 /// What is wrong with a device, on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

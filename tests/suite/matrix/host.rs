@@ -6,7 +6,7 @@ use destage_base::{Lpn, Random};
 use destage_device::{RequestKind, Span};
 
 use crate::kit::{Event, Rig, Stack};
-use crate::requests::{Asked, SECTORS, Words, bytes, word};
+use crate::matrix::requests::{Asked, SECTORS, Words, bytes, word};
 
 /// Requests that are outstanding at once, at most.
 const MOST_OUTSTANDING: u64 = 6;

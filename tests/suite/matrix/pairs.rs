@@ -5,7 +5,7 @@ use destage_flash::ftl::FTLS;
 
 use crate::flash_kit;
 use crate::kit::Stack;
-use crate::requests::SECTORS;
+use crate::matrix::requests::SECTORS;
 
 /// The layers that can be mounted, and those of them that the device serves in a way of its own.
 pub fn layers() -> Vec<(&'static str, &'static str)> {

@@ -1,0 +1,17 @@
+//! Each scheme of several lists or learnt thresholds against the dumbest model that could be right.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use crate::common;
+
+mod bpac;
+mod cbm;
+mod differential;
+mod dulo;
+mod goldens;
+mod lar;
+mod lirs_wsr;
+mod pud_lru;
+mod recently_evicted;
+mod req_block;
+mod vbbms;

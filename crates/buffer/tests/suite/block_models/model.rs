@@ -1,0 +1,171 @@
+//! A block-level buffer as a vector of clusters.
+
+use crate::common::Operation;
+use crate::block_models::rules::{Cluster, Rule, largest, to_back};
+
+/// A buffer with some rule, and the parameters that are not the rule's own.
+pub struct Model {
+    pub rule: Box<dyn Rule>,
+    pub capacity: usize,
+    pub block_pages: u64,
+    pub promotes_first: bool,
+    pub headers: bool,
+    /// Reads enter and count, and what is destaged stays if nobody needs its room.
+    pub reads: bool,
+    pub eager: bool,
+    pub bypass: usize,
+    pub clusters: Vec<Cluster>,
+    pub page_writes: u64,
+    /// The dirty pages of each destage.
+    pub destages: Vec<Vec<u64>>,
+}
+
+impl Model {
+    pub fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Write(pages) if self.bypass > 0 && pages.len() >= self.bypass => {
+                for page in pages {
+                    self.page_writes += 1;
+                    self.trim(*page);
+                }
+            }
+            Operation::Write(pages) => pages.iter().for_each(|page| self.write(*page)),
+            Operation::Read(pages) if self.reads => {
+                pages.iter().for_each(|page| self.enter(*page, false))
+            }
+            Operation::Read(_) => {}
+            Operation::Trim(page) => self.trim(*page),
+            Operation::Fua(page) => {
+                self.write(*page);
+                let at = self.find(*page).unwrap();
+                self.destage(at, self.reads);
+            }
+            Operation::Flush | Operation::Drain => self.flush(),
+            Operation::Idle => {
+                if self.eager && self.clusters.first().is_some_and(|held| held.compensated) {
+                    self.destage(0, false);
+                }
+            }
+        }
+    }
+
+    /// The cluster of `page`, if `page` is there.
+    fn find(&self, page: u64) -> Option<usize> {
+        self.clusters
+            .iter()
+            .position(|held| held.pages.iter().any(|held| held.0 == page))
+    }
+
+    fn write(&mut self, page: u64) {
+        self.page_writes += 1;
+        self.enter(page, true);
+    }
+
+    fn enter(&mut self, page: u64, dirty: bool) {
+        let block = page / self.block_pages;
+        let offset = page % self.block_pages;
+        if let Some(at) = self.find(page) {
+            let held = self.clusters[at]
+                .pages
+                .iter_mut()
+                .find(|held| held.0 == page)
+                .unwrap();
+            held.1 |= dirty;
+            self.rule
+                .used(&mut self.clusters, at, offset, false, self.page_writes);
+            return;
+        }
+        while self.is_full_for(block) {
+            if let (true, Some(own)) = (
+                self.promotes_first,
+                self.clusters.iter().position(|held| held.block == block),
+            ) {
+                to_back(&mut self.clusters, own);
+            }
+            let at = self.rule.victim(&mut self.clusters);
+            self.destage(at, false);
+        }
+        let at = self
+            .clusters
+            .iter()
+            .position(|held| held.block == block)
+            .unwrap_or_else(|| {
+                self.clusters.push(Cluster {
+                    block,
+                    pages: Vec::new(),
+                    next: 0,
+                    compensated: false,
+                    writes: Vec::new(),
+                    recent: false,
+                    candidate: None,
+                });
+                self.clusters.len() - 1
+            });
+        self.clusters[at].pages.push((page, dirty));
+        self.clusters[at].pages.sort_unstable();
+        self.rule
+            .used(&mut self.clusters, at, offset, true, self.page_writes);
+    }
+
+    fn is_full_for(&self, block: u64) -> bool {
+        let pages: usize = self.clusters.iter().map(|held| held.pages.len()).sum();
+        let is_new = self.clusters.iter().all(|held| held.block != block);
+        let headers = if self.headers {
+            self.clusters.len() + usize::from(is_new)
+        } else {
+            0
+        };
+        pages > 0 && pages + headers + 1 > self.capacity
+    }
+
+    fn destage(&mut self, at: usize, keep: bool) {
+        let dirty: Vec<u64> = self.clusters[at]
+            .pages
+            .iter()
+            .filter(|held| held.1)
+            .map(|held| held.0)
+            .collect();
+        if !dirty.is_empty() {
+            self.destages.push(dirty);
+        }
+        if keep {
+            self.clusters[at]
+                .pages
+                .iter_mut()
+                .for_each(|held| held.1 = false);
+        } else {
+            self.drop_cluster(at);
+        }
+    }
+
+    fn drop_cluster(&mut self, at: usize) {
+        self.rule.leaves(at, self.clusters.len() - 1);
+        self.clusters.remove(at);
+    }
+
+    fn trim(&mut self, page: u64) {
+        let Some(at) = self.find(page) else { return };
+        let cluster = &mut self.clusters[at];
+        cluster.pages.retain(|held| held.0 != page);
+        cluster.next = -1;
+        cluster.compensated = false;
+        cluster.writes.clear();
+        if cluster.pages.is_empty() {
+            self.drop_cluster(at);
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.reads {
+            // The only scheme with clean pages goes by size; those without dirty ones do not count.
+            let dirty = |held: &Cluster| held.pages.iter().any(|held| held.1);
+            while let Some(at) = largest(&self.clusters, dirty) {
+                self.destage(at, true);
+            }
+        }
+        while !self.reads && !self.clusters.is_empty() {
+            let at = self.rule.victim(&mut self.clusters);
+            self.destage(at, false);
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! What every scheme must do, run on every row of the registry and every word of its parameters.
+//!
+//! The bench checks after each page: occupancy, the balance of the counts, that victims are dirty
+//! and resident with their newest bytes, that no slot is reused early, and that every read returns
+//! the newest version. The tests here supply the streams.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use crate::common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{
+    Bench, Completion, Operation, completions, for_every_row, random_operations, run_all, variants,
+};
+use destage_base::parameter::{Value, Values};
+use destage_base::{Lpn, Random};
+use destage_buffer::destage::Slot;
+use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Victim};
+use destage_buffer::view::NoDevice;
+use destage_buffer::{DestageCause, Scheme, SchemeConfig, SchemeRow};
+
+/// Calls `visit` with every sequence of `length` digits below `base`.
+fn every_sequence(base: u64, length: usize, mut visit: impl FnMut(&[u64])) {
+    let mut digits = vec![0; length];
+    for mut number in 0..base.pow(length as u32) {
+        for digit in &mut digits {
+            *digit = number % base;
+            number /= base;
+        }
+        visit(&digits);
+    }
+}
+
+#[test]
+fn every_short_stream_of_writes() {
+    for_every_row(|row| {
+        let values = &variants(row)[0].1;
+        for capacity in 1..=3 {
+            // A prefix of a stream is checked with the stream.
+            every_sequence(4, 7, |pages| {
+                let operations: Vec<_> = pages
+                    .iter()
+                    .map(|page| Operation::Write(vec![*page]))
+                    .collect();
+                run_all(row, row.name, capacity, values, &operations, 4);
+            });
+        }
+    });
+}
+
+#[test]
+fn every_short_stream_of_all_operations() {
+    let operation = |digit: u64| match digit {
+        0..4 => Operation::Write(vec![digit]),
+        4..6 => Operation::Write(vec![digit - 4, digit - 3]),
+        6..9 => Operation::Read(vec![digit - 6]),
+        9..12 => Operation::Trim(digit - 9),
+        12..14 => Operation::Fua(digit - 12),
+        _ => Operation::Flush,
+    };
+    for_every_row(|row| {
+        for (index, (name, values)) in variants(row).into_iter().enumerate() {
+            // The defaults get the longer streams.
+            let length = if index == 0 { 4 } else { 3 };
+            for capacity in 1..=3 {
+                every_sequence(15, length, |digits| {
+                    // With nothing buffered there is nothing to trim or to flush: what follows is a
+                    // stream of its own, and met as such.
+                    let begins_with_nothing = matches!(digits[0], 9..12 | 14);
+                    if begins_with_nothing && digits[2..].iter().any(|digit| *digit > 0) {
+                        return;
+                    }
+                    let operations: Vec<_> = digits.iter().map(|digit| operation(*digit)).collect();
+                    run_all(row, &name, capacity, &values, &operations, 4);
+                });
+            }
+        }
+    });
+}
+
+#[test]
+fn long_random_streams() {
+    for_every_row(|row| {
+        for (name, values) in variants(row) {
+            for (seed, capacity, pages) in [
+                (1, 1, 20),
+                (2, 5, 20),
+                (3, 64, 200),
+                (4, 64, 60),
+                (5, 500, 4000),
+            ] {
+                let operations = random_operations(&mut Random::new(seed), pages, 10_000);
+                run_all(row, &name, capacity, &values, &operations, pages);
+            }
+        }
+    });
+}
+
+#[test]
+fn idle_time_and_bypassing_requests() {
+    for_every_row(|row| {
+        let mut values = variants(row).remove(0).1;
+        values.set("bypass_pages", Value::Integer(5));
+        let with_background = completions(9).map(|completion| (true, completion));
+        let without = completions(9).map(|completion| (false, completion));
+        for (background, completion) in without.into_iter().chain(with_background) {
+            values.set("bg_destage", Value::Flag(background));
+            let mut random = Random::new(6);
+            let operations = random_operations(&mut random, 150, 10_000);
+            let mut bench = Bench::for_operations(row, 40, &values, completion, &operations);
+            for operation in operations {
+                bench.apply(&operation);
+                if random.below(8) == 0 {
+                    bench.apply(&Operation::Idle);
+                }
+            }
+            bench.check_all(0..150);
+            let superseded = bench.buffer.counts().superseded_dirty;
+            assert_eq!(superseded > 0, bench.buffer.keeps_pages());
+        }
+    });
+}
+
+/// Whoever shows candidates shows all pages, in the order in which they would leave for want of room.
+#[test]
+fn candidates_leave_in_the_order_they_are_shown() {
+    let shown = AtomicUsize::new(0);
+    for_every_row(|row| {
+        for (name, values) in variants(row) {
+            for (seed, capacity, pages) in [(1, 1, 20), (2, 5, 20), (3, 40, 120), (4, 40, 45)] {
+                let operations = random_operations(&mut Random::new(seed), pages, 60);
+                let mut on_scheme = OnScheme::new(row, capacity, &values, &operations);
+                for round in 0..20 {
+                    // Some more operations before the next look; at the end everything leaves.
+                    on_scheme.run(round);
+                    let candidates = on_scheme.candidates();
+                    if candidates.is_empty() {
+                        break;
+                    }
+                    assert_eq!(candidates.len(), on_scheme.scheme.len(), "{name}");
+                    let left = on_scheme.evict(if round < 19 { capacity / 3 } else { capacity });
+                    assert_eq!(left, candidates[..left.len()], "{name}, {capacity} pages");
+                    shown.fetch_add(left.len(), Ordering::Relaxed);
+                }
+            }
+        }
+    });
+    assert!(shown.into_inner() > 1_000);
+}
+
+/// A scheme without a buffer around it, full or not, over a device about which nothing is known.
+struct OnScheme {
+    scheme: Box<dyn Scheme>,
+    capacity: usize,
+    held: Vec<Entry>,
+    operations: std::vec::IntoIter<Operation>,
+    access: Access,
+}
+
+impl OnScheme {
+    fn new(row: &SchemeRow, capacity: u32, values: &Values, operations: &[Operation]) -> Self {
+        // What is evicted between is written again later than foretold, so nothing is.
+        let scheme = (row.build)(&SchemeConfig {
+            capacity_pages: capacity,
+            cluster_pages: 4,
+            dies: 4,
+            future: row.needs_future.then_some(&[]),
+            seed: 1,
+            values,
+        });
+        // A scheme that shows nothing, or keeps nothing, is not driven either.
+        let operations = if row.needs_future || !scheme.properties().keeps_pages {
+            &[]
+        } else {
+            operations
+        };
+        Self {
+            scheme,
+            capacity: capacity as usize,
+            held: Vec::new(),
+            operations: Vec::from(operations).into_iter(),
+            access: Access {
+                kind: AccessKind::Write,
+                virtual_time: 0,
+                now: 0,
+                request: 0,
+                request_pages: 1,
+            },
+        }
+    }
+
+    /// Three operations; flushes are of one page, as they are asked for one victim at a time.
+    fn run(&mut self, round: u64) {
+        for operation in self.operations.by_ref().take(3).collect::<Vec<_>>() {
+            self.access.request += 1;
+            self.access.now += round;
+            match operation {
+                Operation::Write(pages) => {
+                    self.access.request_pages = pages.len() as u32;
+                    pages.into_iter().for_each(|page| self.write(Lpn(page)));
+                }
+                Operation::Read(pages) => {
+                    self.access.kind = AccessKind::Read;
+                    for page in pages {
+                        if let Some(entry) = self.find(Lpn(page)) {
+                            self.scheme.touch(entry, &self.access);
+                        }
+                    }
+                }
+                Operation::Trim(page) => {
+                    if let Some(entry) = self.find(Lpn(page)) {
+                        self.scheme.remove(entry);
+                        self.held.retain(|held| *held != entry);
+                    }
+                }
+                _ if !self.held.is_empty() => {
+                    self.ask(Need::Flush);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn write(&mut self, page: Lpn) {
+        self.access.virtual_time += 1;
+        self.access.kind = AccessKind::Write;
+        if let Some(entry) = self.find(page) {
+            self.scheme.touch(entry, &self.access);
+            return;
+        }
+        while !self.held.is_empty()
+            && self
+                .scheme
+                .is_full_for(page, self.capacity - self.held.len())
+        {
+            self.ask(Need::Evict(page));
+        }
+        let is_free = |slot: &Slot| self.held.iter().all(|held| held.slot != *slot);
+        let slot = (0..).map(Slot).find(is_free).unwrap();
+        let entry = Entry { page, slot };
+        self.held.push(entry);
+        self.scheme.insert(entry, &self.access);
+    }
+
+    fn find(&self, page: Lpn) -> Option<Entry> {
+        self.held.iter().copied().find(|held| held.page == page)
+    }
+
+    fn ask(&mut self, need: Need) -> Vec<Entry> {
+        let mut victim = Victim::default();
+        let access = self.access;
+        self.scheme.evict(need, &access, &NoDevice, &mut victim);
+        if !victim.retain {
+            self.held.retain(|held| !victim.entries.contains(held));
+        }
+        victim.entries
+    }
+
+    fn candidates(&self) -> Vec<Entry> {
+        let mut candidates = Vec::new();
+        self.scheme.candidates(&mut |entry| {
+            candidates.push(entry);
+            true
+        });
+        candidates
+    }
+
+    /// Asks for room until `pages` pages have left, or all; which did. The page to enter is always another.
+    fn evict(&mut self, pages: u32) -> Vec<Entry> {
+        let mut left = Vec::new();
+        while left.len() < pages as usize && !self.held.is_empty() {
+            left.extend(self.ask(Need::Evict(Lpn(1 << 40))));
+        }
+        left
+    }
+}
+
+#[test]
+fn a_buffer_without_capacity_sends_every_page_past_it() {
+    for_every_row(|row| {
+        for (name, values) in variants(row) {
+            let operations = random_operations(&mut Random::new(3), 20, 200);
+            let completion = Completion::Held;
+            let mut bench = Bench::for_operations(row, 0, &values, completion, &operations);
+            assert!(!bench.buffer.keeps_pages() && bench.buffer.bypasses(1));
+            assert_eq!(bench.buffer.idle_rule(), None, "{name}");
+            bench.run(&operations);
+            bench.apply(&Operation::Idle);
+            bench.apply(&Operation::Drain);
+            let counts = bench.buffer.counts();
+            let bypassed = counts.destaged_pages[DestageCause::Bypass as usize];
+            assert_eq!((bypassed, counts.read_hits), (counts.page_writes, 0));
+            assert_eq!((counts.dirty_max, bench.buffer.occupied()), (0, 0));
+            assert!(bench.records.is_empty(), "{name}");
+        }
+    });
+}
+
+/// Who keeps no pages is known by its properties, and only `nocache` does.
+#[test]
+fn a_page_that_enters_is_found_unless_the_scheme_keeps_none() {
+    for_every_row(|row| {
+        let operations = [Operation::Write(vec![7])];
+        let values = variants(row).remove(0).1;
+        let mut bench = Bench::for_operations(row, 4, &values, Completion::Held, &operations);
+        bench.run(&operations);
+        let keeps = bench.buffer.keeps_pages();
+        assert_eq!(keeps, row.name != "nocache");
+        assert_eq!(bench.buffer.find(Lpn(7)).is_some(), keeps);
+        assert_eq!(bench.buffer.occupied(), keeps.into());
+        // Who programs at once may have let it go already.
+        let left = bench.buffer.is_eager() && bench.buffer.dirty() == 0;
+        assert_eq!(bench.buffer.is_resident(Lpn(7)), keeps && !left);
+        assert_eq!(bench.buffer.dirty(), u32::from(keeps && !left));
+    });
+}
+
+#[test]
+fn equal_calls_give_equal_records() {
+    for_every_row(|row| {
+        for (name, values) in variants(row) {
+            let run = || {
+                let operations = random_operations(&mut Random::new(8), 1000, 20_000);
+                let completion = Completion::AtOnce;
+                let mut bench = Bench::for_operations(row, 100, &values, completion, &operations);
+                bench.run(&operations);
+                (bench.log, bench.buffer.counts())
+            };
+            assert_eq!(run(), run(), "{name}");
+        }
+    });
+}

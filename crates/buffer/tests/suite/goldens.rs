@@ -1,0 +1,80 @@
+//! Published and hand-worked destage orders.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use crate::common;
+
+use common::{Bench, Completion, Operation};
+use destage_base::parameter::Values;
+use destage_buffer::{COMMON, DestageCause, find};
+
+/// The write sequence of BPLRU (FAST 2008), Table 1.
+const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
+/// Runs, a hot page and returns: a stream on which the schemes part ways.
+const S2: &[u64] = &[
+    0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
+];
+
+/// The destages of `stream` in a buffer of eight pages and clusters of four, single pages as such,
+/// more in brackets, the drain behind a bar.
+fn destages(scheme: &str, stream: &[u64]) -> String {
+    let row = find(scheme).unwrap();
+    let values = Values::defaults(COMMON.iter().chain(row.parameters));
+    let mut bench = Bench::new(row, 8, &values, Completion::AtOnce);
+    for page in stream {
+        bench.apply(&Operation::Write(vec![*page]));
+    }
+    bench.apply(&Operation::Drain);
+    let text = |drained: bool| {
+        let records = bench
+            .records
+            .iter()
+            .filter(|record| (record.cause == DestageCause::Drain) == drained);
+        let pages = records.map(|record| {
+            record
+                .pages
+                .iter()
+                .map(u64::to_string)
+                .collect::<Vec<_>>()
+                .join(" ")
+        });
+        pages
+            .map(|pages| {
+                if pages.contains(' ') {
+                    format!("[{pages}]")
+                } else {
+                    pages
+                }
+            })
+            .collect::<Vec<_>>()
+    };
+    format!("{} | {}", text(false).join(" "), text(true).join(" "))
+}
+
+#[test]
+fn common_streams() {
+    let cases = [
+        ("lru", S1, "0 4 8 12 16 1 | 5 9 13 17 2 6 10 14"),
+        (
+            "lru",
+            S2,
+            "0 1 2 3 4 5 8 12 13 16 9 21 24 28 | 0 1 2 3 6 20 32 17",
+        ),
+        ("fifo", S1, "0 4 8 12 16 1 | 5 9 13 17 2 6 10 14"),
+        (
+            "fifo",
+            S2,
+            "0 1 2 3 20 4 5 8 12 13 16 9 21 20 24 | 28 0 1 2 3 6 32 17",
+        ),
+    ];
+    for (scheme, stream, expected) in cases {
+        assert_eq!(destages(scheme, stream), expected, "{scheme}");
+    }
+}
+
+/// Page LRU destages BPLRU's Table 1 in the order of the writes, drain included.
+#[test]
+fn table_1_of_bplru_under_page_lru() {
+    let order: Vec<_> = S1.iter().map(u64::to_string).collect();
+    assert_eq!(destages("lru", S1).replace(" |", ""), order.join(" "));
+}

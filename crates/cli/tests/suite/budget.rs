@@ -1,0 +1,151 @@
+//! What would take too much memory ends with one line that says what asked for it, in time, and leaves no file.
+
+use crate::common;
+
+use std::time::{Duration, Instant};
+
+use common::Place;
+
+/// A write of 100 GiB in a line of 24 bytes.
+const HUGE: &str = "0.0 0 0 209715200 0\n";
+/// A device that holds it: 1 TB.
+const DEVICE: [&str; 4] = [
+    "--set",
+    "flash.dies=64",
+    "--set",
+    "flash.blocks_per_plane=8192",
+];
+const SECONDS_MAX: Duration = Duration::from_secs(60);
+
+fn refused(place: &Place, arguments: &[&str], doing: &str) {
+    let before = place.files();
+    let begun = Instant::now();
+    let outcome = place.run(arguments);
+    assert!(begun.elapsed() < SECONDS_MAX, "{arguments:?}");
+    assert_eq!(outcome.status, 2, "{arguments:?}\n{}", outcome.errors);
+    assert_eq!(outcome.output, "", "{arguments:?}");
+    let start = format!("destage: error: {doing}: asked for ");
+    let errors = &outcome.errors;
+    assert!(errors.starts_with(&start), "{arguments:?}\n{errors}");
+    assert!(
+        errors.contains("the limit of 64 MiB; ") && errors.contains("--memory-limit"),
+        "{errors}"
+    );
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert_eq!(place.files(), before, "{arguments:?}");
+}
+
+/// Requests at `count` places far from each other.
+fn scattered(count: u64) -> String {
+    let places = (0..count).map(|number| number * 2_654_435_761 % (1 << 32) * 16);
+    places
+        .map(|sector| format!("0.0 0 {sector} 8 0\n"))
+        .collect()
+}
+
+#[test]
+fn one_short_line_takes_no_more_than_the_budget() {
+    let place = Place::new();
+    place.write("l.ds", HUGE);
+    let common = [
+        &["--format", "disksim", "--memory-limit", "64MiB"],
+        &DEVICE[..],
+    ]
+    .concat();
+    let doing = "lru over page for l.ds";
+    let run = ["run", "l.ds", "--buffer", "lru", "-o", "x.json"];
+    refused(&place, &[&run[..], &common].concat(), doing);
+    let compare = ["compare", "l.ds", "--buffers", "lru", "-o", "x.html"];
+    refused(&place, &[&compare[..], &common].concat(), doing);
+}
+
+#[test]
+fn many_lines_take_no_more_than_the_budget() {
+    let place = Place::new();
+    place.write("s.ds", scattered(3_000_000));
+    let limit = ["--format", "disksim", "--memory-limit", "64MiB"];
+    let info = ["trace", "info", "s.ds", "-o", "x.html"];
+    refused(&place, &[&info[..], &limit].concat(), "reading s.ds");
+    let cut = [
+        "trace",
+        "anonymize",
+        "s.ds",
+        "-o",
+        "x.csv",
+        "--region-bytes",
+        "512",
+    ];
+    refused(&place, &[&cut[..], &limit].concat(), "reading s.ds");
+}
+
+#[test]
+fn a_device_that_is_too_large_is_refused() {
+    let place = Place::new();
+    let run = [
+        "run",
+        "--workload",
+        "uniform:requests=10",
+        "--set",
+        "flash.dies=100000000",
+        "--set",
+        "flash.planes_per_die=1",
+        "--set",
+        "flash.blocks_per_plane=8",
+        "--set",
+        "flash.pages_per_block=4",
+        "--set",
+        "flash.summary_page=false",
+        "--memory-limit",
+        "64MiB",
+    ];
+    refused(&place, &run, "lru over page for uniform:requests=10");
+}
+
+#[test]
+fn what_fits_is_done() {
+    let place = Place::new();
+    let run = [
+        "run",
+        "--workload",
+        "uniform:requests=1000",
+        "--json",
+        "--memory-limit",
+    ];
+    let metrics = |limit: &str| place.json(&[&run[..], &[limit]].concat())["metrics"].to_string();
+    assert_eq!(metrics("64MiB"), metrics("8GB"));
+    // Little is used of a large device.
+    let writes = ["run", "--workload", "uniform:requests=1000"];
+    place.succeed(&[&writes[..], &DEVICE].concat());
+}
+
+#[test]
+fn a_limit_that_is_none_is_refused() {
+    let place = Place::new();
+    for limit in ["0", "many", "-1"] {
+        let outcome = place.run(&["list", "buffers", &format!("--memory-limit={limit}")]);
+        assert_eq!(outcome.status, 2);
+        let expected =
+            format!("destage: error: --memory-limit: {limit:?}: expected a size in bytes");
+        assert!(outcome.errors.starts_with(&expected), "{}", outcome.errors);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn settings_are_not_read_without_end() {
+    let place = Place::new();
+    let begun = Instant::now();
+    for option in ["--config", "--profile"] {
+        std::os::unix::fs::symlink("/dev/zero", place.path("z.toml")).ok();
+        let outcome = place.run(&["run", "--workload", "uniform", option, "z.toml"]);
+        assert_eq!(outcome.status, 2, "{}", outcome.errors);
+        assert!(
+            outcome
+                .errors
+                .contains("z.toml: is longer than 1 MiB; expected a TOML file"),
+            "{}",
+            outcome.errors
+        );
+    }
+    assert!(begun.elapsed() < SECONDS_MAX);
+}

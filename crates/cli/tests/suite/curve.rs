@@ -1,0 +1,142 @@
+//! `destage curve` from the command line: what is wrong is said in one line.
+
+use crate::common;
+
+use common::Place;
+
+#[test]
+fn what_is_wrong_is_said() {
+    let place = Place::new();
+    let workload = [
+        "curve",
+        "--workload",
+        "zipf:requests=100,footprint_pages=50",
+    ];
+    for (more, text) in [
+        (&["--metric", "buffer.destages"][..], "--metric: "),
+        (&["--sizes", "1MiB..4KiB"], "--sizes \"1MiB..4KiB\""),
+        (&["--buffers", "lrv"], "lrv"),
+        (&["--size", "4MiB", "--sizes", "4MiB"], "--size"),
+        (&["--size", "4MiB"], "--size \"4MiB\""),
+        (&["--sample", "some"], "--sample \"some\": expected a share"),
+        (&["--sample", "0"], "--sample \"0\": expected a share"),
+        (&["--error", "much"], "--error \"much\": expected percent"),
+        (&["--sample", "1%", "--error", "5%"], "cannot be used with"),
+        (&["--sample", "1%", "--salts", "99"], "--salts 99: expected"),
+        (&["--salts", "4"], "<--sample <RATE>|--error <PERCENT>>"),
+        (
+            &["--sample", "1%", "--metric", "response.mean_ms"],
+            "is not sampled",
+        ),
+    ] {
+        let arguments: Vec<&str> = workload.iter().chain(more).copied().collect();
+        let outcome = place.run(&arguments);
+        assert_eq!(outcome.status, 2, "{more:?}: {}", outcome.errors);
+        assert!(
+            outcome.errors.contains(text),
+            "{more:?}: {}",
+            outcome.errors
+        );
+    }
+}
+
+#[test]
+fn a_sampled_table_has_intervals() {
+    let place = Place::new();
+    let outcome = place.run(&[
+        "curve",
+        "--workload",
+        "zipf:requests=20000,footprint_pages=20000",
+        "--buffers",
+        "lru,fab",
+        "--sizes",
+        "1MiB..32MiB",
+        "--sample",
+        "0.125",
+    ]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    let lines: Vec<&str> = outcome.output.lines().collect();
+    let of = |size: &str| {
+        let line = lines
+            .iter()
+            .find(|line| line.trim_start().starts_with(size));
+        (*line.unwrap()).to_owned()
+    };
+    assert!(of("1 MiB").trim_end().ends_with('-'), "{}", outcome.output);
+    assert_eq!(
+        of("32 MiB").matches(" to ").count(),
+        2,
+        "{}",
+        outcome.output
+    );
+    assert!(outcome.output.contains("8 samples, 12.50 % of the blocks"));
+}
+
+#[test]
+fn a_trace_that_can_be_read_once_needs_sizes_for_runs() {
+    let place = Place::new();
+    let trace = "0 0 0 8 0\n1 0 8 8 0\n2 0 0 8 0\n";
+    let curve = |more: &[&str]| {
+        let arguments: Vec<&str> = ["curve", "-", "--format", "disksim"]
+            .iter()
+            .chain(more)
+            .copied()
+            .collect();
+        place.run_with(&arguments, trace.as_bytes())
+    };
+    let outcome = curve(&["--buffers", "fab"]);
+    assert_eq!(outcome.status, 2, "{}", outcome.errors);
+    assert!(
+        outcome.errors.contains("expected --sizes"),
+        "{}",
+        outcome.errors
+    );
+    assert_eq!(curve(&["--buffers", "fab", "--sizes", "8KiB"]).status, 0);
+    assert_eq!(curve(&["--buffers", "lru"]).status, 0);
+}
+
+#[test]
+fn a_metric_that_no_size_has_is_said_to_be_missing() {
+    let place = Place::new();
+    let said = |more: &[&str]| {
+        let workload = "zipf:requests=500,footprint_pages=50";
+        let first = ["curve", "--workload", workload, "--sizes", "64KiB"];
+        let text = place.succeed(&[&first, more].concat());
+        assert!(!text.contains("auto"), "{text}");
+        let line = text.lines().find(|line| line.starts_with("No size has "));
+        line.map(str::to_owned)
+    };
+    for (more, because) in [
+        (
+            &["--metric", "response.mean_ms"][..],
+            "response.mean_ms: without --ftl there is no flash, and no time passes.",
+        ),
+        (
+            &["--metric", "buffer.oldest_dirty_ms_max"],
+            "buffer.oldest_dirty_ms_max: one pass over all sizes does not tell it.",
+        ),
+        (
+            &["--metric", "ftl.merges.full", "--ftl", "page"],
+            "ftl.merges.full: there is nothing to measure it on.",
+        ),
+    ] {
+        assert_eq!(
+            said(more),
+            Some(format!("No size has {because}")),
+            "{more:?}"
+        );
+    }
+    assert_eq!(
+        said(&["--metric", "response.mean_ms", "--ftl", "page"]),
+        None
+    );
+    assert_eq!(
+        said(&[
+            "--metric",
+            "buffer.oldest_dirty_ms_max",
+            "--buffers",
+            "lru,fab"
+        ]),
+        None
+    );
+}

@@ -1,0 +1,136 @@
+//! What the reader of a result has to know to read it is said beside it.
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use crate::common;
+
+use common::Place;
+
+/// A text whose lines were broken, in one.
+fn unbroken(text: &str) -> String {
+    text.replace('\n', " ")
+}
+
+/// A device that a few thousand writes fill.
+const SMALL: [&str; 8] = [
+    "--size",
+    "64KiB",
+    "--set",
+    "flash.dies=1",
+    "--set",
+    "flash.planes_per_die=1",
+    "--set",
+    "flash.blocks_per_plane=48",
+];
+const WRITES: [&str; 2] = [
+    "--workload",
+    "uniform:requests=20000,footprint_pages=2000,mean_interarrival_ms=5",
+];
+const NOTHING: &str = "nothing had to be cleaned there, so erases and WAF mean nothing yet";
+
+#[test]
+fn a_run_without_cleaning_says_what_erases_mean() {
+    let place = Place::new();
+    let fresh = unbroken(&place.succeed(&[&["run"], &WRITES[..]].concat()));
+    assert!(
+        fresh.contains(&format!("No block was erased: {NOTHING}")),
+        "{fresh}"
+    );
+    let used = place.succeed(&[&["run"], &WRITES[..], &SMALL].concat());
+    assert!(!used.contains("mean nothing"), "{used}");
+    let none = place.succeed(&[&["run"], &WRITES[..], &["--ftl", "none"]].concat());
+    assert!(!none.contains("mean nothing"), "{none}");
+    // Machines get numbers only.
+    let json = place.succeed(&[&["run"], &WRITES[..], &["--json"]].concat());
+    assert!(!json.contains("mean nothing"), "{json}");
+}
+
+#[test]
+fn a_comparison_without_cleaning_says_so() {
+    let place = Place::new();
+    let compare = [
+        &["compare"],
+        &WRITES[..],
+        &["--buffers", "nocache,lru", "-o", "r.html"],
+    ]
+    .concat();
+    let large = ["--set", "flash.blocks_per_plane=2048"];
+    let text = unbroken(&place.succeed(&[&compare[..], &large].concat()));
+    assert!(
+        text.contains(&format!("No block was erased in any run: {NOTHING}")),
+        "{text}"
+    );
+    let report = std::fs::read_to_string(place.path("r.html")).unwrap();
+    assert!(report.contains(NOTHING), "no note");
+    let text = place.succeed(&[&compare[..], &SMALL].concat());
+    assert!(!text.contains("mean nothing"), "{text}");
+}
+
+#[test]
+fn overload_is_named() {
+    let place = Place::new();
+    let run = |gap: &str| {
+        let workload = format!("uniform:requests=20000,mean_interarrival_ms={gap}");
+        let run =
+            format!("run --buffer nocache --set flash.blocks_per_plane=2048 --workload {workload}");
+        let outcome = place.run(&run.split(' ').collect::<Vec<_>>());
+        assert_eq!(outcome.status, 0);
+        outcome.errors
+    };
+    assert_eq!(run("5"), "");
+    let errors = run("0.001");
+    assert!(errors.contains(": overload: a request takes "), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    let many = "compare --buffers lru,fab,clc --sizes 64KiB,128KiB --ftls page --set flash.blocks_per_plane=2048 --workload uniform:requests=20000,mean_interarrival_ms=0.001";
+    let errors = place.run(&many.split(' ').collect::<Vec<_>>()).errors;
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.contains("; and 5 other runs likewise"), "{errors}");
+}
+
+#[test]
+fn a_worn_out_device_is_named() {
+    let place = Place::new();
+    for ftl in ["page", "dftl", "hat", "fast"] {
+        let wear = [
+            "--set",
+            "flash.wearout=retire",
+            "--set",
+            "flash.endurance=3",
+            "--ftl",
+            ftl,
+            "--json",
+        ];
+        let outcome = place.run(&[&["run"], &WRITES[..], &SMALL, &wear].concat());
+        assert_eq!(outcome.status, 0, "{ftl} {}", outcome.errors);
+        let said = ": worn out: ";
+        assert!(outcome.errors.contains(said), "{ftl} {}", outcome.errors);
+        assert!(
+            outcome
+                .errors
+                .contains(" of 48 blocks were erased flash.endurance = 3 times"),
+            "{ftl} {}",
+            outcome.errors
+        );
+        let document = common::json(&outcome.output);
+        assert_eq!(document["metrics"]["device.worn_out"], 1);
+    }
+}
+
+#[test]
+fn a_write_of_part_of_a_page_costs_its_read_where_pages_are_large() {
+    let place = Place::new();
+    for profile in ["tlc", "qlc"] {
+        // One page whole, then a quarter of it.
+        place.write("t.disksim", "0.0 0 0 32 0\n50.0 0 8 8 0\n");
+        let run = [
+            "run",
+            "t.disksim",
+            "--profile",
+            profile,
+            "--buffer",
+            "nocache",
+        ];
+        let document = place.json(&[&run[..], &["--json"]].concat());
+        assert_eq!(document["metrics"]["flash.reads"], 1, "{profile}");
+        assert_eq!(document["metrics"]["waf.bytes"], 1.6, "{profile}");
+    }
+}

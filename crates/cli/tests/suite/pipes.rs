@@ -1,0 +1,117 @@
+//! What comes through a pipe can be read once: commands that need no more take it, the others say so and do not wait.
+
+#![cfg(unix)] // Named pipes.
+
+use crate::common;
+
+use std::process::Command;
+
+use common::{Place, page_writes};
+
+/// Exit status, output and errors of a shell that reads a trace through a named pipe, `f`, and through `/dev/stdin`.
+fn piped(place: &Place, arguments: &str) -> (i32, String, String) {
+    let program = env!("CARGO_BIN_EXE_destage");
+    // Nobody waits for ever: the writer is ended, whether or not it was read.
+    let command = format!(
+        "[ -p f ] || mkfifo f
+         cat t.disksim > f & writer=$!
+         cat t.disksim | timeout 20 {program} {arguments}; status=$?
+         kill $writer 2>/dev/null; exit $status"
+    );
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &command]).current_dir(place.path("."));
+    let output = shell.output().expect("a shell runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code().unwrap_or(-1),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn commands_that_read_once_take_pipes() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[1, 2, 3, 1]));
+    let plain = place.succeed(&["trace", "info", "t.disksim"]);
+    let rows = |text: &str| text.split_once('\n').map(|(_, rows)| rows.to_owned());
+    for file in ["f", "/dev/stdin", "-", "<(cat t.disksim)"] {
+        let (status, output, errors) =
+            piped(&place, &format!("trace info {file} --format disksim"));
+        assert_eq!(status, 0, "{file}: {errors}");
+        assert_eq!(rows(&output), rows(&plain), "{file}");
+        for command in [
+            "run",
+            "compare --buffers lru,fifo --sizes 1MiB",
+            "trace convert -o o.csv",
+        ] {
+            let arguments = format!("{command} {file} --format disksim");
+            let (status, _, errors) = piped(&place, &arguments);
+            assert_eq!(status, 0, "{arguments}: {errors}");
+        }
+    }
+}
+
+#[test]
+fn commands_that_read_twice_refuse_pipes_and_do_not_wait() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[1, 2, 3, 1]));
+    for (arguments, what) in [
+        (
+            "run FILE --set trace.addr_map=shrink",
+            "trace.addr_map=shrink",
+        ),
+        (
+            "run FILE --buffer belady --size 1MiB",
+            "a scheme that knows the future",
+        ),
+        (
+            "run FILE --set trace.volumes=concatenate",
+            "trace.volumes=concatenate",
+        ),
+        (
+            "trace info FILE --set trace.volumes=concatenate",
+            "trace.volumes=concatenate",
+        ),
+        ("trace anonymize FILE -o o.compact", "anonymize"),
+    ] {
+        for file in ["f", "/dev/stdin", "-", "<(cat t.disksim)"] {
+            let arguments = format!("{} --format disksim", arguments.replace("FILE", file));
+            let (status, _, errors) = piped(&place, &arguments);
+            assert_eq!(status, 2, "{arguments}: {errors}");
+            let told = format!("{what} reads the trace twice; expected a regular file");
+            assert!(errors.contains(&told), "{arguments}: {errors}");
+            assert!(!place.path("o.compact").exists(), "{arguments}");
+        }
+    }
+    // A file that standard input is redirected from can be read again.
+    let program = env!("CARGO_BIN_EXE_destage");
+    let command = format!(
+        "{program} run /dev/stdin --format disksim --buffer belady --size 1MiB < t.disksim"
+    );
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &command]).current_dir(place.path("."));
+    if cfg!(target_os = "linux") {
+        assert!(shell.output().expect("a shell runs").status.success());
+    }
+}
+
+#[test]
+fn names_of_files_do_not_steer_the_terminal() {
+    let place = Place::new();
+    place.write("a\u{1b}[31m\u{7}b\u{9b}.disksim", "nonsense\n");
+    for name in ["a\u{1b}[31m\u{7}b\u{9b}.disksim", "missing\u{1b}]0;x\u{7}"] {
+        for command in [
+            &["run"][..],
+            &["trace", "info"],
+            &["trace", "convert", "-o", "o.csv"],
+        ] {
+            let outcome = place.run(&[command, &[name]].concat());
+            assert_eq!(outcome.status, 2, "{}", outcome.errors);
+            assert!(outcome.errors.contains("\\u{1b}"), "{}", outcome.errors);
+            let steers = |letter: char| letter.is_control() && letter != '\n';
+            assert!(!outcome.errors.contains(steers), "{:?}", outcome.errors);
+            assert!(!outcome.output.contains(steers), "{:?}", outcome.output);
+        }
+    }
+}

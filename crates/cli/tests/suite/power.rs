@@ -1,0 +1,133 @@
+//! `destage run --payload --cut-at-...`: what it prints, again and again the same, and what it refuses.
+
+use crate::common;
+
+use common::{Place, TINY, json};
+
+/// A run over a tiny device, with `more` words.
+fn run(place: &Place, more: &[&str]) -> common::Outcome {
+    let mut words = vec!["run", "--workload", "zipf:requests=400", "--quiet"];
+    words.extend(TINY);
+    words.extend(["--set", "trace.addr_map=modulo"]);
+    words.extend(more);
+    place.run(&words)
+}
+
+#[test]
+fn the_ledgers_result_is_json_and_the_same_every_time() {
+    let place = Place::new();
+    let words = [
+        "--payload",
+        "--cut-at-program",
+        "150",
+        "--seed",
+        "7",
+        "--json",
+    ];
+    let one = run(&place, &words);
+    assert_eq!((one.status, one.errors.as_str()), (0, ""));
+    let result = json(&one.output);
+    let power = &result["power"];
+    assert_eq!(power["at"], "program 150");
+    assert_eq!(
+        (&power["seed"], &power["bad_sectors"]),
+        (&7.into(), &0.into())
+    );
+    assert!(
+        power["mount_ms"].as_f64().is_some_and(|time| time > 0.0),
+        "{power}"
+    );
+    for key in ["sectors", "must", "may"] {
+        assert!(power["ledger"][key].is_u64(), "{power}");
+    }
+    assert!(power.get("energy_j").is_none() && result["manifest"].is_object());
+    let again = json(&run(&place, &words).output);
+    assert_eq!(power, &again["power"]);
+    let other = [
+        "--payload",
+        "--cut-at-program",
+        "150",
+        "--seed",
+        "8",
+        "--json",
+    ];
+    assert_ne!(
+        power["time_ms"],
+        json(&run(&place, &other).output)["power"]["time_ms"]
+    );
+}
+
+#[test]
+fn a_capacitor_says_what_it_took() {
+    let place = Place::new();
+    let words = [
+        "--payload",
+        "--cut-at-write",
+        "300",
+        "--set",
+        "device.plp=0.5",
+        "--json",
+    ];
+    let power = &json(&run(&place, &words).output)["power"];
+    assert!(
+        power["energy_j"]
+            .as_f64()
+            .is_some_and(|energy| energy > 0.0),
+        "{power}"
+    );
+    assert!(
+        power["dump_ms"].is_f64() && power["dump"]["pages"].is_u64(),
+        "{power}"
+    );
+}
+
+#[test]
+fn people_get_a_table() {
+    let place = Place::new();
+    let outcome = run(&place, &["--payload", "--cut-at-ms", "40"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    for words in [
+        "power failed at",
+        "40 ms",
+        "time to mount",
+        "sectors not as promised",
+    ] {
+        assert!(outcome.output.contains(words), "{}", outcome.output);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let place = Place::new();
+    for (words, said) in [
+        (&["--payload"][..], "--cut-at-program"),
+        (&["--cut-at-program", "3"], "--payload"),
+        (&["--payload", "--cut-at-program", "0"], "0"),
+        (
+            &["--payload", "--cut-at-program", "3", "--cut-at-write", "3"],
+            "cannot be used",
+        ),
+        (
+            &["--payload", "--cut-at-program", "3", "--csv"],
+            "cannot be used",
+        ),
+        (&["--payload", "--cut-at-ms", "-1"], "-1"),
+        (
+            &["--payload", "--cut-at-program", "3", "--ftl", "none"],
+            "ftl.kind = none",
+        ),
+        (
+            &["--payload", "--cut-at-flush", "3"],
+            "the run ended after 0",
+        ),
+    ] {
+        let outcome = run(&place, words);
+        assert_eq!(outcome.status, 2, "{words:?}: {}", outcome.output);
+        assert!(
+            outcome.errors.contains(said),
+            "{words:?}: {}",
+            outcome.errors
+        );
+        assert_eq!(outcome.output, "", "{words:?}");
+    }
+}

@@ -1,0 +1,63 @@
+//! What README says can be typed, and prints what it says.
+
+use crate::common;
+
+use std::path::Path;
+
+use common::{Place, page_writes};
+
+/// The blocks of README in the language `name`, in order, with what follows each.
+fn blocks<'a>(text: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((_, from)) = rest.split_once("```") {
+        let Some((block, after)) = from.split_once("\n```") else {
+            break;
+        };
+        if let Some((language, content)) = block.split_once('\n')
+            && language == name
+        {
+            found.push((content, after));
+        }
+        rest = after;
+    }
+    found
+}
+
+/// The arguments of `line`, if it calls the program: without its comment, and what its output is piped to.
+fn commands(line: &str) -> Vec<Vec<&str>> {
+    let line = line.split("  #").next().unwrap_or(line);
+    let line = line.split(" | ").next().unwrap_or(line);
+    let all = line.split(';').map(|command| command.split_whitespace());
+    all.filter_map(|mut words| (words.next() == Some("destage")).then(|| words.collect()))
+        .collect()
+}
+
+#[test]
+fn every_command_can_be_typed_and_every_table_is_printed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let text = std::fs::read_to_string(path).expect("README");
+    let place = Place::new();
+    let writes = page_writes(&(0..300).map(|page| page * 37 % 1000).collect::<Vec<_>>());
+    place.write("my.trace", &writes);
+    let packed = zstd::encode_all(writes.as_bytes(), 1).expect("zstd");
+    place.write("my.trace.zst", packed);
+    let (mut ran, mut printed) = (0, 0);
+    for (block, after) in blocks(&text, "sh") {
+        for line in block.lines() {
+            for words in commands(line) {
+                let output = place.succeed(&words);
+                ran += 1;
+                if let Some(table) = after.trim_start().strip_prefix("```text\n") {
+                    let table = table.split("\n```").next().unwrap_or(table);
+                    assert_eq!(output.trim_end(), table, "{line}");
+                    printed += 1;
+                }
+            }
+        }
+    }
+    assert!(
+        ran >= 10 && printed >= 1,
+        "{ran} commands, {printed} tables"
+    );
+}

@@ -1,0 +1,499 @@
+//! The device live, on the command line.
+#![cfg(unix)]
+
+use crate::common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Stdio};
+
+use common::{Place, TINY, exists, json};
+
+/// A server that runs in a place.
+struct Server {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    ready: String,
+}
+
+impl Server {
+    fn start(place: &Place, options: &[&str]) -> Self {
+        let mut child = place
+            .command(&[&["serve"], options].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut ready = String::new();
+        output.read_line(&mut ready).expect("a line");
+        Self {
+            child,
+            output,
+            ready,
+        }
+    }
+
+    /// What it said at its end: status, standard output behind the first line, standard error.
+    fn wait(mut self) -> (i32, String, String) {
+        let (mut output, mut errors) = (String::new(), String::new());
+        self.output.read_to_string(&mut output).expect("text");
+        let pipe = self.child.stderr.as_mut().expect("a pipe");
+        pipe.read_to_string(&mut errors).expect("text");
+        let status = self.child.wait().expect("an end");
+        (status.code().unwrap_or(-1), output, errors)
+    }
+
+    /// Hundredths of a second of the processor so far, where the system says so.
+    fn ticks(&self) -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+        Some(fields[11].parse::<u64>().ok()? + fields[12].parse::<u64>().ok()?)
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let status = std::process::Command::new("kill")
+            .args([name, &pid])
+            .status();
+        assert!(status.expect("kill").success());
+    }
+}
+
+impl Drop for Server {
+    /// A test that failed leaves no server behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+const URI: &str = "nbd+unix:///?socket=s.sock";
+
+/// Writes of one to three pages, reads, flushes, trims and writes that are forced, in the columns of csv.
+fn mixed() -> String {
+    let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
+    for step in 0..400u64 {
+        let page = step * 7919 % 40;
+        let pages = 1 + step % 3;
+        let (op, fua) = match step % 11 {
+            3 => ("read", 0),
+            5 => ("flush", 0),
+            7 => ("trim", 0),
+            8 => ("write", 1),
+            _ => ("write", 0),
+        };
+        let (sector, sectors) = if op == "flush" {
+            (0, 0)
+        } else {
+            (page * 8, pages * 8)
+        };
+        text += &format!("{},0,{op},{sector},{sectors},{fua},0\n", step * 1000);
+    }
+    text
+}
+
+#[test]
+fn a_live_device_does_what_a_run_of_the_same_requests_does() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    let shared = ["sim.precondition=none", "device.power_may_fail=true"];
+    let shared = shared.map(|pair| ["--set", pair]).concat();
+    let device = [&TINY[..], &shared].concat();
+    for scheme in ["lru", "bplru", "fab", "nocache", "apu-lru"] {
+        let buffer = [&device[..], &["--buffer", scheme]].concat();
+        let run = [
+            &["run", "t.csv"],
+            &buffer[..],
+            &["--set", "host.replay=closed", "--set", "host.queue_depth=1"],
+            &["--destage-log", "run.csv", "--json"],
+        ];
+        let run = place.json(&run.concat());
+        let live = ["--unix", "s.sock", "--control", "c.sock", "--json"];
+        let live = [&buffer[..], &live, &["--destage-log", "live.csv"]].concat();
+        let server = Server::start(&place, &live);
+        place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+        let stats = place.json(&["device", "c.sock", "stats", "--json"]);
+        assert_eq!(stats["metrics"], run["metrics"], "{scheme}");
+        place.succeed(&["device", "c.sock", "stop"]);
+        let (status, output, errors) = server.wait();
+        assert_eq!((status, errors.as_str()), (0, ""), "{scheme}");
+        assert_eq!(json(&output)["metrics"], run["metrics"], "{scheme}");
+        // At its end a server flushes, and a run does not.
+        let (run, live) = (place.read("run.csv"), place.read("live.csv"));
+        assert!(live.starts_with(&run), "{scheme}");
+        let rest = live[run.len()..].lines();
+        assert!(
+            rest.into_iter().all(|line| line.contains(",flush,")),
+            "{scheme}"
+        );
+    }
+}
+
+#[test]
+fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    // The last writes pages back when nobody asks for anything, which a run that has ended does not see.
+    let schemes = ["nocache", "lru", "fab", "bplru", "apu-lru"];
+    for (scheme, ends_with_run) in schemes.map(|scheme| (scheme, scheme != "apu-lru")) {
+        let device = [&TINY[..], &["--buffer", scheme, "--set"]].concat();
+        let device = [&device[..], &["sim.precondition=sequential_fill"]].concat();
+        let device = [&device[..], &["--set", "device.power_may_fail=true"]].concat();
+        let live = ["--unix", "s.sock", "--pace", "model", "--json"];
+        let logs = ["--record", "r.csv", "--destage-log", "live.csv"];
+        let times = ["--response-log", "times.csv"];
+        let server = Server::start(&place, &[&live[..], &logs, &times, &device].concat());
+        let seen = ["--response-log", "seen.csv"];
+        let replay = ["replay", "t.csv", "--to", URI, "--closed", "--depth", "8"];
+        place.succeed(&[&replay[..], &seen].concat());
+        server.signal("-TERM");
+        let (status, output, errors) = server.wait();
+        assert_eq!((status, errors.as_str()), (0, ""), "{scheme}");
+        let run = ["run", "r.csv", "--json", "--destage-log", "run.csv"];
+        let run_times = ["--response-log", "run-times.csv"];
+        let run = place.json(&[&run[..], &run_times, &device].concat());
+        if ends_with_run {
+            assert_eq!(json(&output)["metrics"], run["metrics"], "{scheme}");
+        }
+        // At its end a server flushes, and a run does not.
+        for (live, run) in [("live.csv", "run.csv"), ("times.csv", "run-times.csv")] {
+            let (live, run) = (place.read(live), place.read(run));
+            assert!(live.starts_with(&run), "{scheme}");
+            let mut rest = live[run.len()..].lines();
+            let is_late = |line: &str| line.contains(",flush") || line.contains(",idle,");
+            assert!(rest.all(is_late), "{scheme}");
+        }
+        // Nobody sees an answer before the model has one.
+        let column = |name: &str| -> Vec<f64> {
+            let text = place.read(name);
+            let times = text.lines().skip(1).map(|line| line.split(',').nth(2));
+            times
+                .map(|time| time.expect("a column").parse().expect("a time"))
+                .collect()
+        };
+        let (seen, own) = (column("seen.csv"), column("run-times.csv"));
+        assert_eq!(seen.len(), 400, "{scheme}");
+        let early = seen.iter().zip(&own).filter(|(seen, own)| seen < own);
+        assert_eq!(early.count(), 0, "{scheme}");
+    }
+}
+
+#[test]
+fn what_clients_do_is_recorded_as_a_trace() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    for (name, form) in [("r.csv", "csv"), ("r.compact.zst", "compact")] {
+        let options = [&TINY[..], &["--unix", "s.sock", "--record", name]].concat();
+        let server = Server::start(&place, &options);
+        place.succeed(&["replay", "t.csv", "--to", URI, "--time-scale", "0"]);
+        assert!(!exists(&place.path(name)), "it appears whole");
+        server.signal("-TERM");
+        assert_eq!(server.wait().0, 0);
+        place.succeed(&["trace", "convert", name, "-o", "again.csv"]);
+        let columns = |text: &str| -> Vec<String> {
+            let lines = text.lines().skip(1);
+            let times_off = lines.map(|line| line.split_once(',').expect("columns").1.to_owned());
+            times_off.collect()
+        };
+        place.succeed(&["trace", "convert", "t.csv", "-o", "first.csv"]);
+        let (again, first) = (place.read("again.csv"), place.read("first.csv"));
+        assert_eq!(columns(&again), columns(&first), "{form}");
+    }
+}
+
+#[test]
+fn the_power_is_cut_and_restored_and_what_was_promised_is_there() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    let options = ["--unix", "s.sock", "--control", "c.sock", "--plp", "0.0001"];
+    let server = Server::start(&place, &[&TINY[..], &options].concat());
+    place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+    let too_early = place.run(&["device", "c.sock", "restore"]);
+    assert_eq!(too_early.status, 2);
+    assert!(
+        too_early.errors.contains("the power is on"),
+        "{}",
+        too_early.errors
+    );
+    let cut = place.json(&["device", "c.sock", "cut", "--seed", "7", "--json"]);
+    assert!(cut["energy_j"].as_f64().is_some(), "{cut}");
+    let gone = place.run(&["replay", "t.csv", "--to", URI, "--closed"]);
+    assert_eq!(gone.status, 2, "{}", gone.errors);
+    let known = place.json(&["device", "c.sock", "ledger", "--to", "l.csv", "--json"]);
+    let lines = place.read("l.csv");
+    assert_eq!(lines.lines().next(), Some("sector,must,may"));
+    assert_eq!(known["sectors"], lines.lines().count() - 1);
+    let restored = place.json(&["device", "c.sock", "restore", "--json"]);
+    assert!(restored["mount_ms"].as_f64() > Some(0.0), "{restored}");
+    let checked = place.json(&["device", "c.sock", "check", "--json"]);
+    assert_eq!(
+        checked,
+        serde_json::json!({"ok": true, "bad": [], "bad_sectors": 0})
+    );
+    place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+    place.succeed(&["device", "c.sock", "stop"]);
+    assert_eq!(server.wait().0, 0);
+}
+
+#[test]
+fn without_a_volatile_cache_nothing_answered_is_lost() {
+    let place = Place::new();
+    place.write(
+        "t.csv",
+        "time,volume,op,sector,sectors,fua,stream\n0,0,write,8,16,0,0\n",
+    );
+    for (vwc, promised) in [("off", 16), ("on", 0)] {
+        let options = ["--unix", "s.sock", "--control", "c.sock", "--vwc", vwc];
+        let server = Server::start(&place, &[&TINY[..], &options].concat());
+        place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+        let known = place.json(&["device", "c.sock", "ledger", "--json"]);
+        assert_eq!(known["must"], promised);
+        place.succeed(&["device", "c.sock", "stop"]);
+        assert_eq!(server.wait().0, 0);
+    }
+}
+
+#[test]
+fn what_clients_write_is_logged_as_dm_log_writes_does() {
+    let place = Place::new();
+    let text = "time,volume,op,sector,sectors,fua,stream\n\
+        0,0,write,8,16,0,0\n1,0,read,8,8,0,0\n2,0,flush,0,0,0,0\n3,0,trim,8,8,0,0\n4,0,write,0,1,1,0\n";
+    place.write("t.csv", text);
+    let options = [&TINY[..], &["--unix", "s.sock", "--write-log", "w.log"]].concat();
+    let server = Server::start(&place, &options);
+    place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+    assert!(!exists(&place.path("w.log")), "it appears whole");
+    server.signal("-TERM");
+    assert_eq!(server.wait().0, 0);
+    let log = std::fs::read(place.path("w.log")).expect("the log");
+    let word = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().expect("8 bytes"));
+    assert_eq!(
+        [word(0), word(8), word(16), word(24)],
+        [0x6a_7366_7773_6872, 1, 4, 512]
+    );
+    // Sector, sectors, flags; behind a write its data.
+    let mut at = 512;
+    for (entry, data) in [
+        ([8, 16, 0], 16),
+        ([0, 0, 1], 0),
+        ([8, 8, 4], 0),
+        ([0, 1, 2], 1),
+    ] {
+        assert_eq!([word(at), word(at + 8), word(at + 16)], entry);
+        at += 512 + 512 * data;
+    }
+    assert_eq!(at, log.len());
+}
+
+#[test]
+fn a_program_on_a_device_whose_power_fails() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    let program = env!("CARGO_BIN_EXE_destage");
+    let replay =
+        format!("{program} replay t.csv --closed --to $DESTAGE_URI && echo > $DESTAGE_NOTES/done");
+    let crash = [&["crash", "--fs", "none", "--cuts", "4"][..], &TINY[..]].concat();
+    let sound = [&crash[..], &["--", "sh", "-c", &replay]].concat();
+    let sound = place.run(&sound);
+    assert_eq!(sound.status, 0, "{}", sound.errors);
+    assert!(
+        sound.output.contains("cuts with something wrong       0"),
+        "{}",
+        sound.output
+    );
+    assert!(sound.errors.contains("cut 4 of 4"), "{}", sound.errors);
+    // A check that fails without a cut is one that cannot say anything.
+    let useless = [
+        &crash[..],
+        &["--check", "exit 3", "--", "sh", "-c", &replay],
+    ]
+    .concat();
+    let useless = place.run(&useless);
+    assert_eq!(useless.status, 2, "{}", useless.errors);
+    assert!(
+        useless.errors.contains("though the power had not failed"),
+        "{}",
+        useless.errors
+    );
+    // The moment is fixed, so that the program does not run without a cut before.
+    let check = "test -e $DESTAGE_NOTES/done || { echo gone; false; }";
+    let fails = [
+        "--at-write",
+        "5",
+        "--check",
+        check,
+        "--",
+        "sh",
+        "-c",
+        &replay,
+    ];
+    let fails = place.run(&[&crash[..], &fails].concat());
+    assert_eq!(fails.status, 1, "{}", fails.errors);
+    assert!(
+        fails.output.contains("--check: exit status: 1: gone"),
+        "{}",
+        fails.output
+    );
+    let again = "--check 'test -e $DESTAGE_NOTES/done || { echo gone; false; }' --cuts 1 --seed 4 --at-write 5 -- sh -c";
+    assert!(fails.output.contains(again), "{}", fails.output);
+}
+
+#[test]
+fn signals_end_a_server_in_order() {
+    for signal in ["-TERM", "-INT"] {
+        let place = Place::new();
+        let options = [&TINY[..], &["--unix", "s.sock", "--export", "a disk"]].concat();
+        let server = Server::start(&place, &options);
+        assert_eq!(server.ready, "ready nbd+unix:///a%20disk?socket=s.sock\n");
+        server.signal(signal);
+        let (status, output, errors) = server.wait();
+        assert_eq!((status, errors.as_str()), (0, ""), "{signal}");
+        assert!(output.contains("host.requests"), "{output}");
+        assert_eq!(place.files(), [] as [&str; 0]);
+    }
+}
+
+#[test]
+fn an_idle_server_uses_no_time() {
+    let place = Place::new();
+    let options = ["--unix", "s.sock", "--control", "c.sock", "--pace", "model"];
+    let server = Server::start(&place, &[&TINY[..], &options].concat());
+    let connected = std::os::unix::net::UnixStream::connect(place.path("c.sock"));
+    // It may not be idle at once: a busy machine lets it begin late.
+    let is_idle = (0..10).any(|_| {
+        let before = server.ticks();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        before == server.ticks()
+    });
+    assert!(is_idle);
+    drop(connected);
+    server.signal("-TERM");
+    assert_eq!(server.wait().0, 0);
+}
+
+/// Whatever has an entry for each page or block is memory that nobody has touched yet.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_device_without_contents_starts_at_once_and_takes_little_memory() {
+    let layers = ["page", "bast", "fast", "superblock", "dftl"];
+    let policies = [
+        "cost_benefit",
+        "d_choices",
+        "fifo",
+        "greedy_wear",
+        "wear_aware",
+    ];
+    let policies = policies.map(|policy| format!("ftl.gc_policy={policy}"));
+    let by_default = "sim.seed=42".to_owned();
+    let of_layers = layers.iter().map(|layer| (*layer, &by_default));
+    for (layer, setting) in of_layers.chain(policies.iter().map(|policy| ("page", policy))) {
+        let place = Place::new();
+        let options = ["--unix", "s.sock", "--capacity", "1TiB", "--ftl", layer];
+        let options = [&options[..], &["--set", setting]].concat();
+        let layer = format!("{layer} {setting}");
+        let server = Server::start(&place, &options);
+        assert!(server.ready.starts_with("ready"), "{layer}");
+        let ticks = server.ticks().expect("it runs");
+        assert!(ticks <= 10, "{layer}: {ticks} hundredths of a second");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id()));
+        let status = status.expect("it runs");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|text| text.trim().strip_suffix(" kB"));
+        let peak: u64 = peak.expect("a peak").parse().expect("a number");
+        assert!(peak < 40_000, "{layer}: {peak} KiB");
+        server.signal("-TERM");
+        assert_eq!(server.wait().0, 0, "{layer}");
+    }
+}
+
+#[test]
+fn what_makes_no_server_is_refused() {
+    let place = Place::new();
+    place.write("file", "x");
+    for (arguments, expected) in [
+        (&["serve"][..], "--unix"),
+        (&["serve", "--unix", "file"], "is no socket"),
+        (&["serve", "--unix", "no/folder"], "No such file"),
+        (&["serve", "--tcp", "0.0.0.0:0"], "--listen-anywhere"),
+        (
+            &["serve", "--tcp", "127.0.0.1:port"],
+            "--tcp 127.0.0.1:port",
+        ),
+        (
+            &["serve", "--unix", "s", "--ftl", "none"],
+            "no flash that could hold bytes",
+        ),
+        (
+            &["serve", "--unix", "s", "--buffer", "belady"],
+            "knows the writes to come",
+        ),
+        (
+            &["serve", "--unix", "s", "--profile", "disksim-ssd"],
+            "sim.write_order",
+        ),
+        (
+            &["serve", "--unix", "s", "--record", "t.xyz"],
+            "names no form",
+        ),
+        (
+            &["serve", "--unix", "s", "--record", "t.csv.xz"],
+            "is only read",
+        ),
+        (&["serve", "--unix", "s", "--vwc", "maybe"], "device.vwc"),
+        (&["serve", "--unix", "s", "--plp", "much"], "device.plp"),
+        (
+            &["serve", "--unix", "s", "--write-log", "no/folder"],
+            "no/folder: cannot be written",
+        ),
+        (
+            &["crash", "--fs", "none", "--", "no-such-program"],
+            "no-such-program: No such file",
+        ),
+        (&["crash", "--fs", "none"], "CMD"),
+        (&["device", "s", "cut", "--at-write", "0"], "--at-write"),
+        (&["device", "s", "stats"], "control socket of a server"),
+        (&["replay", "file", "--to", "s"], "expected nbd+unix"),
+        (&["replay", "file", "--to", URI, "--depth", "2"], "--closed"),
+    ] {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.status, 2, "{arguments:?}: {}", outcome.errors);
+        assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+    }
+    assert_eq!(place.files(), ["file"]);
+}
+
+#[test]
+fn a_request_that_the_export_does_not_have_is_named() {
+    let place = Place::new();
+    place.write("t.disksim", "0 0 0 8 0\n1 0 99999999 8 0\n");
+    let server = Server::start(&place, &[&TINY[..], &["--unix", "s.sock"]].concat());
+    let outcome = place.run(&["replay", "t.disksim", "--to", URI]);
+    assert_eq!(outcome.status, 2);
+    let expected = "t.disksim: line 2: request of 8 sectors at 99999999 ends beyond the export";
+    assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+    server.signal("-TERM");
+    assert_eq!(server.wait().0, 0);
+    let gone = place.run(&["replay", "t.disksim", "--to", URI]);
+    assert!(
+        gone.errors.contains("expected an NBD server there"),
+        "{}",
+        gone.errors
+    );
+}
+
+#[test]
+fn profiles_serve_with_the_clock_that_a_server_has() {
+    let place = Place::new();
+    let options = [
+        "--profile",
+        "bplru-mlc",
+        "--unix",
+        "s.sock",
+        "--set",
+        "sim.precondition=none",
+    ];
+    let server = Server::start(&place, &options);
+    server.signal("-TERM");
+    let (status, _, errors) = server.wait();
+    assert_eq!(status, 0);
+    assert!(errors.contains("note: sim.costing = event"), "{errors}");
+}

@@ -1,0 +1,268 @@
+//! How large the device is: found from the input, given as a capacity, and what is said of it.
+
+use crate::common;
+
+use common::{Place, json, page_writes};
+
+/// What the program says of the size of `t.disksim` and how it is simulated with `arguments`: blocks in a plane, and
+/// standard error.
+fn blocks(place: &Place, arguments: &[&str]) -> (u64, String) {
+    let outcome = place.run(&[&["run", "--json"], arguments].concat());
+    assert_eq!(outcome.status, 0, "{arguments:?}: {}", outcome.errors);
+    let document = json(&outcome.output);
+    let blocks = document["parameters"]["flash.blocks_per_plane"].as_u64();
+    (blocks.expect("a number"), outcome.errors)
+}
+
+#[test]
+fn a_trace_gets_a_device_that_holds_it() {
+    let place = Place::new();
+    // 27.3 GiB and a little, of which 15 % is set aside.
+    place.write("t.disksim", page_writes(&[0, 7_156_500]));
+    let note = "destage: note: flash.blocks_per_plane=4096 (auto): 64 GiB device for addresses up to 27.30 GiB\n";
+    assert_eq!(blocks(&place, &["t.disksim"]), (4096, note.to_owned()));
+    let again = blocks(
+        &place,
+        &["t.disksim", "--set", "flash.blocks_per_plane=auto"],
+    );
+    assert_eq!(again.1, note);
+    let of_profile = [
+        "t.disksim",
+        "--profile",
+        "apu-slc",
+        "--set",
+        "flash.blocks_per_plane=auto",
+    ];
+    assert!(blocks(&place, &of_profile).1.contains("(auto)"));
+    // Who gave a size, or wants no words, is told nothing.
+    let given = ["t.disksim", "--set", "flash.blocks_per_plane=4096"];
+    assert_eq!(blocks(&place, &given), (4096, String::new()));
+    let quiet = blocks(&place, &["t.disksim", "--quiet"]);
+    assert_eq!(quiet, (4096, String::new()));
+    let profile = ["t.disksim", "--profile", "bpac-slc"];
+    assert_eq!(blocks(&place, &profile), (131_072, String::new()));
+    // The line that describes the run has the number.
+    let text = place.succeed(&["run", "t.disksim"]);
+    assert!(text.contains("8 planes x 4096 blocks x"), "{text}");
+}
+
+#[test]
+fn a_stream_is_not_read_twice() {
+    let place = Place::new();
+    let writes = page_writes(&[0, 7_156_500]);
+    let arguments = ["run", "-", "--format", "disksim", "--json"];
+    let outcome = place.run_with(&arguments, writes.as_bytes());
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    assert_eq!(
+        outcome.errors,
+        "destage: note: flash.blocks_per_plane=131072 (auto): 2 TiB device for an input that is read only once\n"
+    );
+    let found = &json(&outcome.output)["parameters"]["flash.blocks_per_plane"];
+    assert_eq!(*found, 131_072);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_named_pipe_is_read_once() {
+    let place = Place::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(place.path("pipe"))
+        .status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let path = place.path("pipe");
+    let writer = std::thread::spawn(move || std::fs::write(path, page_writes(&[0, 1, 2])));
+    let (found, errors) = blocks(&place, &["pipe", "--format", "disksim"]);
+    assert_eq!(found, 131_072);
+    assert!(errors.contains("read only once"), "{errors}");
+    writer
+        .join()
+        .expect("the writer ends")
+        .expect("all is written");
+}
+
+#[test]
+fn what_needs_the_requests_beforehand_fails_alone_on_a_stream() {
+    let place = Place::new();
+    let writes = page_writes(&[0, 1, 2]);
+    let compare = ["compare", "-", "--format", "disksim"];
+    let arguments = [&compare[..], &["--buffers", "lru,belady"]].concat();
+    let outcome = place.run_with(&arguments, writes.as_bytes());
+    assert_eq!(outcome.status, 2);
+    assert!(
+        outcome.output.contains("not possible"),
+        "{}",
+        outcome.output
+    );
+    let text = "error: - on belady of 8 MiB, FTL page: -: a scheme that knows the future reads the trace twice; expected a regular file";
+    assert!(outcome.errors.contains(text), "{}", outcome.errors);
+}
+
+#[test]
+fn a_comparison_says_which_input_has_which_device() {
+    let place = Place::new();
+    place.write("a.disksim", page_writes(&[0, 1_000]));
+    place.write("b.disksim", page_writes(&[0, 1_000_000]));
+    let outcome = place.run(&["compare", "a.disksim", "b.disksim", "--buffers", "lru,fifo"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    assert_eq!(
+        outcome.errors,
+        "destage: note: a.disksim: flash.blocks_per_plane=8 (auto): 128 MiB device for addresses up to 3.910 MiB\n\
+         destage: note: b.disksim: flash.blocks_per_plane=512 (auto): 8 GiB device for addresses up to 3.815 GiB\n"
+    );
+    assert!(
+        outcome.output.contains("8 planes x 8 to 512 blocks x"),
+        "{}",
+        outcome.output
+    );
+}
+
+#[test]
+fn a_capacity_stands_in_place_of_a_number_of_blocks() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1_000]));
+    let bytes = |blocks: u64, reserve: f64| {
+        let kept = blocks - (blocks as f64 * reserve) as u64;
+        kept * 64 * 64 * 4096
+    };
+    let device = ["t.disksim", "--capacity", "1TB", "--op", "7"];
+    let (found, errors) = blocks(&place, &device);
+    assert_eq!(errors, "");
+    let share = 7.0 / 107.0;
+    assert!(bytes(found, share) >= 1_000_000_000_000);
+    assert!(bytes(found - 1, share) < 1_000_000_000_000);
+    let document = place.json(&[&["run", "--json"], &device[..]].concat());
+    let reserve = document["parameters"]["ftl.reserve_percent"].as_f64();
+    assert!((reserve.unwrap() - 100.0 * share).abs() < 1e-12);
+    // What results say gives the same device.
+    let given = [
+        "run",
+        "--json",
+        "t.disksim",
+        "--set",
+        &format!("flash.blocks_per_plane={found}"),
+        "--set",
+        &format!("ftl.reserve_percent={}", reserve.unwrap()),
+    ];
+    let again = place.json(&given);
+    assert_eq!(again["metrics"], document["metrics"]);
+    assert_eq!(again["parameters"], document["parameters"]);
+    // A profile's size is replaced; a file may say it, too.
+    let of_profile = ["t.disksim", "--profile", "tlc", "--capacity", "64GiB"];
+    let (found, _) = blocks(&place, &of_profile);
+    assert_ne!(found, 512);
+    place.write("c.toml", "[device]\ncapacity_bytes = \"64GiB\"\n");
+    let of_file = ["t.disksim", "--profile", "tlc", "--config", "c.toml"];
+    assert_eq!(blocks(&place, &of_file), (found, String::new()));
+}
+
+#[test]
+fn capacities_that_cannot_be_had_are_refused() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1_000]));
+    place.write("c.toml", "[flash]\nblocks_per_plane = 9\n");
+    for (arguments, expected) in [
+        (
+            &["--capacity", "1GiB", "--set", "flash.blocks_per_plane=9"][..],
+            "--capacity 1GiB: device.capacity_bytes stands for flash.blocks_per_plane, which is set, too (--set flash.blocks_per_plane=9); expected one of them",
+        ),
+        (
+            &["--capacity", "1GiB", "--config", "c.toml"],
+            "which is set, too (c.toml); expected one of them",
+        ),
+        (
+            &["--capacity", "lots"],
+            "--capacity lots: device.capacity_bytes: \"lots\": expected a size in bytes from 1",
+        ),
+        (
+            &["--capacity", "100000TB"],
+            "expected a smaller one, more flash.dies, or larger pages (flash.page_bytes)",
+        ),
+        (
+            &["--op", "7", "--ftl", "bast"],
+            "--op 7: bast has no ftl.reserve_percent, by which over-provisioning is set; expected one of page, dftl, hat",
+        ),
+        (&["--op", "-1"], "unexpected argument '-1'"),
+        (
+            &["--op", "much"],
+            "--op much: device.op_percent: \"much\": expected a number from 0 to 9900",
+        ),
+        (&["--op", "0"], "ftl.reserve_percent = 0 of"),
+    ] {
+        let outcome = place.run(&[&["run", "t.disksim"], arguments].concat());
+        assert_eq!(outcome.status, 2, "{arguments:?}: {}", outcome.output);
+        assert!(
+            outcome.errors.contains(expected),
+            "{arguments:?}: {}",
+            outcome.errors
+        );
+    }
+}
+
+#[test]
+fn addresses_that_no_device_holds_are_refused() {
+    let place = Place::new();
+    place.write("t.disksim", "0.0 0 1000000000000 8 0\n");
+    let outcome = place.run(&["run", "t.disksim"]);
+    assert_eq!(outcome.status, 2);
+    assert!(
+        outcome
+            .errors
+            .contains("addresses of the input end at page 125000000001"),
+        "{}",
+        outcome.errors
+    );
+    place.succeed(&["run", "t.disksim", "--ftl", "none"]);
+}
+
+#[test]
+fn ranges_of_sizes_and_all_buffers_are_compared() {
+    let place = Place::new();
+    let workload = [
+        "compare",
+        "--workload",
+        "zipf:requests=500,footprint_pages=900",
+    ];
+    let sizes = ["--buffers", "lru,nocache", "--sizes", "256KiB..1MiB"];
+    let text = place.succeed(&[&workload[..], &sizes].concat());
+    for size in ["256 KiB", "512 KiB", "1 MiB"] {
+        let is_row = |line: &str| line.starts_with("lru ") && line.contains(&format!(" {size} "));
+        assert!(text.lines().any(is_row), "{size}: {text}");
+    }
+    assert_eq!(
+        text.lines()
+            .filter(|line| line.starts_with("nocache"))
+            .count(),
+        1,
+        "{text}"
+    );
+    let all = place.json(&[&workload[..], &["--buffers", "all", "--json", "--quiet"]].concat());
+    let runs = all["runs"].as_array().unwrap();
+    let listed = place.succeed(&["list", "buffers"]);
+    assert_eq!(runs.len(), listed.lines().count());
+    let outcome = place.run(&[&workload[..], &["--sizes", "4MiB..1MiB"]].concat());
+    assert!(
+        outcome
+            .errors
+            .contains("expected LO..HI with two sizes in bytes"),
+        "{}",
+        outcome.errors
+    );
+}
+
+#[test]
+fn what_only_said_where_to_look_is_not_in_the_line_of_a_search() {
+    let place = Place::new();
+    let text = place.succeed(&[
+        "size",
+        "--workload",
+        "zipf:requests=2000,footprint_pages=300",
+        "--goal",
+        "waf.host<9",
+        "--buffers",
+        "lru,fab,bplru",
+    ]);
+    assert!(text.contains("yes, without a clock"), "{text}");
+    let line = text.lines().nth(1).expect("two lines");
+    assert!(line.contains("FTL page, 8 dies"), "{text}");
+    assert!(!line.contains(" to "), "{text}");
+}

@@ -1,0 +1,373 @@
+//! Studies and reproductions from the command line: what is documented runs, what is wrong is said, one page shows it.
+
+use crate::common;
+
+use std::path::Path;
+
+use common::{Outcome, Place};
+
+/// The TOML in docs/STUDIES.md, in order; the study shortened.
+fn documented() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/STUDIES.md");
+    let text = std::fs::read_to_string(path).expect("docs/STUDIES.md");
+    let blocks = text.split("```toml\n").skip(1);
+    blocks
+        .map(|block| {
+            block
+                .split("```")
+                .next()
+                .expect("an end")
+                .replace("requests=50000", "requests=3000")
+        })
+        .collect()
+}
+
+const SMALL: &str = r#"
+title = "A <small> study"
+about = "Two sizes."
+[settings]
+ftl.kind = "none"
+[[input]]
+name = "made"
+workload = "uniform:requests=300,footprint_pages=64"
+[[variant]]
+name = "drained"
+set = { "sim.drain" = true }
+[[grid]]
+buffers = ["lru", "fifo"]
+sizes = ["64KiB", "128KiB"]
+seeds = [1, 2]
+[[figure]]
+id = "hits"
+title = "Hits"
+x = "size"
+series = "buffer"
+y = 'm("buffer.write_hits")'
+y_title = "hits"
+log = "x"
+published = { lru = { "64KiB" = 100 } }
+"#;
+
+fn refused(outcome: &Outcome, parts: &[&str]) {
+    assert_eq!(outcome.status, 2, "{}", outcome.errors);
+    for part in parts {
+        assert!(outcome.errors.contains(part), "{part}: {}", outcome.errors);
+    }
+}
+
+/// A page that needs nothing but itself.
+fn check_page(page: &str) {
+    for outside in ["<script src", "@import", "stylesheet"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn the_documented_study_and_claims_run() {
+    let place = Place::new();
+    let [study, claims] = &documented()[..] else {
+        panic!("docs/STUDIES.md has a study and claims");
+    };
+    std::fs::create_dir_all(place.path("papers/own")).expect("a folder");
+    place.write("papers/own/schemes.toml", study);
+    place.write("papers/own/claims.toml", claims);
+    place.write("papers/own/paper.toml", "source = 'Us'\nabout = 'Ours.'");
+    let text = place.succeed(&["study", "papers/own/schemes.toml", "--results", "kept"]);
+    assert!(
+        text.contains("Throughput over the size of the buffer"),
+        "{text}"
+    );
+    for name in [
+        "report.html",
+        "results.json",
+        "results.csv",
+        "throughput.csv",
+    ] {
+        assert!(!place.read(&format!("kept/schemes/{name}")).is_empty());
+    }
+    check_page(&place.read("kept/schemes/report.html"));
+    // The same results serve the claims.
+    let arguments = [
+        "reproduce",
+        "--experiments",
+        "papers",
+        "--results",
+        "kept",
+        "--json",
+    ];
+    let report = place.json(&arguments);
+    assert_eq!(report["claims"][0]["id"], "B13");
+    assert!(place.read("kept/own/README.md").contains("| B13 | 4.2.2 |"));
+}
+
+#[test]
+fn a_page_shows_each_figure_and_what_was_published() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.succeed(&["study", "small.toml"]);
+    let page = place.read("destage-results/small/report.html");
+    check_page(&page);
+    assert!(page.contains("<h1>A &lt;small&gt; study</h1>"), "title");
+    let data = place.data("destage-results/small/report.html");
+    let figure = &data["figures"][0];
+    assert_eq!(figure["x"], serde_json::json!(["64 KiB", "128 KiB"]));
+    assert_eq!(figure["log"], serde_json::json!([true, false]));
+    let lru = &figure["series"][0];
+    assert_eq!(
+        (&lru["name"], &lru["published"][0]),
+        (&"lru".into(), &100.0.into())
+    );
+    assert!(lru["points"][0]["low"].as_f64() < lru["points"][0]["high"].as_f64());
+    assert_eq!(data["table"]["rows"].as_array().map(Vec::len), Some(8));
+}
+
+#[test]
+fn a_rerun_writes_the_same_readmes() {
+    let place = Place::new();
+    place.succeed(&[
+        "reproduce",
+        "bplru/examples",
+        "--results",
+        "one",
+        "--threads",
+        "1",
+    ]);
+    place.succeed(&[
+        "reproduce",
+        "bplru/examples",
+        "--results",
+        "other",
+        "--threads",
+        "2",
+    ]);
+    for name in ["README.md", "bplru/README.md"] {
+        assert_eq!(
+            place.read(&format!("one/{name}")),
+            place.read(&format!("other/{name}"))
+        );
+    }
+    check_page(&place.read("one/report.html"));
+}
+
+#[test]
+fn sixty_claims_and_forty_figures_fit_one_page() {
+    let place = Place::new();
+    let mut study = SMALL.to_owned();
+    let figure = &SMALL[SMALL.find("[[figure]]").expect("a figure")..];
+    for index in 1..40 {
+        study.push_str(&figure.replace("\"hits\"\ntitle", &format!("\"hits{index}\"\ntitle")));
+    }
+    let mut claims = String::new();
+    for index in 0..60 {
+        claims.push_str(&format!(
+            "[[claim]]\nid = 'C{index}'\nplace = 'p'\nstatement = 'a < b | c'\ncheck = 'property'\nexperiment = 'small'\nmeasured = 'm(\"buffer.write_hits\", buffer=\"lru\", size=\"64KiB\") > {}'\n",
+            index * 2
+        ));
+    }
+    std::fs::create_dir_all(place.path("papers/own")).expect("a folder");
+    place.write("papers/own/small.toml", study);
+    place.write("papers/own/claims.toml", claims);
+    place.write("papers/own/paper.toml", "source = 'Us'\nabout = 'Ours.'");
+    place.succeed(&["reproduce", "--experiments", "papers"]);
+    let page = place.read("destage-results/report.html");
+    check_page(&page);
+    let data = place.data("destage-results/report.html");
+    let figures = data["figures"]["own/small"].as_array();
+    assert_eq!(figures.map(Vec::len), Some(40));
+    assert_eq!(data["claims"].as_array().map(Vec::len), Some(60));
+    assert!(page.len() < 2_000_000, "{}", page.len());
+}
+
+#[test]
+fn what_is_wrong_in_a_study_is_said() {
+    let place = Place::new();
+    for (from, to, parts) in [
+        (
+            "seeds = [1, 2]",
+            "sedes = [1, 2]",
+            &["small.toml", "line 15", "sedes"][..],
+        ),
+        (
+            "sizes = [",
+            "inputs = [\"mad\"]\nsizes = [",
+            &["small.toml", "\"mad\"", "made"],
+        ),
+        (
+            "sizes = [",
+            "variants = [\"draned\"]\nsizes = [",
+            &["\"draned\"", "drained"],
+        ),
+        (
+            "buffer.write_hits",
+            "buffer.write_hit",
+            &["small.toml", "\"hits\"", "buffer.write_hit"],
+        ),
+        ("m(\"buffer", "mm(\"buffer", &["small.toml", "mm("]),
+        (
+            "series = \"buffer\"\n",
+            "",
+            &["small.toml", "\"hits\"", "several runs", "lru", "fifo"],
+        ),
+        (
+            "sim.drain",
+            "sim.drian",
+            &["small.toml", "sim.drian", "sim.drain"],
+        ),
+        (
+            "title = \"A",
+            "titel = \"A",
+            &["small.toml", "line 2", "titel"],
+        ),
+        (
+            "workload = \"uniform",
+            "trace = \"nothing.csv\" #",
+            &["nothing.csv"],
+        ),
+        (
+            "workload = \"uniform",
+            "pages = \"1\"\nworkload = \"uniform",
+            &["made", "one of"],
+        ),
+        ("[[figure]]", "[[figure]", &["small.toml", "line 16"]),
+    ] {
+        assert!(SMALL.contains(from), "{from}");
+        let mut text = SMALL.replace(from, to);
+        // What a variant sets is seen where it is used.
+        if from == "sim.drain" {
+            text = text.replace("sizes = [", "variants = [\"drained\"]\nsizes = [");
+        }
+        place.write("small.toml", text);
+        refused(
+            &place.run(&["study", "small.toml", "--results", "kept"]),
+            parts,
+        );
+        // Before any run was made.
+        let kept = std::fs::read_dir(place.path("kept/runs"));
+        assert!(kept.map_or(0, Iterator::count) == 0, "{to}");
+    }
+    refused(
+        &place.run(&["study", "none.toml"]),
+        &["none.toml", "study file"],
+    );
+}
+
+#[test]
+fn what_is_wrong_around_a_study_is_said() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.write("a.csv", "1\n");
+    for (arguments, parts) in [
+        (&["reproduce", "bplr"][..], &["\"bplr\"", "bplru"][..]),
+        (&["reproduce", "bplru/exmples"], &["exmples", "examples"]),
+        (
+            &["reproduce", "--experiments", "none"],
+            &["--experiments", "none"],
+        ),
+        (
+            &["study", "small.toml", "--trace", "iozon=a.csv"],
+            &["\"iozon\"", "iozone"],
+        ),
+        (
+            &["study", "small.toml", "--trace", "iozone"],
+            &["NAME=FILE"],
+        ),
+        (
+            &["study", "small.toml", "--trace", "iozone=none.csv"],
+            &["none.csv"],
+        ),
+        (
+            &["study", "small.toml", "--traces", "none"],
+            &["--traces", "none"],
+        ),
+        (
+            &["study", "small.toml", "--results", "a.csv"],
+            &["--results", "a.csv"],
+        ),
+    ] {
+        refused(&place.run(arguments), parts);
+    }
+}
+
+#[test]
+fn parts_of_a_study_are_counted_and_joined() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let shard = |part: &str| {
+        place.json(&[
+            "study",
+            "small.toml",
+            "--results",
+            "parts",
+            "--shard",
+            part,
+            "--json",
+        ])
+    };
+    let first = shard("1/2");
+    assert_eq!(
+        (&first["runs"], &first["made"]),
+        (&first["runs"], &first["own"])
+    );
+    let (runs, own) = (first["runs"].as_u64(), first["own"].as_u64());
+    let (runs, own) = (runs.expect("runs"), own.expect("own"));
+    assert!(0 < own && own < runs, "{first}");
+    let text = place.succeed(&["study", "status", "parts"]);
+    assert_eq!(
+        text,
+        format!("small: {own} of {runs} results, {} missing\n", runs - own)
+    );
+    let missing = place.succeed(&["study", "missing", "parts"]);
+    assert_eq!(missing.lines().count() as u64, runs - own);
+    assert!(missing.contains("buffer=fifo"), "{missing}");
+    let outcome = place.run(&["study", "merge", "parts"]);
+    assert_eq!(outcome.status, 2, "{}", outcome.errors);
+    assert!(
+        outcome.errors.contains("results are missing"),
+        "{}",
+        outcome.errors
+    );
+    shard("2/2");
+    place.succeed(&["study", "merge", "parts"]);
+    place.succeed(&["study", "small.toml", "--results", "whole"]);
+    let table = |folder: &str| place.read(&format!("{folder}/small/results.csv"));
+    assert_eq!(table("parts"), table("whole"));
+    for (arguments, text) in [
+        (
+            &["study", "small.toml", "--shard", "3/2"][..],
+            "--shard \"3/2\"",
+        ),
+        (&["study", "status", "nowhere"], "has no plans of studies"),
+        (&["study"], "FILE.toml"),
+    ] {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.status, 2, "{arguments:?}");
+        assert!(
+            outcome.errors.contains(text),
+            "{arguments:?}: {}",
+            outcome.errors
+        );
+    }
+}
+
+#[test]
+fn a_study_that_was_stopped_says_what_is_missing() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let all = ["study", "small.toml", "--results", "kept"];
+    place.succeed(&all);
+    let table = place.read("kept/small/results.csv");
+    // As if it had been stopped before the last of its runs, and before its report.
+    let runs = std::fs::read_dir(place.path("kept/runs")).expect("results");
+    let run = runs.last().expect("a result").expect("a file").path();
+    std::fs::remove_file(run).expect("it goes");
+    std::fs::remove_dir_all(place.path("kept/small")).expect("it goes");
+    let text = place.succeed(&["study", "status", "kept"]);
+    assert_eq!(text, "small: 7 of 8 results, 1 missing\n");
+    let missing = place.succeed(&["study", "missing", "kept"]);
+    assert_eq!(missing.lines().count(), 1, "{missing}");
+    let outcome = place.run(&["study", "merge", "kept"]);
+    refused(&outcome, &["small: 1 of 8 results are missing"]);
+    place.succeed(&[&all[..], &["--shard", "1/1"]].concat());
+    place.succeed(&["study", "merge", "kept"]);
+    assert_eq!(place.read("kept/small/results.csv"), table);
+}

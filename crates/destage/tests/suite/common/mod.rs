@@ -1,0 +1,55 @@
+//! A small device, and requests for it.
+
+#![allow(dead_code, reason = "each test file uses a part of this")]
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+#[path = "../../../examples/own_scheme.rs"]
+pub mod own_scheme;
+
+use destage::Settings;
+use destage::base::Random;
+use destage::trace::{Operation, Request};
+
+/// Pages that [`mixture`] writes.
+const PAGES: u64 = 700;
+
+/// Two dies of two planes with 64 blocks of 8 pages each, and `pairs`.
+pub fn settings(pairs: &[&str]) -> Settings {
+    let mut settings = Settings::new();
+    let device = [
+        "flash.dies=2",
+        "flash.planes_per_die=2",
+        "flash.blocks_per_plane=64",
+        "flash.pages_per_block=8",
+        "flash.summary_page=false",
+        "buffer.capacity_bytes=64KiB",
+    ];
+    for pair in device.iter().chain(pairs) {
+        settings.set_pair(pair).unwrap();
+    }
+    settings
+}
+
+/// Reads and writes of one to four pages, some at once and some far apart.
+pub fn mixture(seed: u64, requests: u64) -> Vec<Request> {
+    let mut random = Random::new(seed);
+    let mut arrival = 0;
+    let request = |line| {
+        arrival += random.below(12_000_000);
+        Request {
+            arrival,
+            sector: 8 * random.below(PAGES),
+            sectors: 8 * (1 + random.below(4)) as u32,
+            volume: 0,
+            line,
+            operation: if random.below(4) == 0 {
+                Operation::Read
+            } else {
+                Operation::Write
+            },
+            fua: false,
+            stream: 0,
+        }
+    };
+    (1..=requests as u32).map(request).collect()
+}

@@ -1,0 +1,220 @@
+//! Power that fails in a run: what is there after the mount is what was promised, again and again the same.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use crate::common;
+
+use common::{mixture, settings};
+use destage::base::Random;
+use destage::base::time::TICKS_PER_MS;
+use destage::buffer::SCHEMES;
+use destage::flash::ftl::FTLS;
+use destage::trace::{Operation, Request};
+use destage::{Combination, CutAt, CutOutcome, CutPlan, Error, Input, Silent, cut};
+
+/// Requests with flushes, trims and force unit access among them.
+fn requests(seed: u64, count: u64) -> Vec<Request> {
+    let mut random = Random::new(seed);
+    let mut requests = mixture(seed, count);
+    for request in &mut requests {
+        match random.below(30) {
+            0 => {
+                request.operation = Operation::Flush;
+                (request.sector, request.sectors) = (0, 0);
+            }
+            1 => request.operation = Operation::Trim,
+            2 => request.fua = request.operation == Operation::Write,
+            3..8 => request.sector += random.below(8),
+            _ => {}
+        }
+    }
+    requests
+}
+
+/// A run over small devices whose power fails at `at`.
+fn fail(pairs: &[&str], at: CutAt, seed: u64) -> Result<CutOutcome, Error> {
+    let mut all = vec!["trace.addr_map=modulo", "trace.align=rmw"];
+    all.extend(pairs);
+    let combination = Combination::new(&settings(&all))?;
+    let input = Input::requests("requests", requests(5, 3_000));
+    let plan = CutPlan { at, seed };
+    let mut observer = destage::sim::observer::Silent;
+    cut(&input, &combination, &plan, &Silent, &mut observer)
+}
+
+#[test]
+fn every_layer_holds_what_was_promised_and_a_cut_is_repeated_exactly() {
+    let (mut random, mut promised) = (Random::new(1), 0);
+    for layer in FTLS
+        .iter()
+        .filter(|row| row.has_flash && row.can_be_mounted)
+    {
+        let kind = format!("ftl.kind={}", layer.name);
+        for seed in 0..4 {
+            let at = CutAt::Program(1 + random.below(3_000));
+            let one = fail(&[&kind], at, seed).unwrap();
+            assert_eq!(one.result.bad, [0; 0], "{} at {at}", layer.name);
+            assert!(one.result.mount.time > 0);
+            promised += one.result.counts.must;
+            let other = fail(&[&kind], at, seed).unwrap();
+            assert_eq!(one.result, other.result, "{} at {at}", layer.name);
+        }
+    }
+    assert!(promised > 10_000, "{promised} sectors were promised");
+}
+
+/// How many runs `DESTAGE_CUTS` asks for: a run is a thousand times as long as a cut beside a device.
+fn runs_asked() -> u64 {
+    let asked = std::env::var("DESTAGE_CUTS").ok();
+    asked.map_or(150, |text| text.parse::<u64>().expect("a number") / 20)
+}
+
+#[test]
+fn runs_of_all_kinds_hold_what_was_promised_wherever_they_are_cut() {
+    let layers = FTLS
+        .iter()
+        .filter(|row| row.has_flash && row.can_be_mounted);
+    let layers: Vec<&str> = layers.map(|row| row.name).collect();
+    let schemes: Vec<&str> = SCHEMES.iter().map(|row| row.name).collect();
+    let mut random = Random::new(9);
+    let (mut cuts, mut cut_off) = (0, 0);
+    for number in 0..runs_asked() {
+        let mut draw = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
+        let pairs = [
+            format!("ftl.kind={}", draw(&layers)),
+            format!("buffer.kind={}", draw(&schemes)),
+            format!("device.vwc={}", draw(&["on", "on", "on", "off"])),
+            format!("device.trim={}", draw(&["default", "strict"])),
+            format!("device.plp={}", draw(&["none", "none", "0.0003", "1"])),
+            format!(
+                "buffer.capacity_bytes={}",
+                draw(&["16KiB", "64KiB", "512KiB"])
+            ),
+            format!("host.queue_depth={}", draw(&["1", "4", "32"])),
+            format!("host.time_scale={}", draw(&["0.01", "1"])),
+            format!(
+                "sim.precondition={}",
+                draw(&["none", "sequential_fill", "random_fill:1"])
+            ),
+            format!("flash.parallel_units={}", draw(&["1", "2"])),
+        ];
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        let at = match random.below(4) {
+            0 => CutAt::Write(1 + random.below(1_500)),
+            1 => CutAt::Flush(1 + random.below(60)),
+            _ => CutAt::Program(1 + random.below(1_200)),
+        };
+        match fail(&pairs, at, number) {
+            Ok(outcome) => {
+                assert_eq!(outcome.result.bad, [0; 0], "{pairs:?} at {at}, {number}");
+                cuts += 1;
+                cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
+            }
+            // Some runs end before, or need a device of another shape.
+            Err(error) => assert!(!matches!(error, Error::Internal(_)), "{pairs:?}: {error}"),
+        }
+    }
+    assert!(
+        cuts > runs_asked() / 2 && cut_off > cuts / 4,
+        "{cuts} cuts, {cut_off} operations"
+    );
+}
+
+#[test]
+fn a_cut_can_come_at_a_write_a_flush_or_a_time() {
+    for (at, units) in [
+        (CutAt::Write(700), ""),
+        (CutAt::Flush(20), "flash.parallel_units=2"),
+        (CutAt::Time(900 * TICKS_PER_MS), "ftl.placement=dynamic"),
+        (CutAt::Time(50 * TICKS_PER_MS), "device.vwc=off"),
+        (CutAt::Write(900), "device.trim=strict"),
+        (CutAt::Write(1_000), "host.replay=closed"),
+        (CutAt::Program(1), "sim.precondition=none"),
+    ] {
+        let pairs: Vec<&str> = [units]
+            .into_iter()
+            .filter(|pair| !pair.is_empty())
+            .collect();
+        let outcome = fail(&pairs, at, 1).unwrap();
+        assert_eq!(outcome.result.bad, [0; 0], "{at} {units}");
+        if let CutAt::Time(time) = at {
+            assert_eq!(outcome.result.time, time);
+        }
+    }
+}
+
+#[test]
+fn a_program_that_the_cut_is_about_is_in_service() {
+    let mut cut_off = 0;
+    for seed in 0..20 {
+        let outcome = fail(&[], CutAt::Program(500 + seed), seed).unwrap();
+        cut_off += outcome.result.cut.programs;
+    }
+    assert!(cut_off >= 15, "{cut_off} programs cut off in 20 cuts");
+}
+
+#[test]
+fn a_capacitor_saves_all_of_ram_or_what_it_pays_for() {
+    let at = CutAt::Write(1_500);
+    let all = fail(&["device.plp=10"], at, 1).unwrap().result;
+    let dump = all.dump.unwrap();
+    assert!(dump.pages > 0 && dump.left == 0 && dump.time > 0 && dump.energy > 0);
+    let few = fail(&["device.plp=0.0001"], at, 1).unwrap().result;
+    let dump = few.dump.unwrap();
+    assert!(dump.pages > 0 && dump.left > 0 && dump.energy <= 100_000_000);
+    for plp in ["device.plp=none", "device.plp=failed"] {
+        assert_eq!(fail(&[plp], at, 1).unwrap().result.dump, None);
+    }
+}
+
+#[test]
+fn what_a_drive_without_enough_energy_loses_goes_by_its_name() {
+    let at = CutAt::Write(1_500);
+    let lost = |plp: &str| {
+        let large = "buffer.capacity_bytes=1MiB";
+        let result = fail(&["buffer.flush_mode=ignore", large, plp], at, 1);
+        let result = result.unwrap().result;
+        assert_eq!(result.bad, [0; 0], "{plp}");
+        result.lost
+    };
+    assert!(lost("device.plp=failed")["energy"] > 0);
+    assert!(lost("device.plp=0.0001")["energy"] > 0);
+    assert!(!lost("device.plp=10").contains_key("energy"));
+}
+
+#[test]
+fn what_bad_drives_lose_goes_by_its_name() {
+    let mut names = std::collections::BTreeMap::<&str, u64>::new();
+    for seed in 0..30 {
+        for bad in [
+            &["device.torn=sectors"][..],
+            &["device.paired_loss=1", "flash.bits_per_cell=3"],
+        ] {
+            let result = fail(bad, CutAt::Program(400 + 7 * seed), seed)
+                .unwrap()
+                .result;
+            assert_eq!(result.bad, [0; 0], "{bad:?} {seed}");
+            for (name, count) in result.lost {
+                *names.entry(name).or_default() += count;
+            }
+        }
+    }
+    assert!(names["torn"] > 0 && names["paired"] > 0, "{names:?}");
+}
+
+#[test]
+fn what_cannot_have_bytes_says_so() {
+    for (pair, named) in [
+        ("ftl.kind=none", "ftl.kind = none"),
+        ("sim.costing=op_count", "sim.costing = op_count"),
+        ("sim.write_order=reference", "sim.write_order = reference"),
+        ("trace.align=nearest", "trace.align = nearest"),
+        ("sim.clock=double_ms", "sim.clock = double_ms"),
+        ("device.plp=lots", "device.plp = \"lots\""),
+    ] {
+        let error = fail(&[pair], CutAt::Write(1), 1).unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
+    let error = fail(&[], CutAt::Flush(1_000_000), 1).unwrap_err();
+    assert!(error.to_string().contains("the run ended after"), "{error}");
+}

@@ -1,0 +1,18 @@
+//! Every test of this crate that needs no allocator of its own, in one program.
+
+mod common;
+mod compare;
+mod curve;
+mod cut;
+mod docs_tables;
+mod documentation;
+mod fleet;
+mod model;
+mod own_scheme;
+mod reproduce;
+mod sampled;
+mod size;
+mod smallest;
+mod store;
+mod trace_metrics;
+mod watch;

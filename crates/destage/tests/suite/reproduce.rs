@@ -1,0 +1,305 @@
+//! Verdicts follow from runs: what a reader is shown is what comes out, and what is broken is found out.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use crate::common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use common::own_scheme;
+use destage::Effort;
+use destage::reproduce::{Paper, Plan, Report, Verdict, shipped_traces};
+use destage::study::{Extra, Scale, Store};
+
+/// Claims of our own that need every part of a scheme: the victim, padding, compensation.
+const CLAIMS: &str = r#"
+[[claim]]
+id = "victim"
+place = "1"
+statement = "The block whose last write is oldest leaves."
+check = "equal"
+published = "evict 0 1"
+experiment = "small"
+measured = 'm("destages", input="blocks", buffer="block-lru")[0]'
+
+[[claim]]
+id = "padding"
+place = "2"
+statement = "Every full merge becomes a switch."
+check = "property"
+published = true
+experiment = "small"
+measured = 'm("ftl.merges.full", input="blocks", buffer="bplru") == 0 and m("ftl.merges.switch", input="blocks", buffer="bplru") > 0'
+
+[[claim]]
+id = "compensation"
+place = "3"
+statement = "A block just written through is the next victim."
+check = "equal"
+published = "evict 8 9 10 11"
+experiment = "small"
+measured = 'm("destages", input="through", buffer="bplru")[0]'
+
+[[claim]]
+id = "sum"
+place = "4"
+statement = "Three and four are seven."
+check = "arithmetic"
+published = 7
+measured = "3 + 4"
+"#;
+
+const SMALL: &str = r#"
+title = "Blocks of four pages"
+[settings]
+ftl.kind = "bast"
+ftl.log_blocks = 2
+ftl.partial = false
+flash = { dies = 1, planes_per_die = 1, blocks_per_plane = 64, pages_per_block = 4, page_bytes = 4096, summary_page = false }
+sim = { costing = "op_count", drain = true, precondition = "sequential_fill" }
+buffer.capacity_bytes = 32768
+[[input]]
+name = "blocks"
+pages = "0 1 4 5 12 13 16 17 20 24 28 32 36 40"
+[[input]]
+name = "through"
+pages = "0 1 8 9 10 5 11 16 20"
+[[grid]]
+buffers = ["block-lru", "bplru"]
+destages = true
+"#;
+
+fn paper(claims: &str) -> Paper {
+    let files = [
+        ("paper.toml", "source = 'Nobody'\nabout = 'A test.'"),
+        ("claims.toml", claims),
+        ("small.toml", SMALL),
+    ];
+    let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    Paper::parse("own", files.into()).unwrap()
+}
+
+fn carry_out(papers: Vec<Paper>, extra: Extra) -> Report {
+    let plan = Plan {
+        papers,
+        scale: Scale::Reduced,
+        traces: shipped_traces().unwrap(),
+        extra,
+        readings: false,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    plan.carry_out(&store, &Effort::default()).unwrap()
+}
+
+fn verdicts(report: &Report) -> BTreeMap<&str, Verdict> {
+    let claims = report.papers.iter().flat_map(|paper| &paper.claims);
+    claims
+        .map(|claim| (claim.id.as_str(), claim.verdict))
+        .collect()
+}
+
+/// The claims that are no longer borne out when `kind` is replaced by `other`.
+fn turned(papers: &[Paper], kind: &str, other: &str) -> Vec<String> {
+    let whole = carry_out(papers.to_vec(), Extra::default());
+    let broken = carry_out(
+        papers.to_vec(),
+        Extra {
+            schemes: vec![&own_scheme::NEWEST],
+            replaced: [(kind.to_owned(), other.to_owned())].into(),
+            ..Extra::default()
+        },
+    );
+    let (whole, broken) = (verdicts(&whole), verdicts(&broken));
+    let turned = whole
+        .iter()
+        .filter(|(id, verdict)| verdict.holds() && !broken[*id].holds());
+    turned.map(|(id, _)| (*id).to_owned()).collect()
+}
+
+fn shipped(name: &str) -> Vec<Paper> {
+    Plan::choose(Paper::shipped().unwrap(), Some(name)).unwrap()
+}
+
+#[test]
+fn what_holds_is_reproduced() {
+    let report = carry_out(vec![paper(CLAIMS)], Extra::default());
+    for claim in &report.papers[0].claims {
+        assert_eq!(
+            claim.verdict,
+            Verdict::Reproduced,
+            "{}: {}",
+            claim.id,
+            claim.measured
+        );
+    }
+}
+
+#[test]
+fn a_broken_scheme_is_found_out() {
+    let own = [paper(CLAIMS)];
+    // The wrong victim; no padding and no compensation; one of the two.
+    assert_eq!(turned(&own, "block-lru", "newest"), ["victim"]);
+    assert_eq!(
+        turned(&own, "bplru", "block-lru"),
+        ["compensation", "padding"]
+    );
+    assert_eq!(turned(&own, "bplru", "bplru:comp=false"), ["compensation"]);
+    assert_eq!(turned(&own, "bplru", "bplru:pad=false"), ["padding"]);
+    let examples = shipped("bplru/examples");
+    for (kind, other, lost) in [
+        ("block-lru", "newest", &["B1", "B2"][..]),
+        ("bplru", "block-lru", &["B3", "B4"]),
+        ("bplru", "bplru:comp=false", &["B4"]),
+        ("bplru", "bplru:pad=false", &["B3"]),
+    ] {
+        assert_eq!(turned(&examples, kind, other), lost, "{kind}: {other}");
+    }
+    assert_eq!(
+        turned(&shipped("bpac/examples"), "fab", "block-lru"),
+        ["P16", "P17"]
+    );
+}
+
+#[test]
+fn an_edited_number_is_found_out() {
+    for (from, to, id, verdict) in [
+        (
+            "\"evict 0 1\"",
+            "\"evict 4 5\"",
+            "victim",
+            Verdict::Contradicted,
+        ),
+        (
+            "\"evict 8 9 10 11\"",
+            "\"evict 8 9 10\"",
+            "compensation",
+            Verdict::Contradicted,
+        ),
+        (
+            "published = 7",
+            "published = 8",
+            "sum",
+            Verdict::Inconsistent,
+        ),
+    ] {
+        let report = carry_out(vec![paper(&CLAIMS.replace(from, to))], Extra::default());
+        assert_eq!(verdicts(&report)[id], verdict, "{to}");
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path))
+        .unwrap_or_else(|error| panic!("{path}: {error}; make reproduce writes it"))
+}
+
+/// The cells of the rows of a table in `text` whose first name is `name`.
+fn rows<'a>(text: &'a str, name: &str) -> Vec<Vec<&'a str>> {
+    let cells = |line: &'a str| {
+        let inner = line.strip_prefix("| ")?.strip_suffix(" |")?;
+        Some(inner.split(" | ").collect::<Vec<_>>())
+    };
+    let mut lines = text
+        .lines()
+        .skip_while(|line| !line.starts_with(&format!("| {name} |")));
+    lines.next();
+    lines.next();
+    lines.map_while(cells).collect()
+}
+
+/// Run for real: small enough for every run of the tests.
+const SAMPLE: [&str; 2] = ["bpac/examples", "bplru/examples"];
+
+#[test]
+fn a_readme_has_every_claim_of_its_paper() {
+    for paper in Paper::shipped().unwrap() {
+        let readme = read(&format!("experiments/{}/README.md", paper.name));
+        let claims: toml::Table = read(&format!("experiments/{}/claims.toml", paper.name))
+            .parse()
+            .unwrap();
+        let claims = claims["claim"].as_array().unwrap();
+        let ids: Vec<_> = claims
+            .iter()
+            .map(|claim| claim["id"].as_str().unwrap())
+            .collect();
+        let shown: Vec<_> = rows(&readme, "claim").iter().map(|row| row[0]).collect();
+        assert_eq!(shown, ids, "{}: make reproduce renews it", paper.name);
+    }
+}
+
+#[test]
+fn what_is_contradicted_has_a_cause() {
+    for paper in Paper::shipped().unwrap() {
+        let readme = read(&format!("experiments/{}/README.md", paper.name));
+        for row in rows(&readme, "claim") {
+            let contradicted = row[6].starts_with("**contradicted");
+            let because = row.last().unwrap();
+            assert!(
+                !contradicted || because.contains("Turned by "),
+                "{} {}: nothing is known that turns it: {because}",
+                paper.name,
+                row[0]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_readme_has_what_comes_out() {
+    for name in SAMPLE {
+        let report = carry_out(shipped(name), Extra::default());
+        let found = report.papers[0].to_markdown();
+        let readme = read(&format!("experiments/{}/README.md", report.papers[0].name));
+        let rows = found
+            .lines()
+            .filter(|line| line.starts_with("| "))
+            .skip_while(|line| !line.starts_with("| claim |"));
+        for row in rows {
+            // What the combinations of open rules say stands behind it.
+            let row = row.trim_end_matches([' ', '|']);
+            assert!(
+                readme.contains(row),
+                "make reproduce renews what is not\n{row}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_table_of_the_project_counts_what_the_papers_have() {
+    let table = read("README.md");
+    let rows_of_table = rows(&table, "paper");
+    let papers = Paper::shipped().unwrap();
+    assert_eq!(rows_of_table.len(), papers.len());
+    let words = Verdict::ALL.map(Verdict::spoken);
+    for (row, paper) in rows_of_table.iter().zip(papers) {
+        let readme = read(&format!("experiments/{}/README.md", paper.name));
+        assert!(row[0].starts_with(&format!("[{}]", paper.name)), "{row:?}");
+        let claims = rows(&readme, "claim");
+        assert_eq!(row[1], claims.len().to_string());
+        let verdict = |cells: &Vec<&str>, word: &str| {
+            let said = cells[6].trim_matches('*');
+            said == word
+                || said
+                    .strip_prefix(word)
+                    .is_some_and(|rest| rest.starts_with(' ') && rest.contains('/'))
+        };
+        for (count, word) in row[2..].iter().zip(&words) {
+            let found = claims.iter().filter(|cells| verdict(cells, word)).count();
+            assert_eq!(*count, found.to_string(), "{}: {word}", paper.name);
+        }
+    }
+    let overview = read("experiments/README.md");
+    let cells = |text: &str| {
+        rows(text, "paper")
+            .iter()
+            .map(|row| row[1..].join(" "))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(cells(&overview), cells(&table));
+}

@@ -1,0 +1,272 @@
+//! The flash in a file: cut off anywhere it is what a loss of power leaves, and after a crash of the machine, of which any
+//! unsynced writes may be missing, what was promised is there.
+
+#![allow(clippy::unwrap_used, reason = "a test says where it failed")]
+
+use crate::tape;
+
+use std::sync::{Arc, Mutex};
+
+use destage::flash::ftl::FTLS;
+use destage_base::Random;
+use destage_device::RequestKind;
+use destage_serve::configuration;
+use destage_sim::settings::Config;
+
+use tape::{Tape, ask, live, put, sectors, settings};
+
+/// What was accepted and promised, by the number of writes that the tape had seen.
+#[derive(Default)]
+struct Promises {
+    /// By sector: value, and the writes before its request was accepted.
+    accepted: Vec<Vec<(u64, usize)>>,
+    /// Writes before an answer, and of each sector how many values are older than the one that is promised then.
+    promised: Vec<(usize, Vec<usize>)>,
+}
+
+impl Promises {
+    /// Whether `found` may be there when only the first `writes` writes were carried out.
+    fn check(&self, found: &[u64], writes: usize) -> Result<(), String> {
+        let promised = self
+            .promised
+            .iter()
+            .rev()
+            .find(|(after, _)| *after <= writes);
+        for (sector, value) in found.iter().enumerate() {
+            let least = promised.map_or(0, |(_, least)| least[sector]);
+            let allowed = self.accepted[sector].iter().skip(least);
+            let mut allowed = allowed.filter(|(_, before)| *before <= writes);
+            if !allowed.any(|(allowed, _)| allowed == value) {
+                return Err(format!(
+                    "sector {sector} holds {value} after {writes} writes"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A device that was written and flushed.
+struct Used {
+    config: Config,
+    tape: Arc<Tape>,
+    promises: Promises,
+    sectors: u64,
+}
+
+impl Used {
+    /// Its bytes before it was used.
+    fn blank(&self) -> Vec<u8> {
+        vec![0; self.config.image_layout(0).unwrap().bytes as usize]
+    }
+
+    /// `plant`: flushes count as answered before they are. `lies`: what the device wants to last, does not.
+    fn new(pairs: &[&str], count: u64, plant: bool, lies: bool) -> Result<Self, String> {
+        let mut all = vec![
+            "device.capacity_bytes=256KiB",
+            "flash.page_bytes=1024",
+            "flash.dies=2",
+            "flash.planes_per_die=1",
+            "flash.pages_per_block=4",
+            "flash.spare_bytes_per_sector=16",
+            "buffer.capacity_bytes=8KiB",
+        ];
+        all.extend(pairs);
+        let (config, _) = configuration(&settings(&all)).unwrap();
+        let size = config.image_layout(0).unwrap().bytes as usize;
+        let tape = Arc::new(Tape {
+            bytes: Mutex::new(vec![0; size]),
+            lies,
+            synced_at: Some(config.image_layout(0).unwrap().synced_at),
+            ..Tape::default()
+        });
+        let mut device = live(&config, &tape);
+        let sectors_of = device.sectors();
+        let mut promises = Promises {
+            accepted: vec![vec![(0, 0)]; sectors_of as usize],
+            promised: Vec::new(),
+        };
+        let lasts = || {
+            tape.make_last();
+            tape.writes()
+        };
+        let mut random = Random::new(7);
+        for value in 1..=count {
+            let length = 1 + random.below(6);
+            let first = random.below(sectors_of - length);
+            let range = first..first + length;
+            if random.below(6) == 0 {
+                let newest = promises.accepted.iter().map(|all| all.len() - 1);
+                let least: Vec<usize> = newest.collect();
+                let before = tape.writes();
+                ask(&mut device, RequestKind::Flush, 0..0, false, 0)?;
+                let after = lasts();
+                let promised = if plant { before } else { after };
+                promises.promised.push((promised, least));
+                continue;
+            }
+            let kind = match random.below(5) {
+                0 => RequestKind::WriteZeroes,
+                _ => RequestKind::Write,
+            };
+            let fua = random.below(10) == 0;
+            let now = tape.writes();
+            for sector in range.clone() {
+                let value = if kind == RequestKind::Write { value } else { 0 };
+                promises.accepted[sector as usize].push((value, now));
+            }
+            ask(&mut device, kind, range.clone(), fua, value)?;
+            if fua {
+                let last = promises.promised.last();
+                let mut least =
+                    last.map_or(vec![0; sectors_of as usize], |(_, least)| least.clone());
+                for sector in range {
+                    least[sector as usize] = promises.accepted[sector as usize].len() - 1;
+                }
+                promises.promised.push((lasts(), least));
+            }
+        }
+        // Nothing is lost that the device knows itself.
+        let newest = promises.accepted.iter().map(|all| all[all.len() - 1].0);
+        assert!(
+            sectors(&device)? == newest.collect::<Vec<u64>>(),
+            "{pairs:?}"
+        );
+        drop(device);
+        Ok(Self {
+            config,
+            tape,
+            promises,
+            sectors: sectors_of,
+        })
+    }
+
+    /// Opens `bytes`, what is left after `writes` writes, and holds them against what was promised; then it goes on if it `lives`,
+    /// and is opened once more.
+    fn open(
+        &self,
+        bytes: Vec<u8>,
+        writes: usize,
+        lives: bool,
+        random: &mut Random,
+    ) -> Result<(), String> {
+        let tape = Tape::of(bytes);
+        let mut device = live(&self.config, &tape);
+        let mut found = sectors(&device)?;
+        self.promises.check(&found, writes)?;
+        if !lives {
+            return Ok(());
+        }
+        for round in 0..40 {
+            let (at, value) = (random.below(self.sectors - 4), 1_000_000 + round);
+            ask(&mut device, RequestKind::Write, at..at + 4, false, value)
+                .map_err(|why| format!("{why} after {writes} writes"))?;
+            found[at as usize..at as usize + 4].fill(value);
+        }
+        ask(&mut device, RequestKind::Flush, 0..0, false, 0)?;
+        drop(device);
+        match sectors(&live(&self.config, &tape))? == found {
+            true => Ok(()),
+            false => Err(format!("it is another after {writes} writes")),
+        }
+    }
+}
+
+/// Cut off after each of the writes to its file, and in the midst of some.
+fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
+    let used = Used::new(pairs, 250, plant, false)?;
+    let written = used.tape.written.lock().unwrap().clone();
+    let mut bytes = used.blank();
+    let mut random = Random::new(8);
+    for (number, (offset, part)) in written.iter().enumerate() {
+        used.open(bytes.clone(), number, number % 16 == 0, &mut random)?;
+        if number % 3 == 0 {
+            let mut bytes = bytes.clone();
+            let length = random.below(part.len() as u64) as usize;
+            put(&mut bytes, *offset, &part[..length]);
+            used.open(bytes, number, false, &mut random)?;
+        }
+        put(&mut bytes, *offset, part);
+    }
+    Ok(())
+}
+
+/// The machine crashes at some moments: of the writes behind the last sync any may be missing, or be there in part.
+fn crash_anywhere(pairs: &[&str], crashes: u64, lies: bool) -> Result<(), String> {
+    let used = Used::new(pairs, 600, false, lies)?;
+    let written = used.tape.written.lock().unwrap().clone();
+    let syncs = used.tape.syncs.lock().unwrap().clone();
+    let mut random = Random::new(9);
+    let mut moments: Vec<usize> = (0..crashes)
+        .map(|_| random.below(written.len() as u64 + 1) as usize)
+        .collect();
+    moments.sort_unstable();
+    let (mut lasting, mut bytes) = (0, used.blank());
+    for (number, moment) in moments.into_iter().enumerate() {
+        let last = syncs.iter().copied().filter(|sync| *sync <= moment);
+        for (offset, part) in &written[lasting..last.clone().max().unwrap_or(0).max(lasting)] {
+            put(&mut bytes, *offset, part);
+        }
+        lasting = last.max().unwrap_or(0).max(lasting);
+        let mut bytes = bytes.clone();
+        let percent = [10, 50, 90][random.below(3) as usize];
+        for (offset, part) in &written[lasting..moment] {
+            if random.below(100) < percent {
+                let in_part = random.below(10) == 0;
+                let most = part.len() as u64 + 1;
+                let length = if in_part {
+                    random.below(most)
+                } else {
+                    most - 1
+                };
+                put(&mut bytes, *offset, &part[..length as usize]);
+            }
+        }
+        used.open(bytes, moment, number % 8 == 0, &mut random)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_crash_of_the_machine_keeps_what_was_promised() {
+    for row in FTLS
+        .iter()
+        .filter(|row| row.has_flash && row.can_be_mounted)
+    {
+        let layer = format!("ftl.kind={}", row.name);
+        for scheme in ["buffer.kind=lru", "buffer.kind=bplru"] {
+            if let Err(why) = crash_anywhere(&[&layer, scheme], 300, false) {
+                panic!("{layer} {scheme}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn erases_that_nothing_lasts_before_are_found() {
+    let layers = ["page", "fast"].map(|layer| format!("ftl.kind={layer}"));
+    for layer in layers {
+        let found = crash_anywhere(&[&layer, "buffer.kind=lru"], 1_000, true);
+        assert!(found.is_err(), "{layer}");
+    }
+}
+
+#[test]
+fn cut_off_after_any_write_it_is_what_a_loss_of_power_leaves() {
+    for row in FTLS
+        .iter()
+        .filter(|row| row.has_flash && row.can_be_mounted)
+    {
+        let layer = format!("ftl.kind={}", row.name);
+        for scheme in ["buffer.kind=lru", "buffer.kind=bplru"] {
+            if let Err(why) = cut_off_anywhere(&[&layer, scheme], false) {
+                panic!("{layer} {scheme}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flush_that_is_answered_before_it_is_written_is_found() {
+    assert!(cut_off_anywhere(&["buffer.kind=lru"], true).is_err());
+}

@@ -1,0 +1,9 @@
+//! Every test of this crate that needs no allocator of its own, in one program.
+
+mod backing;
+mod image;
+mod image_cuts;
+mod kit;
+mod power;
+mod server;
+mod tape;

@@ -1,0 +1,309 @@
+//! Power that fails under a server, and what is there after it.
+
+#![allow(clippy::unwrap_used, reason = "a test says where it failed")]
+
+use crate::kit;
+
+use destage_base::Random;
+use destage_serve::client::Client;
+use destage_serve::control::{Operator, OperatorError};
+use destage_serve::device::Pace;
+use destage_serve::protocol::wire;
+use serde_json::{Map, Value, json};
+
+use kit::{Asks, BYTES, FUA, Rig, Running};
+
+fn operator(running: &Running) -> Operator {
+    Operator::connect(&running.control).unwrap()
+}
+
+/// What the server says to `order`, which it refuses.
+fn refused(operator: &mut Operator, order: &Value) -> String {
+    match operator.order(order) {
+        Err(OperatorError::Refused { error, .. }) => error,
+        other => panic!("{order}: {other:?}"),
+    }
+}
+
+/// Random commands until the server is gone; whether it went.
+fn load(client: &mut Client, seed: u64, rounds: u32) -> bool {
+    let mut random = Random::new(seed);
+    for _ in 0..rounds {
+        let sectors = 1 + random.below(40);
+        let first = random.below(BYTES / 512 - sectors);
+        let range = (first * 512, (sectors * 512) as u32);
+        let fua = if random.below(8) == 0 { FUA } else { 0 };
+        let data: Vec<u8> = (0..sectors * 512)
+            .map(|_| random.below(256) as u8)
+            .collect();
+        let asked = match random.below(12) {
+            0..6 => client.ask((wire::CMD_WRITE, fua), range, &data),
+            6..8 => client.ask((wire::CMD_READ, 0), range, &[]),
+            8 => client.ask((wire::CMD_WRITE_ZEROES, fua), range, &[]),
+            9 => client.ask((wire::CMD_TRIM, fua), range, &[]),
+            _ => client.ask((wire::CMD_FLUSH, 0), (0, 0), &[]),
+        };
+        match asked {
+            Ok(answer) => assert_eq!(answer.error, 0),
+            Err(_) => return true,
+        }
+    }
+    false
+}
+
+/// Three clients write until the power fails after `moment`, several times; nothing that was promised is lost.
+fn cut_under_load(rig: &Rig<'_>, moments: &[Value]) {
+    let running = rig.start();
+    let mut operator = operator(&running);
+    for (round, moment) in (0..).zip(moments) {
+        let clients = [0, 1, 2].map(|_| running.client());
+        let workers = (0..).zip(clients).map(|(number, mut client)| {
+            std::thread::spawn(move || load(&mut client, 100 * round + number, 1_000_000))
+        });
+        let workers: Vec<_> = workers.collect();
+        let mut order = moment.clone();
+        order["do"] = "cut".into();
+        order["seed"] = round.into();
+        let cut = operator.order(&order).unwrap();
+        assert!(cut["model_ms"].as_f64().is_some(), "{cut:?}");
+        for worker in workers {
+            assert!(worker.join().unwrap(), "clients are dropped");
+        }
+        assert!(Client::connect(&running.address, true).is_err());
+        let restored = operator.ask("restore").unwrap();
+        assert!(restored["mount_ms"].as_f64().unwrap() > 0.0);
+        let checked = operator.ask("check").unwrap();
+        assert_eq!(checked["bad"], json!([]), "{moment} {:?}", rig.pairs);
+        assert_eq!(checked["bad_sectors"], 0);
+    }
+    assert!(!load(&mut running.client(), 7, 200));
+    assert_eq!(operator.ask("check").unwrap()["bad_sectors"], 0);
+    assert!(running.stop().broken.is_none());
+}
+
+const MOMENTS: [fn(u64) -> Value; 4] = [
+    |number| json!({"at_write": number}),
+    |number| json!({"at_flush": number}),
+    |number| json!({"at_program": number}),
+    |number| json!({"at_ms": number}),
+];
+
+#[test]
+fn nothing_promised_is_lost_under_every_scheme() {
+    for (number, row) in (0..).zip(destage_sim::settings::Settings::new().schemes()) {
+        if row.needs_future {
+            continue;
+        }
+        let scheme = format!("buffer.kind={}", row.name);
+        let moment = |step: u64| MOMENTS[((number + step) % 4) as usize](20 + 31 * step);
+        cut_under_load(&Rig::with(&[&scheme]), &[moment(0), moment(1), moment(2)]);
+    }
+}
+
+#[test]
+fn nothing_promised_is_lost_over_every_layer() {
+    for row in destage::flash::ftl::FTLS
+        .iter()
+        .filter(|row| row.has_flash && row.can_be_mounted)
+    {
+        let layer = format!("ftl.kind={}", row.name);
+        let rig = Rig::with(&[&layer, "buffer.kind=bplru"]);
+        cut_under_load(
+            &rig,
+            &[
+                json!({"at_program": 100}),
+                json!({}),
+                json!({"at_write": 30}),
+            ],
+        );
+    }
+}
+
+#[test]
+fn nothing_promised_is_lost_in_the_time_of_the_model() {
+    for pairs in [
+        &["buffer.kind=lru"][..],
+        &["buffer.kind=lru", "device.vwc=off"],
+        &["buffer.kind=epo", "device.plp=0.001"],
+        &["buffer.kind=fab", "device.trim=strict"],
+        &["buffer.kind=nocache", "ftl.kind=fast"],
+    ] {
+        let mut rig = Rig::with(pairs);
+        rig.pace = Pace::Model;
+        cut_under_load(&rig, &[0, 1, 2, 3].map(|way| MOMENTS[way](15)));
+    }
+}
+
+fn until_armed(operator: &mut Operator) {
+    while operator.ask("stats").unwrap()["armed"] == json!(false) {}
+}
+
+/// Everything but the contents: the same requests on one connection, a cut, and what is found after it.
+fn repeated(moment: &Value) -> (Map<String, Value>, Map<String, Value>, Vec<u8>, String) {
+    let rig = Rig::with(&[
+        "buffer.kind=lru",
+        "device.plp=0.0004",
+        "flash.program_uj=50",
+    ]);
+    let running = rig.start();
+    let mut operator = operator(&running);
+    let mut second = Operator::connect(&running.control).unwrap();
+    let order = moment.clone();
+    let waits = std::thread::spawn(move || second.order(&order).unwrap());
+    until_armed(&mut operator);
+    assert!(load(&mut running.client(), 5, 1_000_000));
+    let cut = waits.join().unwrap();
+    let file = running.folder.path().join("ledger.csv");
+    let known = operator
+        .order(&json!({"do": "ledger", "to": file}))
+        .unwrap();
+    assert_eq!(known["file"], json!(file));
+    let ledger = std::fs::read_to_string(&file).unwrap();
+    let restored = operator.ask("restore").unwrap();
+    let contents = running.client().read(0, BYTES as u32);
+    running.stop();
+    (cut, restored, contents, ledger)
+}
+
+#[test]
+fn an_armed_cut_repeats_exactly() {
+    for way in MOMENTS {
+        let mut moment = way(40);
+        moment["do"] = "cut".into();
+        moment["seed"] = 3.into();
+        let (first, second) = (repeated(&moment), repeated(&moment));
+        assert_eq!(first, second);
+        // A flush may find nothing that is left to save.
+        let energy = first.0["energy_j"].as_f64().unwrap();
+        assert!(energy > 0.0 || moment.get("at_flush").is_some(), "{moment}");
+        assert!(first.3.starts_with("sector,must,may\n"));
+        assert!(first.3.lines().count() > 100);
+        let (_, _, contents, _) = repeated(&json!({"do": "cut", "seed": 3, "at_write": 10}));
+        assert!(first.2 != contents, "another moment leaves something else");
+    }
+}
+
+#[test]
+fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
+    let running = Rig::default().start();
+    let mut operator = operator(&running);
+    let mut client = running.client();
+    client.write(0, &[7; 4096]);
+    for (order, expected) in [
+        (json!({"do": "restore"}), "the power is on"),
+        (json!({"do": "cut", "at_write": 0}), "from 1 on"),
+        (
+            json!({"do": "cut", "at_write": 1, "at_flush": 1}),
+            "expected one of them",
+        ),
+        (
+            json!({"do": "ledger", "to": "/nowhere/at/all"}),
+            "/nowhere/at/all: cannot be written",
+        ),
+    ] {
+        let said = refused(&mut operator, &order);
+        assert!(said.contains(expected), "{said}");
+    }
+    assert_eq!(client.read(0, 4096), [7; 4096]);
+    client.flush();
+    operator.ask("cut").unwrap();
+    for (order, expected) in [
+        (json!({"do": "cut"}), "off already"),
+        (json!({"do": "cut", "at_write": 1}), "off already"),
+        (json!({"do": "flush"}), "the power is off"),
+        (json!({"do": "check"}), "the power is off"),
+    ] {
+        let said = refused(&mut operator, &order);
+        assert!(said.contains(expected), "{said}");
+    }
+    let stats = operator.ask("stats").unwrap();
+    assert_eq!(
+        (&stats["power"], &stats["clients"]),
+        (&json!("off"), &json!(0))
+    );
+    assert!(stats["metrics"]["flash.programs"].as_u64().unwrap() > 0);
+    assert!(Client::connect(&running.address, true).is_err());
+    let known = operator.ask("ledger").unwrap();
+    assert_eq!(
+        [&known["sectors"], &known["must"], &known["may"]],
+        [8, 8, 0].map(|n| json!(n)).each_ref()
+    );
+    operator.ask("restore").unwrap();
+    assert!(refused(&mut operator, &json!({"do": "restore"})).contains("the power is on"));
+    assert_eq!(running.client().read(0, 4096), [7; 4096]);
+    running.stop();
+}
+
+#[test]
+fn one_cut_is_waited_for_and_who_goes_away_does_not_stand_in_the_way() {
+    let running = Rig::default().start();
+    let mut second = operator(&running);
+    let mut first = std::os::unix::net::UnixStream::connect(&running.control).unwrap();
+    std::io::Write::write_all(&mut first, b"{\"do\": \"cut\", \"at_write\": 1000}\n").unwrap();
+    until_armed(&mut second);
+    assert!(refused(&mut second, &json!({"do": "cut"})).contains("waited for already"));
+    drop(first);
+    let done = loop {
+        match second.order(&json!({"do": "cut"})) {
+            Ok(done) => break done,
+            Err(OperatorError::Refused { .. }) => {}
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert_eq!(done["programs"], 0);
+    second.ask("restore").unwrap();
+    let waits = std::thread::spawn({
+        let mut third = operator(&running);
+        move || refused(&mut third, &json!({"do": "cut", "at_flush": 1_000_000}))
+    });
+    until_armed(&mut second);
+    assert!(running.stop().broken.is_none());
+    assert_eq!(waits.join().unwrap(), "the server ends");
+    // What ends without power ends in order.
+    let running = Rig::default().start();
+    operator(&running).ask("cut").unwrap();
+    let ended = running.stop();
+    assert!(ended.broken.is_none());
+}
+
+#[test]
+fn what_was_not_promised_is_lost_and_what_was_is_not() {
+    let running = Rig::with(&["buffer.kind=lru"]).start();
+    let mut operator = operator(&running);
+    let mut client = running.client();
+    client.write(0, &[1; 4096]);
+    client.done((wire::CMD_WRITE, FUA), (8192, 4096), &[2; 4096]);
+    client.write(4096, &[3; 4096]);
+    operator.ask("cut").unwrap();
+    let restored = operator.ask("restore").unwrap();
+    assert_eq!(restored["bad_sectors"], 0);
+    let mut client = running.client();
+    assert_eq!(client.read(0, 8192), [0; 8192]);
+    assert_eq!(client.read(8192, 4096), [2; 4096]);
+    // What a mount has found is promised from then on, and time goes on.
+    let known = operator.ask("ledger").unwrap();
+    assert_eq!(
+        [&known["must"], &known["may"]],
+        [24, 0].map(|n| json!(n)).each_ref()
+    );
+    operator.ask("cut").unwrap();
+    operator.ask("restore").unwrap();
+    assert_eq!(running.client().read(8192, 4096), [2; 4096]);
+    running.stop();
+}
+
+#[test]
+fn a_check_finds_what_a_capacitor_that_failed_has_lost() {
+    // The drive answers flushes at once, and relies on a capacitor that does not work: the ledger must see it.
+    let rig = Rig::with(&["buffer.kind=lru", "buffer.flush_mode=ignore"]);
+    let running = rig.start();
+    let mut operator = operator(&running);
+    let mut client = running.client();
+    client.write(0, &[1; 4096]);
+    client.flush();
+    operator.ask("cut").unwrap();
+    let restored = operator.ask("restore").unwrap();
+    assert_eq!(restored["lost"], json!({"energy": 8}));
+    assert_eq!(operator.ask("check").unwrap()["bad_sectors"], 0);
+    running.stop();
+}

@@ -1,0 +1,12 @@
+//! Every test of this crate that needs no allocator of its own, in one program.
+
+mod ahead;
+mod curve;
+mod end_of_run;
+mod explain;
+mod limits;
+mod precondition;
+mod size;
+mod state;
+mod warmup;
+mod wear_out;

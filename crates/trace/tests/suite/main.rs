@@ -1,0 +1,17 @@
+//! Every test of this crate that needs no allocator of its own, in one program.
+
+mod bad_input;
+mod binary_formats;
+mod common;
+mod compact;
+mod compressed;
+mod detection;
+mod injection;
+mod options;
+mod parquet;
+mod parquet_foreign;
+mod robustness;
+mod tables;
+mod text_formats;
+mod transform;
+mod windows_formats;

@@ -1,0 +1,306 @@
+//! Tables as people and programs write them.
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use crate::common;
+
+use common::{MS, Plain, US, error, read_as, read_plain as read, with};
+use destage_base::time::TICKS_PER_SECOND as S;
+use destage_trace::{
+    BadLines, Choices,
+    Operation::{Read, Trim, Write},
+    ReadOptions, Reader, TimeUnit,
+};
+
+fn columns(text: &str) -> ReadOptions {
+    ReadOptions {
+        format: None,
+        ..with(
+            "csv",
+            Choices {
+                columns: Some(text.parse().unwrap()),
+                ..Choices::default()
+            },
+        )
+    }
+}
+
+fn in_unit(unit: TimeUnit) -> ReadOptions {
+    ReadOptions {
+        time_unit: Some(unit),
+        ..ReadOptions::default()
+    }
+}
+
+/// Requests of a table with the usual four columns.
+fn table(rows: &str) -> Vec<Plain> {
+    read(
+        format!("time,op,offset,bytes\n{rows}"),
+        &ReadOptions::default(),
+    )
+}
+
+#[test]
+fn times_of_the_calendar_count_from_the_first_request() {
+    // 1 January 2024, and 31 December 2200 with half a second, in each unit.
+    for (unit, zeros) in [
+        (TimeUnit::Seconds, ""),
+        (TimeUnit::Milliseconds, "000"),
+        (TimeUnit::Microseconds, "000000"),
+        (TimeUnit::HundredNanoseconds, "0000000"),
+        (TimeUnit::Nanoseconds, "000000000"),
+    ] {
+        for second in ["1704067200", "7289654399"] {
+            let next = second.replace("00", "01").replace("99", "98");
+            let (first, later) = match second < next.as_str() {
+                true => (second, next.as_str()),
+                false => (next.as_str(), second),
+            };
+            let apart: u64 = later.parse::<u64>().unwrap() - first.parse::<u64>().unwrap();
+            let content =
+                format!("time,op,offset,bytes\n{first}{zeros},w,0,512\n{later}{zeros},r,0,512\n");
+            assert_eq!(
+                read(&content, &in_unit(unit)),
+                [
+                    (0, 0, Write, 0, 1, false),
+                    (apart * S, 0, Read, 0, 1, false)
+                ],
+                "{content}"
+            );
+        }
+    }
+    let common = common::Folder::new();
+    let path = common.file(
+        "t.csv",
+        "time,op,offset,bytes\n1704067200000000000,w,0,512\n",
+    );
+    let mut reader = Reader::open(&path, &ReadOptions::default()).unwrap();
+    assert!(reader.fill(&mut Vec::new()).unwrap());
+    assert_eq!(reader.clock(), Some(1_704_067_200 * u128::from(S)));
+}
+
+#[test]
+fn times_that_are_no_calendars_stay_as_they_are() {
+    assert_eq!(
+        table("5000000000,w,0,512\n6000000000,w,0,512\n")[0].0,
+        5 * S
+    );
+    // Just below ten years.
+    let content = "time,op,offset,bytes\n315359999,w,0,512\n";
+    assert_eq!(
+        read(content, &in_unit(TimeUnit::Seconds))[0].0,
+        315_359_999 * S
+    );
+    let late = "time,op,offset,bytes\n1,w,0,512\n7289654399,w,0,512\n";
+    let text = error("t", late, &in_unit(TimeUnit::Seconds));
+    assert!(
+        text.starts_with("t:3: time is too large: \"7289654399\""),
+        "{text}"
+    );
+    let back = "time,op,offset,bytes\n1704067200,w,0,512\n17,w,0,512\n";
+    let text = error("t", back, &in_unit(TimeUnit::Seconds));
+    assert!(text.starts_with("t:3: the time goes back: \"17"), "{text}");
+}
+
+#[test]
+fn dates_are_times_whatever_the_unit() {
+    let rows = "2024-02-29T23:59:59.5Z,w,0,512\n\"2024-03-01 01:00:00.000001+01:00\",r,0,512\n";
+    let expected = [
+        (0, 0, Write, 0, 1, false),
+        (S / 2 + US, 0, Read, 0, 1, false),
+    ];
+    assert_eq!(table(rows), expected);
+    let content = format!("time,op,offset,bytes\n{rows}");
+    assert_eq!(read(&content, &in_unit(TimeUnit::Seconds)), expected);
+    let blank = "timestamp;rw;lba;len\n2024-02-29 23:59:59;w;8;8\n";
+    assert_eq!(
+        read(blank, &ReadOptions::default()),
+        [(0, 0, Write, 8, 8, false)]
+    );
+    let wrong = "time,op,offset,bytes\n2024-02-30T00:00:00Z,w,0,512\n";
+    let text = error("t.csv", wrong, &with("csv", Choices::default()));
+    assert!(text.starts_with("t.csv:2: time is not a number"), "{text}");
+    assert!(
+        text.ends_with("or a date such as 2024-01-31T12:00:00.5Z"),
+        "{text}"
+    );
+}
+
+#[test]
+fn numbers_may_have_any_form_and_fields_may_stand_in_quotes() {
+    let expected = [
+        (10_000, 0, Write, 8, 16, false),
+        (10_005, 0, Trim, 0, 1, false),
+    ];
+    for rows in [
+        "1e3,write,4096,8192\n1000.5,trim,0,512\n",
+        "\"1000\",\"write\",\"4096\",\"8192\"\n\"1000.5\",\"trim\",\"0\",\"512\"\r\n",
+        "1.0e3,WRITE,4.096e3,8192.0\n1000.5,Discard,0,512\n",
+        "1000,Wr,4KiB,8K\n1000.5 , UNMAP , 0 , 0.5KiB \n",
+        "+1000,w,4096,8192\n1000.5,d,0,5.12e2\n",
+    ] {
+        assert_eq!(table(rows), expected, "{rows}");
+    }
+    assert_eq!(table(".5,w,0,512\n")[0].0, 5);
+    for (row, wrong) in [
+        ("1000,w,4096.5,512", "offset is not a number: \"4096.5\""),
+        ("1000,w,0,\"512", "bytes is not a number: \"\\\"512\""),
+        ("1000,w,0,\"512\"x", "bytes is not a number"),
+        ("1000,w,0,", "too few fields"),
+        ("1000,wipe,0,512", "op is unknown: \"wipe\""),
+        ("-1,w,0,512", "time is negative: \"-1\""),
+        ("1e99,w,0,512", "time is not a number: \"1e99\""),
+        ("1,w,18446744073709551616,512", "offset is too large"),
+    ] {
+        let content = format!("time,op,offset,bytes\n1,w,0,512\n{row}\n");
+        let text = error("t", &content, &ReadOptions::default());
+        assert!(text.starts_with(&format!("t:3: {wrong}")), "{row}\n{text}");
+    }
+}
+
+#[test]
+fn columns_may_have_their_usual_names_and_others_play_no_part() {
+    let expected = [(70, 2, Write, 8, 16, false)];
+    for content in [
+        "timestamp,rw,lba,len,device\n7,W,8,16,2\n",
+        "Timestamp,Device,Type,Offset,Size,Latency\n7,2,Write,4096,8192,0.01\n",
+        "\"ts\";\"disk\";\"operation\";\"byte_offset\";\"length\"\n7;2;write;4096;8192\n",
+        "# made by hand\n# time dev op sector sectors\n7 2 w 8 16\n",
+        "time,volume,op,offset_kib,kib\n7,2,w,4,8\n",
+        "time,volume,op,offset_kib,kib\n7,2,w,4,8KiB\n",
+        "time,\"who, why\",volume,op,offset,bytes\n7,\"a,b\",2,w,4096,8192\n",
+        "note,time,volume,op,offset,bytes\n\"Z\u{fc}rich, \"\"main\"\"\",7,2,w,4096,8192\n",
+        "\u{feff}time,volume,op,offset,bytes,who\n7,2,w,4096,8192,J\u{f6}rg\n",
+    ] {
+        assert_eq!(
+            read(content, &ReadOptions::default()),
+            expected,
+            "{content}"
+        );
+    }
+    let in_blocks = ReadOptions {
+        choices: Choices {
+            block_bytes: 4096,
+            ..Choices::default()
+        },
+        ..ReadOptions::default()
+    };
+    let content = "time,volume,op,block,blocks\n7,2,w,1,2\n";
+    assert_eq!(read(content, &in_blocks), expected);
+    let text = error("t", "time,op,block,kib\n7,w,1,x\n", &in_blocks);
+    assert!(
+        text.starts_with("t:2: kib is not a number: \"x\"; expected a number of KiB"),
+        "{text}"
+    );
+    // What a user types is checked to the letter.
+    let typed = "time,op,offset,bytes,latency".parse::<destage_trace::options::Columns>();
+    assert!(
+        typed
+            .unwrap_err()
+            .starts_with("columns out of time, volume")
+    );
+}
+
+#[test]
+fn a_header_beside_named_columns_is_passed_over_and_the_format_is_clear() {
+    let expected = [(70, 0, Write, 8, 16, false)];
+    for header in [
+        "",
+        "timestamp,rw,lba,len\n",
+        "a,b,c,d\n",
+        "#x\nwhen,\"what\",where,long\n",
+    ] {
+        for row in ["7,w,8,16\n", "\"7\",w,8,16\n"] {
+            let content = format!("{header}{row}");
+            assert_eq!(
+                read(&content, &columns("time,op,sector,sectors")),
+                expected,
+                "{content}"
+            );
+        }
+    }
+}
+
+#[test]
+fn volumes_that_are_names_are_numbered_as_they_appear() {
+    let volumes = |names: &[&str]| -> Vec<u32> {
+        let rows = names.iter().map(|name| format!("1,{name},w,0,512\n"));
+        let content = format!("time,volume,op,offset,bytes\n{}", rows.collect::<String>());
+        let requests = read(content, &ReadOptions::default());
+        requests.iter().map(|request| request.1).collect()
+    };
+    assert_eq!(
+        volumes(&["sda0", "sdb", "sda0", "7", "\"sdb\""]),
+        [0, 1, 0, 2, 1]
+    );
+    assert_eq!(volumes(&["8:16", "8:0", "8:16"]), [0, 1, 0]);
+    assert_eq!(volumes(&["7", "3", "\"7\""]), [7, 3, 7]);
+    for (names, wrong) in [
+        (["7", "sda"], "volume is not a number: \"sda\""),
+        (["7", "4294967296"], "volume is too large: \"4294967296\""),
+        (["sda", "-1"], "volume is unknown: \"-1\""),
+    ] {
+        let rows = names.map(|name| format!("1,{name},w,0,512\n")).concat();
+        let content = format!("time,volume,op,offset,bytes\n{rows}");
+        let text = error("t", content, &ReadOptions::default());
+        assert!(text.starts_with(&format!("t:3: {wrong}")), "{text}");
+    }
+    let text = error(
+        "t",
+        "time,volume,op,offset,bytes\n1,-5,w,0,512\n",
+        &with("csv", Choices::default()),
+    );
+    assert!(
+        text.starts_with("t:2: volume is negative: \"-5\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_format_of_its_own_is_no_table() {
+    let systor = "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.5,0.1,R,3,4096,512\n";
+    for name in ["t.csv", "t"] {
+        let trace = read_as(name, systor, &ReadOptions::default()).unwrap();
+        assert_eq!(trace.format.name, "systor", "{name}");
+    }
+    let alibaba = "device_id,opcode,offset,length,timestamp\n419,W,512,1024,1577808144360767\n";
+    let trace = read_as("t.csv", alibaba, &ReadOptions::default()).unwrap();
+    assert_eq!(trace.format.name, "alibaba");
+}
+
+#[test]
+fn an_offset_near_the_end_of_all_bytes_is_named_as_what_it_is() {
+    let content = "time,op,offset,bytes\n1,w,0,512\n2,w,18446744073709551000,4096\n";
+    let text = error("t", content, &ReadOptions::default());
+    assert_eq!(
+        text,
+        "t:3: the request ends beyond 2^64 bytes: \"2,w,18446744073709551000,4096\"; expected an end below 2^55 sectors"
+    );
+    let content = "128166385295514663,hm,0,Write,18446744073709551615,2048,2833\n";
+    let text = error("t.msr", content, &with("msr", Choices::default()));
+    assert!(
+        text.starts_with("t.msr:1: the request ends beyond 2^64 bytes"),
+        "{text}"
+    );
+    let long = "time,op,offset,bytes\n1,w,18446744073709551615,99999999999999\n";
+    let text = error("t", long, &ReadOptions::default());
+    assert!(
+        text.starts_with("t:2: bytes is too large: \"99999999999999\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_bad_row_is_skipped_where_that_is_wanted() {
+    let options = ReadOptions {
+        bad_lines: BadLines::Skip,
+        ..ReadOptions::default()
+    };
+    let content = "time,op,offset,bytes\n1e-3,w,0,512\nx,w,0,512\n2,w,\"0,512\n1e6,w,0,512\n";
+    let trace = read_as("t", content, &options).unwrap();
+    let times: Vec<u64> = trace
+        .requests
+        .iter()
+        .map(|request| request.arrival)
+        .collect();
+    assert_eq!((times, trace.report.skipped), (vec![0, MS], 2));
+}

@@ -1,0 +1,37 @@
+//! Every test that crosses crates, in one program.
+
+#[path = "../../crates/flash/tests/suite/kit/mod.rs"]
+mod flash_kit;
+#[path = "../../crates/device/tests/suite/kit/mod.rs"]
+mod kit;
+
+mod apu_room;
+mod apu_split;
+mod cache;
+mod channels;
+mod curves;
+mod cuts;
+mod dispatch;
+mod engine;
+mod fitted;
+mod front;
+mod house;
+mod idle;
+mod idle_busy;
+mod long_writes;
+mod matrix;
+mod media;
+mod oracle;
+mod overtaking;
+mod peers;
+mod placement;
+mod pslc;
+mod published_wb;
+mod queued;
+mod real_traces;
+mod sampled;
+mod smallest;
+mod trace_table;
+mod translation;
+mod units;
+mod vectors;
