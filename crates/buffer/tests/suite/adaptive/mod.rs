@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-
 mod bpac;
 mod cbm;
 mod differential;

@@ -1,7 +1,7 @@
 //! A block-level buffer as a vector of clusters.
 
-use crate::common::Operation;
 use crate::block_models::rules::{Cluster, Rule, largest, to_back};
+use crate::common::Operation;
 
 /// A buffer with some rule, and the parameters that are not the rule's own.
 pub struct Model {

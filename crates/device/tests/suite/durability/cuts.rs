@@ -6,8 +6,8 @@ use destage_device::power::{Capacitor, Dump, Energy, PowerLoss};
 use destage_flash::Ftl;
 use destage_flash::medium::BadDrive;
 
-use crate::kit::{Command, Rig, Stack, TIMING, request};
 use crate::durability::sectors::part;
+use crate::kit::{Command, Rig, Stack, TIMING, request};
 
 /// Energy of a program, and of nothing else.
 const PROGRAM: u64 = 7;

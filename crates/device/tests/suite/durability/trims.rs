@@ -4,8 +4,8 @@ use destage_base::{Lpn, Random};
 use destage_device::RequestKind;
 use destage_flash::medium::SpareKind;
 
-use crate::kit::{Rig, Stack, request};
 use crate::durability::sectors::{part, with_sectors};
+use crate::kit::{Rig, Stack, request};
 
 fn rig(strict: bool) -> Rig {
     let mut stack = Stack::new("lru", 4, "page", 1, 16);
