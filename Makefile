@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
-.PHONY: help setup build demo test check fmt no-std matrix cuts kills curves sizes bench reproduce fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix cuts kills campaign flips curves sizes bench reproduce fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,12 @@ cuts: setup ## power that fails at every moment of short streams through every p
 
 kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test suite kills:: -- --nocapture
+
+campaign: setup ## 20,000 rounds of random requests to random devices that are cut, killed and stopped, held against a model of each sector; ROUNDS=N SEED=N
+	DESTAGE_CAMPAIGN=$(or $(ROUNDS),20000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-cli --test suite campaign::devices -- --nocapture
+
+flips: setup ## an image damaged 10,000 times: never other bytes than were written; FLIPS=N SEED=N
+	DESTAGE_FLIPS=$(or $(FLIPS),10000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-serve --test suite flips:: -- --nocapture
 
 curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals; SEED=N takes other samples
 	DESTAGE_CURVES=$(or $(SEED),1) $(CARGO) test --release --locked -p destage-tests --test suite sampled:: -- --include-ignored --nocapture

@@ -13,6 +13,7 @@ use destage_serve::device::{Front, Pace};
 use destage_serve::media::{self, Opened};
 use destage_serve::server::{Ended, Recorder, ServeError, Server, Settings};
 use destage_serve::write_log::WriteLog;
+use destage_sim::error::SimError;
 use destage_sim::observer::{Observer, Response};
 use destage_sim::run::live::{Ask, Broken, Live};
 use destage_sim::settings::Config;
@@ -92,7 +93,13 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     });
 
     destage_memory::doing(format!("serving {}", about(&config)));
-    let live = Live::on(&config, media, Box::new(Watcher(&mut logs)))?;
+    let live = Live::on(&config, media, Box::new(Watcher(&mut logs)));
+    let live = live.map_err(|error| match (&error, on) {
+        (SimError::Image(_), media::Place::Image(path)) => {
+            Failure::input(format!("{}: {error}", path.display()))
+        }
+        _ => error.into(),
+    })?;
     let pace = pace(arguments.pace);
     let recorder: Option<Recorder<'_>> = record.or(log_path).map(|_| {
         Box::new(|ask: &Ask<'_>, at: Ticks| {

@@ -109,7 +109,7 @@ struct Page {
     changes: Vec<Change>,
     /// As many changes as superseded ones are looked for at.
     prune_at: usize,
-    /// Sums that sectors had before, and whether some were forgotten.
+    /// Sums that sectors had before, and whether there were others.
     old: Vec<(u32, u64)>,
     has_forgotten: bool,
     /// The latest change that was forgotten though nothing later may have been promised.
@@ -352,11 +352,15 @@ impl Ledger {
         self.is_mounted = true;
     }
 
-    /// Before the first request: `page` holds `bytes`, and that may not change by itself.
+    /// Before the first request: `page` holds `bytes`, and that may not change by itself. What it held before is not known, and
+    /// may be on flash.
     pub fn hold(&mut self, page: Lpn, bytes: &[u8]) {
         let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
         let base = Some(sums.collect());
-        *self.page_mut(page.0) = Page::holding(base);
+        *self.page_mut(page.0) = Page {
+            has_forgotten: true,
+            ..Page::holding(base)
+        };
         self.is_mounted = true;
     }
 

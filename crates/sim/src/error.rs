@@ -5,6 +5,7 @@ use destage_base::time::TICKS_PER_MS;
 use destage_buffer::Contradiction;
 use destage_flash::GeometryError;
 use destage_flash::ftl::{BuildError, NoSpace};
+use destage_flash::medium::image::Damage;
 use destage_trace::TraceError;
 
 use crate::words;
@@ -51,6 +52,9 @@ pub enum SimError {
         "flash.blocks_per_plane = auto: there is no input whose addresses could give the size of the device; expected a number, or device.capacity_bytes"
     )]
     OpenSize,
+    /// The image of a flash is not what was written to it.
+    #[error("the image is damaged: {0}; expected it as it was left")]
+    Image(Damage),
     /// Parameters of the buffer contradict each other.
     #[error("{}", words::contradiction(*.0))]
     Buffer(Contradiction),

@@ -3,6 +3,7 @@
 mod about;
 mod bad_input;
 mod budget;
+mod campaign;
 mod columns;
 mod common;
 mod curve;

@@ -105,6 +105,28 @@ fn a_trim_allows_zeros_and_what_ever_was_there_until_the_next_mount() {
 }
 
 #[test]
+fn what_was_held_before_the_first_request_may_have_been_something_else_before() {
+    let finding = |bench: &Bench, letter| {
+        let found = bench.0.check(Lpn(1), &[letter; 8], None);
+        found.first().map(|(_, finding)| *finding)
+    };
+    let mut bench = Bench::new(TERMS);
+    bench.0.hold(Lpn(1), &[b'b'; 8]);
+    assert_eq!(finding(&bench, b'b'), None);
+    // Nothing was promised or taken back since: an older version may not come.
+    assert_eq!(finding(&bench, b'a'), Some(Finding::Bad));
+    bench.done(0, Trim, 0);
+    bench.done(1, Flush, 0);
+    for letter in [0, b'b'] {
+        assert_eq!(finding(&bench, letter), None);
+    }
+    assert_eq!(finding(&bench, b'a'), Some(Finding::Forgotten));
+    bench.done(2, Write, b'c');
+    bench.done(3, Flush, 0);
+    assert_eq!(finding(&bench, b'a'), Some(Finding::Bad));
+}
+
+#[test]
 fn an_answer_with_an_error_promises_nothing() {
     let mut bench = Bench::new(TERMS);
     bench.ask(0, Write, b'a');

@@ -56,6 +56,8 @@ pub(super) struct Block {
     is_unknown: bool,
     /// How often it was erased.
     pub erases: u32,
+    /// Pages that were programmed before the latest erase, or found unreadable.
+    pub earlier: u64,
 }
 
 /// How a block was before a page of it was programmed.
@@ -74,6 +76,7 @@ impl Block {
             end: 0,
             is_unknown: false,
             erases: 0,
+            earlier: 0,
         }
     }
 
@@ -112,6 +115,14 @@ impl Block {
     pub fn all(&self) -> impl Iterator<Item = (u32, &Stored)> {
         let readable = self.stored.iter().filter(|(page, _)| *page != LOST);
         readable.map(|(page, stored)| (*page, stored))
+    }
+
+    /// Pages that were programmed since the last erase, or are unreadable.
+    pub fn entries(&self) -> u64 {
+        let known = self.cells.iter();
+        known
+            .filter(|cell| **cell != ERASED && **cell != UNKNOWN)
+            .count() as u64
     }
 
     /// Whether nothing was programmed since the last erase, as far as anybody knows.
@@ -210,6 +221,7 @@ impl Block {
             cells: vec![UNREADABLE; pages as usize],
             end: pages,
             erases: self.erases,
+            earlier: self.earlier,
             ..Self::new()
         };
     }
@@ -232,6 +244,7 @@ impl Block {
     pub fn erase(&mut self) -> Self {
         let erased = Self {
             erases: self.erases + 1,
+            earlier: self.earlier + self.entries(),
             ..Self::new()
         };
         core::mem::replace(self, erased)

@@ -1,11 +1,12 @@
 //! A medium whose pages outlive it, in a [`Store`].
 //!
-//! Behind what its owner keeps in the first bytes there are four tables, by physical block or page, dies one after the other:
+//! Behind what its owner keeps in the first bytes there are two places for a [mark](Mark), and three tables by physical block or page,
+//! dies one after the other:
 //!
 //! | table | entry | bytes |
 //! | --- | --- | --- |
-//! | blocks | how often it was erased, sum | 16 |
-//! | synced | the program up to which all lasts, sum; one entry | 16 |
+//! | marks | number, the program up to which all lasts, entries and erases up to then, sum; two, in turn | 4096 |
+//! | blocks | how often it was erased, entries of its earlier lives, sum; two, in turn | 32 |
 //! | pages | the spare area, the sum over the data, sum | 64 |
 //! | data | the bytes of the page, unless they are a map or a summary | those of a page |
 //!
@@ -15,12 +16,17 @@
 //! what is there after any number of writes, and a part of the next, is what a loss of power could have left; an entry that was
 //! written in part has a wrong sum and is an unreadable page.
 //!
-//! If the machine crashes, of the writes that do not last yet any may be missing. Its owner [says](synced) after each sync up to which program all lasts; of pages programmed later the data are held against their sum.
+//! If the machine crashes, of the writes that do not last yet any may be missing. After each sync a mark says up to which program
+//! all lasts, and how many entries there were: those of earlier lives, which stand in the table of blocks, and those of this one. An erase moves
+//! entries from these to those, so their number only grows. When a store is opened, what the mark says must be there: fewer
+//! entries or erases are [damage](Damage), as no crash can take them. Of pages programmed later the data are held against their sum, and what does
+//! not fit, or has no whole entry, is an unreadable page from then on. A mark and the entry of a block are never written over the latest one that lasts.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use destage_base::Lpn;
@@ -32,9 +38,9 @@ use super::{Medium, Spare, SpareKind, Spot};
 use crate::geometry::Geometry;
 use crate::operation::{Purpose, Role};
 
-const BLOCK_BYTES: u64 = 16;
+const BLOCK_BYTES: u64 = 32;
 const PAGE_BYTES: u64 = 64;
-/// Data begin at a multiple of this.
+/// Data begin at a multiple of this, and each mark has so much for itself: what a disk loses at once.
 const ALIGNMENT: u64 = 4096;
 
 const KINDS: [SpareKind; 6] = [
@@ -68,11 +74,11 @@ pub struct Layout {
     blocks_per_die: u64,
     pages_per_block: u64,
     page_bytes: u64,
+    marks_at: u64,
     blocks_at: u64,
-    /// Where it says what lasts: see [`synced`].
-    pub synced_at: u64,
     pages_at: u64,
-    data_at: u64,
+    /// Where the data of pages begin.
+    pub data_at: u64,
     /// Bytes of the whole store.
     pub bytes: u64,
 }
@@ -85,8 +91,9 @@ impl Layout {
         let blocks = blocks_per_die * u64::from(geometry.dies);
         let pages_per_block = u64::from(geometry.pages_per_block);
         let pages = blocks.checked_mul(pages_per_block)?;
-        let synced_at = base + blocks * BLOCK_BYTES;
-        let pages_at = (synced_at + BLOCK_BYTES).next_multiple_of(ALIGNMENT);
+        let marks_at = base.next_multiple_of(ALIGNMENT);
+        let blocks_at = marks_at + 2 * ALIGNMENT;
+        let pages_at = (blocks_at + blocks * 2 * BLOCK_BYTES).next_multiple_of(ALIGNMENT);
         let data_at = pages.checked_mul(PAGE_BYTES)?.checked_add(pages_at)?;
         let data_at = data_at.checked_next_multiple_of(ALIGNMENT)?;
         let data = pages.checked_mul(geometry.page_bytes)?;
@@ -94,8 +101,8 @@ impl Layout {
             blocks_per_die,
             pages_per_block,
             page_bytes: geometry.page_bytes,
-            blocks_at: base,
-            synced_at,
+            marks_at,
+            blocks_at,
             pages_at,
             data_at,
             bytes: data.checked_add(data_at)?,
@@ -113,6 +120,139 @@ impl Layout {
     fn data_of(&self, spot: Spot) -> u64 {
         self.data_at + self.page(spot) * self.page_bytes
     }
+
+    /// Where the entry of block `number` is, of the life behind `erases` erases.
+    fn block_at(&self, number: u64, erases: u32) -> u64 {
+        self.blocks_at + (2 * number + u64::from(erases & 1)) * BLOCK_BYTES
+    }
+}
+
+/// Bytes of a [mark](Mark).
+const MARK_BYTES: usize = 40;
+
+/// What has been written to a store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mark {
+    /// The latest program.
+    pub program: u64,
+    /// Entries of pages, those of earlier lives included.
+    entries: u64,
+    /// Erases of blocks.
+    erases: u64,
+}
+
+/// The marks of a store: its owner writes the [next](Marks::next) after each sync.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks {
+    marks_at: u64,
+    number: u64,
+    latest: Mark,
+}
+
+impl Marks {
+    /// Those of a store of this `layout` that was just made, of which [`Marks::head`] has to be written.
+    #[must_use]
+    pub fn new(layout: &Layout) -> Self {
+        Self {
+            marks_at: layout.marks_at,
+            number: 0,
+            latest: Mark::default(),
+        }
+    }
+
+    /// Those of a store that `read` reads; none if there is no whole one, which is damage.
+    pub fn find(layout: &Layout, mut read: impl FnMut(u64, &mut [u8])) -> Option<Self> {
+        let mut marks = Self::new(layout);
+        let mut is_found = false;
+        for place in 0..2 {
+            let mut entry = [0; MARK_BYTES];
+            read(layout.marks_at + place * ALIGNMENT, &mut entry);
+            let number = word_at(&entry, 0);
+            if is_sealed(&entry) && (!is_found || number > marks.number) {
+                is_found = true;
+                marks.number = number;
+                marks.latest = Mark {
+                    program: word_at(&entry, 8),
+                    entries: word_at(&entry, 16),
+                    erases: word_at(&entry, 24),
+                };
+            }
+        }
+        is_found.then_some(marks)
+    }
+
+    /// The latest mark.
+    #[must_use]
+    pub fn latest(&self) -> Mark {
+        self.latest
+    }
+
+    /// Where the latest mark is, and its bytes.
+    #[must_use]
+    pub fn head(&self) -> (u64, [u8; MARK_BYTES]) {
+        let Mark {
+            program,
+            entries,
+            erases,
+        } = self.latest;
+        let mut entry = [0; MARK_BYTES];
+        put_words(&mut entry, &[self.number, program, entries, erases]);
+        seal(&mut entry);
+        (self.marks_at + (self.number & 1) * ALIGNMENT, entry)
+    }
+
+    /// All up to `mark` lasts, and so do the marks before. Where that is to be written, and what, unless it is there already.
+    pub fn next(&mut self, mark: Mark) -> Option<(u64, [u8; MARK_BYTES])> {
+        if mark == self.latest {
+            return None;
+        }
+        self.number += 1;
+        self.latest = mark;
+        Some(self.head())
+    }
+}
+
+/// Why a store is not what was written to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Damage {
+    /// There is no whole mark.
+    NoMark,
+    /// So many erases of blocks are not there.
+    Erases(u64),
+    /// So many entries of pages are not there.
+    Entries(u64),
+    /// An entry of a page is of a life that its block has not had.
+    Life(Spot),
+    /// A page that a mount has copied did not hold what was programmed there.
+    Data,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMark => out.write_str("nothing says what lasts in it"),
+            Self::Erases(count) => write!(out, "{count} erases of blocks are missing"),
+            Self::Entries(count) => write!(out, "{count} programmed pages are missing"),
+            Self::Life(Spot { die, block, page }) => write!(
+                out,
+                "page {page} of block {block} of die {die} was programmed after an erase that is missing"
+            ),
+            Self::Data => out.write_str("a page does not hold what was programmed there"),
+        }
+    }
+}
+
+/// An erase of a block that is not in the store.
+#[derive(Clone, Copy, Default)]
+struct Waiting {
+    /// How often the block is erased with it.
+    erases: u32,
+    /// Entries of the lives before.
+    earlier: u64,
+    /// Programs before.
+    programs: u64,
+    /// How often it was erased since the store heard of it.
+    times: u64,
 }
 
 /// The store of a medium.
@@ -122,10 +262,12 @@ pub(super) struct Kept {
     layout: Layout,
     /// A page did not hold what was programmed there.
     damage: Arc<AtomicBool>,
-    /// Blocks that are erased, and not in the store: how often, and the programs before.
-    unwritten: BTreeMap<(u32, u32), (u32, u64)>,
+    /// Blocks that are erased, and not in the store.
+    unwritten: BTreeMap<(u32, u32), Waiting>,
     /// By die, blocks that are erased in the store as well.
     erased: Vec<u32>,
+    /// What was written.
+    mark: Mark,
 }
 
 impl Kept {
@@ -133,7 +275,7 @@ impl Kept {
     pub fn read(&self, spot: Spot, stored: &Stored, length: usize) -> Arc<[u8]> {
         let mut bytes = vec![0; length];
         self.store.read(self.layout.data_of(spot), &mut bytes);
-        let is_whole = matches!(stored.data, Data::Filed(sum) if stored.is_torn || sum == cells::digest(&bytes));
+        let is_whole = matches!(stored.data, Data::Filed(sum) if sum == cells::digest(&bytes));
         if !is_whole {
             bytes.fill(0);
             self.damage.store(true, Ordering::Relaxed);
@@ -167,33 +309,53 @@ impl Kept {
             stored.data = Data::Filed(cells::digest(bytes));
         }
         self.record(spot, &entry_of(stored, erases));
-        self.store.mark(stored.spare.program);
+        self.mark.program = stored.spare.program;
+        self.mark.entries += 1;
+        self.tell_mark();
     }
 
-    /// The block has been erased so often, after so many programs. The store hears of it when it is used again.
-    pub fn erase(&mut self, die: u32, block: u32, erases: u32, programs: u64) {
-        self.unwritten.insert((die, block), (erases, programs));
+    /// What was not written cannot last.
+    fn tell_mark(&self) {
+        if !self.damage.load(Ordering::Relaxed) {
+            self.store.mark(self.mark);
+        }
     }
 
-    /// Writes which blocks are erased, behind everything that has replaced their pages and before anything new is in them.
-    fn write_erases(&mut self) {
-        let last = self.unwritten.values().map(|(_, programs)| *programs).max();
+    /// The block `is` erased, after so many `programs`. The store hears of it when it is used again.
+    pub fn erase(&mut self, die: u32, block: u32, is: &Block, programs: u64) {
+        let waiting = self.unwritten.entry((die, block)).or_default();
+        *waiting = Waiting {
+            erases: is.erases,
+            earlier: is.earlier,
+            programs,
+            times: waiting.times + 1,
+        };
+    }
+
+    /// Writes which blocks are erased, behind everything that has replaced their pages and before anything new is in them. All
+    /// lasts then.
+    pub fn write_erases(&mut self) {
+        let last = self
+            .unwritten
+            .values()
+            .map(|waiting| waiting.programs)
+            .max();
         if last > Some(self.store.synced()) {
             self.store.sync();
         }
-        for ((die, block), (erases, _)) in core::mem::take(&mut self.unwritten) {
-            self.count(die, block, erases);
+        for ((die, block), waiting) in core::mem::take(&mut self.unwritten) {
+            let entry = block_entry(waiting.erases, waiting.earlier);
+            self.put_block(die, block, waiting.erases, &entry);
+            self.mark.erases += waiting.times;
             self.erased[die as usize] += 1;
         }
+        self.tell_mark();
         self.store.sync();
     }
 
-    fn count(&self, die: u32, block: u32, erases: u32) {
-        let mut entry = [0; BLOCK_BYTES as usize];
-        entry[..4].copy_from_slice(&erases.to_le_bytes());
-        seal(&mut entry);
-        let at = self.layout.blocks_at + self.layout.block(die, block) * BLOCK_BYTES;
-        self.write(at, &entry);
+    fn put_block(&self, die: u32, block: u32, erases: u32, entry: &[u8; BLOCK_BYTES as usize]) {
+        let number = self.layout.block(die, block);
+        self.write(self.layout.block_at(number, erases), entry);
     }
 
     fn record(&self, spot: Spot, entry: &[u8; PAGE_BYTES as usize]) {
@@ -221,12 +383,23 @@ impl Kept {
     }
 }
 
-/// What says that all up to `program` lasts.
-#[must_use]
-pub fn synced(program: u64) -> [u8; 16] {
+fn word_at(entry: &[u8], at: usize) -> u64 {
+    entry[at..at + 8].try_into().map_or(0, u64::from_le_bytes)
+}
+
+fn put_words(entry: &mut [u8], words: &[u64]) {
+    for (at, word) in entry.chunks_mut(8).zip(words) {
+        at.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// What says that a block was erased so often, with so many entries of `earlier` lives; nothing of one that never was.
+fn block_entry(erases: u32, earlier: u64) -> [u8; BLOCK_BYTES as usize] {
     let mut entry = [0; BLOCK_BYTES as usize];
-    entry[..8].copy_from_slice(&program.to_le_bytes());
-    seal(&mut entry);
+    if erases > 0 {
+        put_words(&mut entry, &[u64::from(erases), earlier]);
+        seal(&mut entry);
+    }
     entry
 }
 
@@ -261,7 +434,7 @@ fn entry_of(stored: &Stored, erases: u32) -> [u8; PAGE_BYTES as usize] {
     ] {
         flags |= if is { flag } else { 0 };
     }
-    let mut entry = unreadable(erases);
+    let mut entry = unreadable_entry(erases);
     entry[4] = KINDS.iter().position(|one| *one == kind).unwrap_or(0) as u8;
     entry[5] = ROLES
         .iter()
@@ -275,14 +448,12 @@ fn entry_of(stored: &Stored, erases: u32) -> [u8; PAGE_BYTES as usize] {
         program,
         sum.unwrap_or(0),
     ];
-    for (at, word) in entry[16..48].chunks_mut(8).zip(words) {
-        at.copy_from_slice(&word.to_le_bytes());
-    }
+    put_words(&mut entry[16..48], &words);
     seal(&mut entry);
     entry
 }
 
-fn unreadable(erases: u32) -> [u8; PAGE_BYTES as usize] {
+fn unreadable_entry(erases: u32) -> [u8; PAGE_BYTES as usize] {
     let mut entry = [0; PAGE_BYTES as usize];
     entry[..4].copy_from_slice(&erases.to_le_bytes());
     entry[4] = UNREADABLE;
@@ -309,7 +480,7 @@ impl Entry {
             return Self::Nothing;
         }
         let half = |at: usize| entry[at..at + 4].try_into().map_or(0, u32::from_le_bytes);
-        let word = |at: usize| entry[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
+        let word = |at: usize| word_at(entry, at);
         if !is_sealed(entry) {
             return Self::Broken;
         }
@@ -350,47 +521,114 @@ impl Entry {
     }
 }
 
+/// What was found of a block in a store.
+#[derive(Default)]
+struct Loaded {
+    /// Entries that have to be there for what lasts.
+    lasting: u64,
+    /// An entry of a life that the block has not had.
+    ahead: Option<u32>,
+    /// Entries that are not whole.
+    broken: Vec<u32>,
+}
+
 impl Medium {
     /// Makes this, which was just made, the medium that `store` keeps, and keeps there from now on what becomes of it. The
     /// device has `pages` logical pages, `layout` is that of its geometry. A mount has to follow.
-    pub fn keep_in(&mut self, store: Arc<dyn Store>, layout: Layout, pages: u64) {
+    ///
+    /// # Errors
+    /// That something is missing that had lasted.
+    pub fn keep_in(
+        &mut self,
+        store: Arc<dyn Store>,
+        layout: Layout,
+        pages: u64,
+    ) -> Result<(), Damage> {
+        let marks = Marks::find(&layout, |at, out| store.read(at, out));
+        let mark = marks.ok_or(Damage::NoMark)?.latest();
         let kept = Kept {
             store,
             layout,
             damage: Arc::default(),
             unwritten: BTreeMap::new(),
             erased: Vec::new(),
+            mark,
         };
-        let per_block = layout.pages_per_block * PAGE_BYTES;
+        let mut unreadable = self.load_all(&kept, pages)?;
+        unreadable.extend(self.lose_unwritten(&kept));
+        for spot in unreadable {
+            let erases = self.dies[spot.die as usize].blocks[spot.block].erases;
+            kept.record(spot, &unreadable_entry(erases));
+        }
+        // What is programmed from now on does not last yet.
+        self.programs = self.programs.max(mark.program);
+        self.kept = Some(kept);
+        self.mark_all();
+        Ok(())
+    }
+
+    /// Loads every block that something is known of. The pages without a whole entry.
+    fn load_all(&mut self, kept: &Kept, pages: u64) -> Result<Vec<Spot>, Damage> {
+        let layout = &kept.layout;
         let tables = [
-            (layout.blocks_at..layout.synced_at, BLOCK_BYTES),
-            (layout.pages_at..layout.data_at, per_block),
+            (layout.blocks_at..layout.pages_at, 2 * BLOCK_BYTES),
+            (
+                layout.pages_at..layout.data_at,
+                layout.pages_per_block * PAGE_BYTES,
+            ),
         ];
         let all = self.dies.len() as u64 * layout.blocks_per_die;
+        let mut numbers = BTreeSet::new();
         for (table, per_block) in tables {
             let mut from = table.start;
             while let Some(range) = kept.store.written(from..table.end) {
                 let first = (range.start - table.start) / per_block;
                 let end = (range.end - table.start).div_ceil(per_block);
-                for block in first..end.min(all) {
-                    self.load(&kept, block, pages);
-                }
+                numbers.extend(first..end.min(all));
                 from = (table.start + end * per_block).min(table.end);
             }
         }
-        let mut entry = [0; BLOCK_BYTES as usize];
-        kept.store.read(layout.synced_at, &mut entry);
-        if is_sealed(&entry) {
-            let synced = u64::from_le_bytes(entry[..8].try_into().unwrap_or_default());
-            self.lose_unwritten(&kept, synced);
-            // What is programmed from now on does not last yet.
-            self.programs = self.programs.max(synced);
-        } else {
-            self.lose_unwritten(&kept, 0);
+        let (mut entries, mut erases, mut broken) = (0, 0, Vec::new());
+        for number in numbers {
+            let (die, block) = (
+                (number / layout.blocks_per_die) as u32,
+                (number % layout.blocks_per_die) as u32,
+            );
+            let (is, loaded) = self.load(kept, number, pages);
+            let spot = |page| Spot { die, block, page };
+            // Nothing lasts while a cut is written.
+            if let Some(page) = loaded.ahead.filter(|_| kept.mark.program > 0) {
+                return Err(Damage::Life(spot(page)));
+            }
+            entries += loaded.lasting;
+            erases += u64::from(is.erases);
+            broken.extend(loaded.broken.into_iter().map(spot));
+            self.dies[die as usize].blocks[block] = is;
         }
-        kept.store.mark(self.programs);
-        self.kept = Some(kept);
+        if erases < kept.mark.erases {
+            return Err(Damage::Erases(kept.mark.erases - erases));
+        }
+        if entries < kept.mark.entries {
+            return Err(Damage::Entries(kept.mark.entries - entries));
+        }
+        Ok(broken)
+    }
+
+    /// Counts what is in the store, all of which lasts from now on.
+    fn mark_all(&mut self) {
         self.count_erased();
+        let Some(kept) = &mut self.kept else { return };
+        let mut mark = Mark {
+            program: self.programs,
+            ..Mark::default()
+        };
+        for (_, block) in self.dies.iter().flat_map(|die| die.blocks.made()) {
+            mark.entries += block.earlier + block.entries();
+            mark.erases += u64::from(block.erases);
+        }
+        kept.mark = mark;
+        kept.tell_mark();
+        kept.store.sync();
     }
 
     /// Counts what is erased in the store.
@@ -405,64 +643,77 @@ impl Medium {
         kept.erased = (0..).zip(&self.dies).map(of_die).collect();
     }
 
-    /// Of pages programmed after the first `synced` ones the data may be missing: these are unreadable.
-    fn lose_unwritten(&mut self, kept: &Kept, synced: u64) {
+    /// Of pages programmed after what lasts the data may be missing: these are unreadable.
+    fn lose_unwritten(&mut self, kept: &Kept) -> Vec<Spot> {
         let mut bytes = vec![0; self.zeros.len()];
-        for die in 0..self.dies.len() as u32 {
-            let mut spoilt = Vec::new();
-            for (block, of_block) in self.dies[die as usize].blocks.made() {
+        let mut spoilt = Vec::new();
+        for (die, state) in (0..).zip(&self.dies) {
+            for (block, of_block) in state.blocks.made() {
                 for (page, stored) in of_block.all() {
                     let Data::Filed(sum) = stored.data else {
                         continue;
                     };
-                    if stored.spare.program <= synced || stored.is_torn {
+                    if stored.spare.program <= kept.mark.program {
                         continue;
                     }
                     let spot = Spot { die, block, page };
                     kept.store.read(kept.layout.data_of(spot), &mut bytes);
                     if cells::digest(&bytes) != sum {
-                        spoilt.push((block, page));
+                        spoilt.push(spot);
                     }
                 }
             }
-            for (block, page) in spoilt {
-                self.dies[die as usize].blocks[block].lose(page);
-            }
         }
+        for spot in &spoilt {
+            self.dies[spot.die as usize].blocks[spot.block].lose(spot.page);
+        }
+        spoilt
     }
 
-    fn load(&mut self, kept: &Kept, number: u64, pages: u64) {
+    /// Block `number` as the store has it.
+    fn load(&mut self, kept: &Kept, number: u64, pages: u64) -> (Block, Loaded) {
         let layout = &kept.layout;
-        let mut entry = [0; BLOCK_BYTES as usize];
-        kept.store
-            .read(layout.blocks_at + number * BLOCK_BYTES, &mut entry);
-        let erases = entry[..4].try_into().map_or(0, u32::from_le_bytes);
+        let mut block = Block::new();
+        for place in 0..2 {
+            let mut entry = [0; BLOCK_BYTES as usize];
+            kept.store.read(layout.block_at(number, place), &mut entry);
+            let erases = word_at(&entry, 0) as u32;
+            if is_sealed(&entry) && erases > block.erases {
+                block.erases = erases;
+                block.earlier = word_at(&entry, 8);
+            }
+        }
+        let mut loaded = Loaded {
+            lasting: block.earlier,
+            ..Loaded::default()
+        };
         let per_block = layout.pages_per_block * PAGE_BYTES;
         let mut table = vec![0; per_block as usize];
         kept.store
             .read(layout.pages_at + number * per_block, &mut table);
-        let entries: Vec<Entry> = table
-            .chunks(PAGE_BYTES as usize)
-            .map(|entry| Entry::read(entry, pages))
-            .collect();
-        // The count of a block is written before anything of its next life.
-        let of_entries = entries.iter().filter_map(|entry| match entry {
-            Entry::Page(erases, _) | Entry::Unreadable(erases) => Some(*erases),
-            Entry::Nothing | Entry::Broken => None,
-        });
-        let erases = if is_sealed(&entry) { erases } else { 0 };
-        let erases = of_entries.fold(erases, u32::max);
-        let mut block = Block::new();
-        block.erases = erases;
         let mut found: Vec<(u32, Stored)> = Vec::new();
-        for (page, entry) in (0..).zip(entries) {
-            match entry {
-                Entry::Page(life, stored) if life == erases => found.push((page, stored)),
-                Entry::Unreadable(life) if life == erases => {
+        for (page, entry) in (0..).zip(table.chunks(PAGE_BYTES as usize)) {
+            match Entry::read(entry, pages) {
+                Entry::Nothing => {}
+                // Nobody knows of which life of the block it is.
+                Entry::Broken => {
+                    block.spoil(page, self.pages_per_block);
+                    loaded.broken.push(page);
+                }
+                Entry::Page(life, _) | Entry::Unreadable(life) if life < block.erases => {}
+                Entry::Page(life, _) | Entry::Unreadable(life) if life > block.erases => {
+                    loaded.ahead = Some(page);
+                    block.spoil(page, self.pages_per_block);
+                    loaded.broken.push(page);
+                }
+                Entry::Unreadable(_) => {
+                    loaded.lasting += 1;
                     block.spoil(page, self.pages_per_block);
                 }
-                Entry::Broken => block.spoil(page, self.pages_per_block),
-                Entry::Nothing | Entry::Page(..) | Entry::Unreadable(_) => {}
+                Entry::Page(_, stored) => {
+                    loaded.lasting += u64::from(stored.spare.program <= kept.mark.program);
+                    found.push((page, stored));
+                }
             }
         }
         found.sort_unstable_by_key(|(_, stored)| stored.spare.program);
@@ -470,17 +721,27 @@ impl Medium {
             self.programs = self.programs.max(stored.spare.program);
             block.put(page, self.pages_per_block, stored);
         }
-        let die = (number / layout.blocks_per_die) as usize;
-        self.dies[die].blocks[(number % layout.blocks_per_die) as u32] = block;
+        (block, loaded)
     }
 
-    /// Writes everything about `blocks`, each with its die, again, after something in them never was.
+    /// What a mount has found is found again, whatever happens: it is in the store.
+    pub(super) fn make_found_last(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            kept.write_erases();
+        }
+    }
+
+    /// Writes everything about `blocks`, each with its die, again, after something in them never was. Until that is done nothing
+    /// lasts.
     pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
         let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {
             return;
         };
         kept.unwritten.retain(|block, _| !blocks.contains(block));
         kept.write_erases();
+        kept.mark = Mark::default();
+        kept.tell_mark();
+        kept.store.sync();
         for (die, number) in blocks.iter().copied() {
             let block = &mut self.dies[die as usize].blocks[number];
             let spot = |page| Spot {
@@ -489,17 +750,20 @@ impl Medium {
                 page,
             };
             block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
-            kept.count(die, number, block.erases);
+            // The next erase may have been written, and never was.
+            kept.put_block(die, number, block.erases + 1, &block_entry(0, 0));
+            let entry = block_entry(block.erases, block.earlier);
+            kept.put_block(die, number, block.erases, &entry);
             for page in 0..self.pages_per_block {
                 let entry = match block.cell(page) {
                     Cell::Erased | Cell::Unknown => [0; PAGE_BYTES as usize],
-                    Cell::Unreadable => unreadable(block.erases),
+                    Cell::Unreadable => unreadable_entry(block.erases),
                     Cell::Stored(stored) => entry_of(stored, block.erases),
                 };
                 kept.record(spot(page), &entry);
             }
         }
-        self.count_erased();
+        self.mark_all();
     }
 
     /// What the store could not do, if this has one.

@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use super::image::Mark;
+
 /// What a disk or a file could not do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
@@ -22,13 +24,14 @@ pub trait Store: Send + Sync {
     /// Writes `bytes` from `offset` on.
     fn write(&self, offset: u64, bytes: &[u8]);
 
-    /// Makes everything last that was written up to now, whatever happens to the machine.
+    /// Makes everything last that was written up to now, whatever happens to the machine, and then writes the latest
+    /// [mark](Store::mark) where [`Marks`](super::image::Marks) says.
     fn sync(&self);
 
-    /// All programs up to this one have been written.
-    fn mark(&self, program: u64);
+    /// All up to this mark has been written.
+    fn mark(&self, mark: Mark);
 
-    /// The latest [mark](Store::mark) of which everything lasts, 0 at first. Others than the medium may see to that, too: whoever
+    /// The program of the latest [mark](Store::mark) of which everything lasts, 0 at first. Others than the medium may see to that, too: whoever
     /// answers a flush.
     fn synced(&self) -> u64;
 

@@ -542,7 +542,8 @@ impl Medium {
         }
         let before = self.dies[die as usize].blocks[block].erase();
         if let Some(kept) = &mut self.kept {
-            kept.erase(die, block, before.erases + 1, self.programs);
+            let erased = &self.dies[die as usize].blocks[block];
+            kept.erase(die, block, erased, self.programs);
         }
         Ok(Undo::Erase(Box::new(before)))
     }

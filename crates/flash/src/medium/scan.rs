@@ -39,5 +39,6 @@ impl Medium {
             entry.place = Some((place.die, place.at.0));
             entry.version = place.rank.version;
         }
+        self.make_found_last();
     }
 }

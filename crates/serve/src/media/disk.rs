@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use destage_device::backed::{Backing, Fault};
@@ -24,7 +24,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. It needs
+    /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. One that is
+    /// made is for its owner alone. It needs
     /// whole sectors of 512 bytes; what is behind the last one stays as it is.
     ///
     /// # Errors
@@ -44,6 +45,7 @@ impl Disk {
             .write(!read_only)
             .create(capacity.is_some() && !read_only)
             .truncate(false)
+            .mode(0o600)
             .open(path)
             .map_err(failed)?;
         let kind = file.metadata().map_err(failed)?.file_type();

@@ -8,14 +8,15 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use destage_device::backed::Fault;
-use destage_flash::medium::image::{Layout, synced};
+use destage_flash::medium::image::{Damage, Mark, Marks};
 use destage_flash::medium::{Store, digest};
+use destage_sim::error::SimError;
 use destage_sim::settings::{Config, Origin, Settings};
 use rustix::fs::SeekFrom;
 
@@ -27,7 +28,7 @@ use crate::device::Sync;
 /// Bytes of the header.
 pub(super) const BASE: u64 = 4096;
 const MAGIC: &str = "destage image";
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 /// The size that the device was made by, which its blocks decide.
 const CAPACITY: &str = "device.capacity_bytes";
 const BLOCKS: &str = "flash.blocks_per_plane";
@@ -54,19 +55,20 @@ pub struct Image {
 /// What whoever syncs the file shares.
 #[derive(Debug)]
 struct State {
-    /// Where the file says what lasts.
-    synced_at: u64,
+    /// What the file says of what lasts. One sync at a time: a mark is written when the one before it lasts.
+    marks: Mutex<Marks>,
     /// What could not be written or synced: nothing is written any more.
     fault: OnceLock<Fault>,
     /// See [`Store::mark`].
-    marked: AtomicU64,
+    marked: Mutex<Mark>,
     /// See [`Store::synced`].
     synced: AtomicU64,
 }
 
 impl State {
     fn sync(&self, file: &File) -> io::Result<()> {
-        let marked = self.marked.load(Ordering::Acquire);
+        let mut marks = taken(&self.marks);
+        let marked = *taken(&self.marked);
         if let Err(error) = file.sync_data() {
             // The system may have dropped what it could not write.
             let _ = self.fault.set(fault_of(&error));
@@ -76,11 +78,20 @@ impl State {
             // Something before has not been written.
             return Ok(());
         }
-        self.synced.fetch_max(marked, Ordering::AcqRel);
-        // If it does not get there, more is looked at when the image is opened again.
-        let _ = file.write_all_at(&synced(marked), self.synced_at);
+        self.synced.fetch_max(marked.program, Ordering::AcqRel);
+        if let Some((at, mark)) = marks.next(marked)
+            && let Err(error) = file.write_all_at(&mark, at)
+        {
+            // What is written behind it would go unnoticed if it were damaged.
+            let _ = self.fault.set(fault_of(&error));
+        }
         Ok(())
     }
+}
+
+/// What `mutex` guards: each change of it is whole.
+fn taken<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Image {
@@ -117,8 +128,8 @@ impl Store for Image {
         }
     }
 
-    fn mark(&self, program: u64) {
-        self.state.marked.store(program, Ordering::Release);
+    fn mark(&self, mark: Mark) {
+        *taken(&self.state.marked) = mark;
     }
 
     fn synced(&self) -> u64 {
@@ -164,8 +175,10 @@ pub(super) fn open(
             let (config, notes) = configuration(settings)?;
             check(&config)?;
             let layout = config.image_layout(BASE)?;
-            let file = make(path, &header(&config), layout.bytes).map_err(failed)?;
-            return Ok((config, notes, image(file, &layout)));
+            let marks = Marks::new(&layout);
+            let parts = [(0, &header(&config)[..]), (marks.head().0, &marks.head().1)];
+            let file = make(path, &parts, layout.bytes).map_err(failed)?;
+            return Ok((config, notes, image(file, marks)));
         }
         Err(cause) => return Err(failed(cause)),
     };
@@ -213,16 +226,23 @@ pub(super) fn open(
             "has {length} bytes, and the image of this device has {expected}; expected a file that nobody has cut off"
         )));
     }
-    Ok((config, notes, image(file, &layout)))
+    let read = |at, out: &mut [u8]| {
+        if file.read_exact_at(out, at).is_err() {
+            out.fill(0);
+        }
+    };
+    let marks = Marks::find(&layout, read);
+    let marks = marks.ok_or_else(|| unfit(SimError::Image(Damage::NoMark).to_string()))?;
+    Ok((config, notes, image(file, marks)))
 }
 
-fn image(file: File, layout: &Layout) -> Image {
+fn image(file: File, marks: Marks) -> Image {
     Image {
         file,
         state: Arc::new(State {
-            synced_at: layout.synced_at,
+            marked: Mutex::new(marks.latest()),
+            marks: Mutex::new(marks),
             fault: OnceLock::new(),
-            marked: AtomicU64::new(0),
             synced: AtomicU64::new(0),
         }),
     }
@@ -235,7 +255,7 @@ fn check(config: &Config) -> Result<(), MediaError> {
         let text = format!(
             "sim.precondition = {precondition}: an image holds what was written to it; expected none"
         );
-        return Err(destage_sim::error::SimError::Config(text).into());
+        return Err(SimError::Config(text).into());
     }
     Ok(())
 }
@@ -301,8 +321,8 @@ fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     pairs.collect::<Option<_>>().ok_or_else(damaged)
 }
 
-/// A new image, which is there as a whole or not at all.
-fn make(path: &Path, header: &[u8], bytes: u64) -> io::Result<File> {
+/// A new image of `bytes` bytes, with `parts` at their offsets, which is there as a whole or not at all. It is for its owner alone.
+fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let beside = PathBuf::from(name);
@@ -311,10 +331,13 @@ fn make(path: &Path, header: &[u8], bytes: u64) -> io::Result<File> {
             .read(true)
             .write(true)
             .create_new(true)
+            .mode(0o600)
             .open(&beside)?;
         lock(&file)?;
         file.set_len(bytes)?;
-        file.write_all_at(header, 0)?;
+        for (offset, part) in parts {
+            file.write_all_at(part, *offset)?;
+        }
         file.sync_all()?;
         // Not in place of one that somebody else has made by now.
         std::fs::hard_link(&beside, path)?;

@@ -6,26 +6,29 @@ use crate::kit;
 use crate::tape;
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
+use std::sync::Arc;
 
+use destage::flash::ftl::FTLS;
 use destage_base::Random;
+use destage_device::RequestKind;
 use destage_device::backed::Fault;
 use destage_serve::configuration;
-use destage_serve::device::Pace;
+use destage_serve::device::{Pace, Sync};
 use destage_serve::media::{Place, open};
 use destage_serve::protocol::{ErrorCode, wire};
-use destage_sim::run::live::Media;
+use destage_sim::observer::Silent;
+use destage_sim::run::live::{Live, Media};
 use destage_sim::settings::Settings;
 
 use kit::{Asks, FUA, Rig};
-use tape::{Tape, live, settings};
+use tape::{Tape, ask, blank, live, settings};
 
 #[test]
 fn a_file_that_takes_no_more_ends_the_device_and_keeps_what_was_promised() {
     let (config, _) = configuration(&settings(&["device.capacity_bytes=1MiB"])).unwrap();
-    let size = config.image_layout(0).unwrap().bytes as usize;
-    let tape = Tape::of(vec![0; size]);
+    let tape = Arc::new(Tape::of(&config, blank(&config)));
     let mut rig = Rig::with(&[]);
     rig.pairs = vec!["device.capacity_bytes=1MiB"];
     rig.pace = Pace::Model;
@@ -171,10 +174,11 @@ fn another_device_and_what_is_no_image_are_refused_by_one_line() {
     let spoilt = copy("spoilt");
     with_bytes(&spoilt, 40, b"9");
     assert!(refused(&with(&[]), &spoilt).contains("the header is damaged"));
-    let newer = copy("newer");
-    with_bytes(&newer, 14, b"2");
-    let text = refused(&with(&[]), &newer);
-    assert!(text.contains("is an image of version \"2\""), "{text}");
+    let older = copy("older");
+    with_bytes(&older, 14, b"1");
+    let text = refused(&with(&[]), &older);
+    let expected = "is an image of version \"1\"; expected 2";
+    assert!(text.contains(expected), "{text}");
     let other = folder.path().join("other");
     std::fs::write(&other, vec![b'x'; 8192]).unwrap();
     assert!(refused(&with(&[]), &other).contains("is no image"));
@@ -197,6 +201,8 @@ fn a_page_that_is_not_what_was_programmed_is_an_error_and_not_other_bytes() {
     with_bytes(&path, at.unwrap() as u64 + 100, b"z");
     let running = rig.start_at(Place::Image(&path));
     let mut client = running.client();
+    let mut operator = destage_serve::control::Operator::connect(&running.control).unwrap();
+    assert_eq!(operator.ask("check").unwrap()["bad_sectors"], 8);
     let io = ErrorCode::Io as u32;
     assert_eq!(client.error((wire::CMD_READ, 0), (0, 512), &[]), io);
     assert_eq!(client.read(4096, 4096), [b'r'; 4096]);
@@ -251,5 +257,79 @@ fn what_a_cut_takes_back_is_taken_back_in_the_file() {
             );
             running.stop();
         }
+    }
+}
+
+#[test]
+fn images_and_files_behind_the_buffer_are_for_their_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made");
+    for place in [Place::Image(&path), Place::Backing(&path)] {
+        drop(open(&settings(&["device.capacity_bytes=1MiB"]), place, false).unwrap());
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{place:?}");
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// The device in the file at `path`, whose power may fail.
+fn opened(path: &Path, pairs: &[&str]) -> (Live<'static>, Sync) {
+    let opened = open(&settings(pairs), Place::Image(path), false).unwrap();
+    let mut live = Live::on(&opened.config, opened.media, Box::new(Silent)).unwrap();
+    live.keep_ledger();
+    (live, opened.sync.unwrap())
+}
+
+fn bytes_of(live: &Live<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    live.read(0, live.sectors() as u32, &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn what_a_mount_has_shown_as_zeros_stays_zeros() {
+    let folder = tempfile::tempdir().unwrap();
+    let layers = FTLS
+        .iter()
+        .filter(|row| row.has_flash && row.can_be_mounted);
+    for (pages, row) in layers.flat_map(|row| [(16, row), (100, row), (250, row)]) {
+        let path = folder.path().join(format!("{}-{pages}", row.name));
+        let layer = format!("ftl.kind={}", row.name);
+        let pairs = [
+            "device.capacity_bytes=1MiB",
+            "flash.dies=2",
+            "flash.planes_per_die=1",
+            "flash.pages_per_block=8",
+            "buffer.kind=nocache",
+            &layer,
+        ];
+        let (mut live, mut sync) = opened(&path, &pairs);
+        for page in 0..pages {
+            ask(
+                &mut live,
+                RequestKind::Write,
+                8 * page..8 * page + 8,
+                false,
+                1,
+            )
+            .unwrap();
+        }
+        ask(&mut live, RequestKind::Trim, 0..8 * pages, false, 0).unwrap();
+        for _ in 0..30 {
+            ask(&mut live, RequestKind::Write, 2000..2008, true, 2).unwrap();
+        }
+        ask(&mut live, RequestKind::Flush, 0..0, false, 0).unwrap();
+        sync().unwrap();
+        let at = live.now();
+        let (off, _) = live.fail(at, None);
+        let Ok((live, restored)) = off.restore(at) else {
+            panic!("{layer}: it is mounted");
+        };
+        assert_eq!(restored.bad, 0);
+        let shown = bytes_of(&live);
+        // The process is killed: nothing more is written.
+        drop((live, sync));
+        let (live, _) = opened(&path, &[]);
+        assert!(bytes_of(&live) == shown, "{layer}, {pages} pages");
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::tape;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use destage::flash::ftl::FTLS;
 use destage_base::Random;
@@ -13,7 +13,7 @@ use destage_device::RequestKind;
 use destage_serve::configuration;
 use destage_sim::settings::Config;
 
-use tape::{Tape, ask, live, put, sectors, settings};
+use tape::{Tape, ask, blank, live, opened, put, sectors, settings};
 
 /// What was accepted and promised, by the number of writes that the tape had seen.
 #[derive(Default)]
@@ -57,7 +57,7 @@ struct Used {
 impl Used {
     /// Its bytes before it was used.
     fn blank(&self) -> Vec<u8> {
-        vec![0; self.config.image_layout(0).unwrap().bytes as usize]
+        blank(&self.config)
     }
 
     /// `plant`: flushes count as answered before they are. `lies`: what the device wants to last, does not.
@@ -73,12 +73,9 @@ impl Used {
         ];
         all.extend(pairs);
         let (config, _) = configuration(&settings(&all)).unwrap();
-        let size = config.image_layout(0).unwrap().bytes as usize;
         let tape = Arc::new(Tape {
-            bytes: Mutex::new(vec![0; size]),
             lies,
-            synced_at: Some(config.image_layout(0).unwrap().synced_at),
-            ..Tape::default()
+            ..Tape::of(&config, blank(&config))
         });
         let mut device = live(&config, &tape);
         let sectors_of = device.sectors();
@@ -150,8 +147,8 @@ impl Used {
         lives: bool,
         random: &mut Random,
     ) -> Result<(), String> {
-        let tape = Tape::of(bytes);
-        let mut device = live(&self.config, &tape);
+        let tape = Arc::new(Tape::of(&self.config, bytes));
+        let mut device = opened(&self.config, &tape)?;
         let mut found = sectors(&device)?;
         self.promises.check(&found, writes)?;
         if !lives {

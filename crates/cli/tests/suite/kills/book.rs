@@ -1,111 +1,192 @@
-//! What clients were told, sector by sector: what must be there after a crash, and what may.
+//! What must be in a sector after its server was killed or its power has failed, and what may be: from requests and answers alone.
 
 use std::collections::BTreeSet;
 
-/// Bytes of a sector.
+use destage_flash::medium::digest;
+
 pub const SECTOR: usize = 512;
+/// Set in a value that stands for bytes that nobody wrote.
+const FOREIGN: u64 = 1 << 63;
 
-#[derive(Clone, Default)]
-struct Sector {
-    /// The newest value that was promised, or was there when the book began anew.
-    must: u64,
-    /// What was sent after it, in its order.
-    later: Vec<Sent>,
-}
-
-/// A write of a sector.
-#[derive(Clone, Debug)]
-struct Sent {
+/// A change of a sector.
+#[derive(Clone, Copy, Debug)]
+struct Change {
     request: u64,
     value: u64,
+    /// What was there before may come back when the power has failed.
+    is_trim: bool,
     is_answered: bool,
 }
 
-/// What a flush covers: sector and request.
-pub type Covered = Vec<(usize, u64)>;
-
-/// The book. Values are numbers of requests, or 0 for zeros. Writes of a sector come over one connection, and so in their order.
-pub struct Book {
-    sectors: Vec<Sector>,
-    /// Sectors with later values.
-    open: BTreeSet<usize>,
-    next: u64,
-    /// Writes, zeroes and trims that were answered.
-    pub changes: u64,
-    /// Flushes that were answered.
-    pub flushes: u64,
+/// A sector: what it held when its server was started, and what became of it since.
+#[derive(Clone)]
+struct Sector {
+    changes: Vec<Change>,
+    /// The change that is promised; what comes behind it may be there.
+    must: usize,
+    /// What it ever held.
+    ever: BTreeSet<u64>,
 }
 
-impl Book {
-    pub fn new(sectors: usize) -> Self {
+impl Sector {
+    fn holding(value: u64) -> Self {
         Self {
-            sectors: vec![Sector::default(); sectors],
-            open: BTreeSet::new(),
-            next: 0,
-            changes: 0,
-            flushes: 0,
+            changes: vec![Change {
+                request: 0,
+                value,
+                is_trim: false,
+                is_answered: true,
+            }],
+            must: 0,
+            ever: BTreeSet::from([0, value]),
         }
     }
 
-    /// The number of a new request.
-    pub fn request(&mut self) -> u64 {
-        self.next += 1;
-        self.next
+    fn position(&self, request: u64) -> Option<usize> {
+        let mut changes = self.changes.iter();
+        changes.rposition(|change| change.request == request)
     }
 
-    pub fn sent(&mut self, sector: usize, request: u64, value: u64) {
-        self.sectors[sector].later.push(Sent {
+    fn may_hold(&self, value: u64) -> bool {
+        let allowed = &self.changes[self.must..];
+        let is_old = || {
+            let mut changes = self.changes.iter();
+            self.ever.contains(&value) || changes.any(|change| change.value == value)
+        };
+        allowed.iter().any(|change| change.value == value)
+            || (allowed.iter().any(|change| change.is_trim) && is_old())
+    }
+}
+
+/// Sectors, each with the newest request that is covered.
+pub type Covered = Vec<(usize, u64)>;
+
+/// All sectors.
+pub struct Book {
+    sectors: Vec<Sector>,
+    /// Sectors with changes that are not promised.
+    open: BTreeSet<usize>,
+    requests: u64,
+    /// What was answered so far.
+    pub changes: u64,
+    pub flushes: u64,
+    pub reads: u64,
+    /// What the server did wrong while it ran.
+    pub wrong: Option<String>,
+}
+
+impl Book {
+    /// Of a device of `count` sectors, which holds zeros.
+    pub fn new(count: usize) -> Self {
+        Self {
+            sectors: vec![Sector::holding(0); count],
+            open: BTreeSet::new(),
+            requests: 0,
+            changes: 0,
+            flushes: 0,
+            reads: 0,
+            wrong: None,
+        }
+    }
+
+    /// The number of the next request; what it writes are its own bytes.
+    pub fn request(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests
+    }
+
+    /// `request` is sent, which has `sector` hold `value`; zeros, if it is a trim.
+    pub fn sent(&mut self, sector: usize, request: u64, value: u64, is_trim: bool) {
+        self.sectors[sector].changes.push(Change {
             request,
             value,
+            is_trim,
             is_answered: false,
         });
         self.open.insert(sector);
     }
 
     pub fn answered(&mut self, sector: usize, request: u64) {
-        let mut later = self.sectors[sector].later.iter_mut();
-        if let Some(one) = later.find(|one| one.request == request) {
-            one.is_answered = true;
+        let sector = &mut self.sectors[sector];
+        if let Some(position) = sector.position(request) {
+            sector.changes[position].is_answered = true;
         }
     }
 
     /// What a flush sent now covers: the newest request of each sector that was answered.
     pub fn covered(&self) -> Covered {
-        let newest = |sector: &usize| {
-            let later = &self.sectors[*sector].later;
-            let answered = later.iter().rev().find(|one| one.is_answered);
-            answered.map(|one| (*sector, one.request))
+        let newest = |number: &usize| {
+            let Sector { changes, must, .. } = &self.sectors[*number];
+            let mut later = changes[must + 1..].iter().rev();
+            let answered = later.find(|change| change.is_answered)?;
+            Some((*number, answered.request))
         };
         self.open.iter().filter_map(newest).collect()
     }
 
     /// What `request` wrote to `sector` is promised, and with it that nothing older comes back.
-    pub fn promised(&mut self, sector: usize, request: u64) {
-        let Sector { must, later } = &mut self.sectors[sector];
-        if let Some(position) = later.iter().position(|one| one.request == request) {
-            *must = later[position].value;
-            later.drain(..=position);
+    pub fn promised(&mut self, number: usize, request: u64) {
+        let sector = &mut self.sectors[number];
+        if let Some(position) = sector.position(request) {
+            sector.must = sector.must.max(position);
+            if sector.must + 1 == sector.changes.len() {
+                self.open.remove(&number);
+            }
         }
     }
 
-    /// The first sector of `contents` that holds what it must not, in words. Otherwise what is there is what must be there from now on.
-    pub fn check(&mut self, contents: &[u8]) -> Result<(), String> {
+    /// Everything answered is promised.
+    pub fn promise_answered(&mut self) {
+        for (sector, request) in self.covered() {
+            self.promised(sector, request);
+        }
+    }
+
+    /// How often `sector` has changed: what a read sent now may not go behind.
+    pub fn age(&self, sector: usize) -> usize {
+        self.sectors[sector].changes.len()
+    }
+
+    /// Whether a read of `sector` that was sent at `age` may find `bytes`.
+    pub fn check_read(&self, number: usize, age: usize, bytes: &[u8]) -> Result<(), String> {
+        let (value, changes) = (value_of(number, bytes), &self.sectors[number].changes);
+        let mut allowed = changes[age - 1..].iter();
+        if allowed.any(|change| change.value == value) {
+            return Ok(());
+        }
+        let changes = &changes[age - 1..];
+        Err(format!(
+            "sector {number} reads as {value}; expected one of {changes:?}"
+        ))
+    }
+
+    /// The first sector of `contents` that holds what it must not, in words, if there are more than a bad drive has `lost`. What is there is
+    /// what must be there from now on.
+    pub fn check(&mut self, contents: &[u8], lost: u64) -> Result<(), String> {
+        let (mut first, mut count) = (None, 0);
         for (number, bytes) in contents.chunks(SECTOR).enumerate() {
-            let value = u64::from_le_bytes(*bytes.first_chunk().expect("a sector"));
-            let Sector { must, later } = &mut self.sectors[number];
-            if bytes != sector(number, value) {
-                return Err(format!("sector {number}: holds what nobody wrote"));
+            let value = value_of(number, bytes);
+            let sector = &mut self.sectors[number];
+            if !sector.may_hold(value) {
+                count += 1;
+                first.get_or_insert_with(|| {
+                    let (changes, must) = (&sector.changes, sector.must);
+                    let what = if value & FOREIGN == 0 { "holds" } else { "holds, which nobody wrote," };
+                    format!("sector {number}: {what} {value}; expected that of change {must} or later of {changes:?}")
+                });
             }
-            if value != *must && !later.iter().any(|one| one.value == value) {
-                return Err(format!(
-                    "sector {number}: holds {value}; expected {must}, or what came after it: {later:?}"
-                ));
-            }
-            *must = value;
-            later.clear();
+            let values = sector.changes.iter().map(|change| change.value);
+            sector.ever.extend(values.chain([value]));
+            *sector = Sector {
+                ever: std::mem::take(&mut sector.ever),
+                ..Sector::holding(value)
+            };
         }
         self.open.clear();
-        Ok(())
+        match first {
+            Some(what) if count > lost => Err(what),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -118,30 +199,73 @@ pub fn sector(number: usize, value: u64) -> Vec<u8> {
     words.map(u64::to_le_bytes).concat().repeat(SECTOR / 16)
 }
 
+/// What sector `number` holds that holds `bytes`.
+fn value_of(number: usize, bytes: &[u8]) -> u64 {
+    let value = u64::from_le_bytes(*bytes.first_chunk().expect("a sector"));
+    match bytes == sector(number, value) {
+        true => value,
+        false => digest(bytes) | FOREIGN,
+    }
+}
+
 #[test]
 fn a_book_tells_what_must_be_there_from_what_may() {
     let contents = |value| [sector(0, value), sector(1, 0)].concat();
     let written = || {
         let mut book = Book::new(2);
-        book.sent(0, 1, 1);
+        book.sent(0, 1, 1, false);
         book.answered(0, 1);
         let covered = book.covered();
-        book.sent(0, 2, 2);
+        book.sent(0, 2, 2, false);
         book.answered(0, 2);
         (book, covered)
     };
     for value in [0, 1, 2] {
-        assert_eq!(written().0.check(&contents(value)), Ok(()));
+        assert_eq!(written().0.check(&contents(value), 0), Ok(()));
         let (mut book, covered) = written();
         assert_eq!(covered, [(0, 1)]);
         book.promised(0, 1);
-        assert_eq!(book.check(&contents(value)).is_ok(), value > 0);
+        assert_eq!(book.check(&contents(value), 0).is_ok(), value > 0);
+        // What was found once stays.
+        assert_eq!(book.check(&contents(value), 0), Ok(()));
+        assert!(book.check(&contents(3), 0).is_err());
     }
-    assert!(written().0.check(&contents(3)).is_err());
+    assert!(written().0.check(&contents(3), 0).is_err());
+    assert!(written().0.check(&contents(3), 1).is_ok());
     let torn = [
         sector(0, 1)[..256].to_vec(),
         sector(0, 2)[256..].to_vec(),
         sector(1, 0),
     ];
-    assert!(written().0.check(&torn.concat()).is_err());
+    assert!(written().0.check(&torn.concat(), 0).is_err());
+}
+
+#[test]
+fn what_was_trimmed_is_zeros_or_anything_it_held_until_it_was_seen() {
+    let trimmed = || {
+        let mut book = Book::new(1);
+        book.sent(0, 1, 1, false);
+        book.sent(0, 2, 0, true);
+        book.answered(0, 2);
+        book.promise_answered();
+        book
+    };
+    for value in [0, 1] {
+        let mut book = trimmed();
+        assert_eq!(book.check(&sector(0, value), 0), Ok(()));
+        assert!(book.check(&sector(0, 1 - value), 0).is_err());
+    }
+    assert!(trimmed().check(&sector(0, 3), 0).is_err());
+}
+
+#[test]
+fn a_read_finds_what_was_sent_before_it_or_later() {
+    let mut book = Book::new(1);
+    book.sent(0, 1, 1, false);
+    let age = book.age(0);
+    book.sent(0, 2, 2, false);
+    for (value, is_right) in [(0, false), (1, true), (2, true), (3, false)] {
+        let read = book.check_read(0, age, &sector(0, value));
+        assert_eq!(read.is_ok(), is_right, "{value}");
+    }
 }

@@ -8,40 +8,33 @@
     reason = "how much was tried is said to who asks for it"
 )]
 
-mod book;
+pub mod book;
+pub mod host;
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use destage_base::Random;
 use destage_serve::address::{Address, Place};
-use destage_serve::client::{Client, ClientError};
+use destage_serve::client::Client;
 use destage_serve::protocol::wire;
 
-use book::{Book, Covered, SECTOR, sector};
+use book::{Book, SECTOR};
+use host::{Host, Plant, Traffic};
 
 const BYTES: usize = 1 << 20;
-const SECTORS: usize = BYTES / SECTOR;
-const CONNECTIONS: usize = 3;
-/// Sectors that one connection writes before those of the next begin: no whole number of pages.
-const STRIPE: usize = 20;
-const PAGE: usize = 8;
-/// Requests of a connection under way.
-const DEPTH: usize = 8;
-
-/// What is wrong with a host, on purpose.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Plant {
-    Nothing,
-    /// It takes a flush for answered when it has sent it.
-    EarlyFlush,
-    /// It takes every answered write for promised.
-    EveryWrite,
-}
+/// What is asked of each server.
+const TRAFFIC: Traffic = Traffic {
+    sectors: BYTES / SECTOR,
+    connections: 3,
+    depth: 8,
+    write_through: false,
+    strict_trim: true,
+    plant: Plant::Nothing,
+};
 
 fn kills() -> u32 {
     let text = std::env::var("DESTAGE_KILLS");
@@ -69,137 +62,6 @@ fn until_ready(child: &mut Child) {
     assert!(line.starts_with("ready"), "{line:?}");
 }
 
-/// A request under way.
-enum Asked {
-    Change {
-        first: usize,
-        count: usize,
-        request: u64,
-        fua: bool,
-    },
-    Flush(Covered),
-}
-
-/// One connection.
-struct Host<'b> {
-    book: &'b Mutex<Book>,
-    number: usize,
-    plant: Plant,
-    random: Random,
-    open: BTreeMap<u64, Asked>,
-    cookies: u64,
-}
-
-impl Host<'_> {
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().expect("no thread has panicked")
-    }
-
-    /// Writes and flushes until the server is gone.
-    fn run(mut self, address: &Address) {
-        // A server that is killed at once may not even be greeted.
-        if let Ok(mut client) = Client::connect(address, true) {
-            let _ = client.set_timeout(Some(Duration::from_secs(60)));
-            while self.step(&mut client).is_ok() {}
-        }
-    }
-
-    fn step(&mut self, client: &mut Client) -> Result<(), ClientError> {
-        if self.open.len() < DEPTH && self.random.below(3) > 0 {
-            return self.ask(client);
-        }
-        if self.open.is_empty() {
-            return Ok(());
-        }
-        let answer = client.receive(|_| 0)?;
-        assert_eq!(answer.error, 0);
-        match self.open.remove(&answer.cookie) {
-            Some(Asked::Flush(covered)) => {
-                let mut book = self.book();
-                book.flushes += 1;
-                for (sector, request) in covered {
-                    book.promised(sector, request);
-                }
-            }
-            Some(Asked::Change {
-                first,
-                count,
-                request,
-                fua,
-            }) => {
-                let is_promised = fua || self.plant == Plant::EveryWrite;
-                let mut book = self.book();
-                book.changes += 1;
-                for sector in first..first + count {
-                    book.answered(sector, request);
-                    if is_promised {
-                        book.promised(sector, request);
-                    }
-                }
-            }
-            None => panic!("an answer that nobody waits for"),
-        }
-        Ok(())
-    }
-
-    fn ask(&mut self, client: &mut Client) -> Result<(), ClientError> {
-        self.cookies += 1;
-        if self.random.below(16) == 0 {
-            let covered = self.book().covered();
-            if self.plant == Plant::EarlyFlush {
-                let mut book = self.book();
-                for (sector, request) in &covered {
-                    book.promised(*sector, *request);
-                }
-            }
-            self.open.insert(self.cookies, Asked::Flush(covered));
-            return client.send((wire::CMD_FLUSH, 0), self.cookies, (0, 0), &[]);
-        }
-        let stripes = SECTORS / STRIPE / CONNECTIONS;
-        let stripe = self.random.below(stripes as u64) as usize * CONNECTIONS + self.number;
-        let mut first = stripe * STRIPE + self.random.below(STRIPE as u64) as usize;
-        let left = (stripe + 1) * STRIPE - first;
-        let mut count = 1 + self.random.below(left as u64) as usize;
-        let mut command = match self.random.below(12) {
-            0 => wire::CMD_WRITE_ZEROES,
-            1 => wire::CMD_TRIM,
-            _ => wire::CMD_WRITE,
-        };
-        if command == wire::CMD_TRIM {
-            // A trim changes whole pages only.
-            let begin = first.next_multiple_of(PAGE);
-            let end = (first + count) / PAGE * PAGE;
-            if begin < end {
-                (first, count) = (begin, end - begin);
-            } else {
-                command = wire::CMD_WRITE;
-            }
-        }
-        let fua = self.random.below(16) == 0;
-        let mut book = self.book();
-        let request = book.request();
-        let is_write = command == wire::CMD_WRITE;
-        let mut data = Vec::new();
-        for number in first..first + count {
-            book.sent(number, request, if is_write { request } else { 0 });
-            if is_write {
-                data.extend_from_slice(&sector(number, request));
-            }
-        }
-        drop(book);
-        let asked = Asked::Change {
-            first,
-            count,
-            request,
-            fua,
-        };
-        self.open.insert(self.cookies, asked);
-        let flags = if fua { wire::CMD_FLAG_FUA } else { 0 };
-        let range = ((first * SECTOR) as u64, (count * SECTOR) as u32);
-        client.send((command, flags), self.cookies, range, &data)
-    }
-}
-
 /// Everything that the server has.
 fn contents(address: &Address) -> Vec<u8> {
     let mut client = Client::connect(address, true).expect("a server");
@@ -223,7 +85,7 @@ fn campaign(
         export: String::new(),
     };
     let mut random = Random::new(seed);
-    let book = Mutex::new(Book::new(SECTORS));
+    let book = Mutex::new(Book::new(BYTES / SECTOR));
     for round in 0..times {
         let scheme = schemes[round as usize % schemes.len()];
         let options = [media, &["--buffer", scheme]].concat();
@@ -236,20 +98,17 @@ fn campaign(
             child = start(folder.path(), &options);
         }
         until_ready(&mut child);
-        let found = book.lock().expect("no thread").check(&contents(&address));
+        let found = book
+            .lock()
+            .expect("no thread")
+            .check(&contents(&address), 0);
         let found =
             found.map_err(|what| format!("{options:?}, seed {seed}, server {round}: {what}"));
         if found.is_ok() {
             std::thread::scope(|scope| {
-                for number in 0..CONNECTIONS {
-                    let host = Host {
-                        book: &book,
-                        number,
-                        plant,
-                        random: Random::new(random.next_u64()),
-                        open: BTreeMap::new(),
-                        cookies: 0,
-                    };
+                for number in 0..TRAFFIC.connections {
+                    let traffic = Traffic { plant, ..TRAFFIC };
+                    let host = Host::new(&book, traffic, number, random.next_u64());
                     let address = &address;
                     scope.spawn(move || host.run(address));
                 }
@@ -260,6 +119,9 @@ fn campaign(
         let _ = child.kill();
         child.wait().expect("an end");
         found?;
+        if let Some(what) = &book.lock().expect("no thread").wrong {
+            return Err(format!("{options:?}, seed {seed}, server {round}: {what}"));
+        }
     }
     let book = book.into_inner().expect("no thread");
     assert!(book.flushes > 0);

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use destage_device::RequestKind;
 use destage_device::backed::Fault;
-use destage_flash::medium::{Store, image};
+use destage_flash::medium::Store;
+use destage_flash::medium::image::{Layout, Mark, Marks};
 use destage_sim::observer::Silent;
 use destage_sim::run::live::{Ask, Live, Media};
 use destage_sim::settings::{Config, Settings};
@@ -29,29 +29,46 @@ pub struct Tape {
     pub fault: Mutex<Option<Fault>>,
     /// How many writes came before each sync.
     pub syncs: Mutex<Vec<usize>>,
-    pub marked: AtomicU64,
-    pub synced: AtomicU64,
+    pub marked: Mutex<Mark>,
+    pub synced: Mutex<u64>,
+    /// What it says of what lasts; none if its bytes are damaged there.
+    pub marks: Mutex<Option<Marks>>,
     /// It only says that it has synced.
-    /// Where it says what lasts, if it does.
-    pub synced_at: Option<u64>,
     pub lies: bool,
 }
 
+/// The bytes of a store that was just made.
+pub fn blank(config: &Config) -> Vec<u8> {
+    let layout = config.image_layout(0).unwrap();
+    let mut bytes = vec![0; layout.bytes as usize];
+    let (at, mark) = Marks::new(&layout).head();
+    put(&mut bytes, at, &mark);
+    bytes
+}
+
 impl Tape {
-    pub fn of(bytes: Vec<u8>) -> Arc<Self> {
-        Arc::new(Self {
+    pub fn of(config: &Config, bytes: Vec<u8>) -> Self {
+        let layout: Layout = config.image_layout(0).unwrap();
+        let read = |at: u64, out: &mut [u8]| {
+            out.copy_from_slice(&bytes[at as usize..at as usize + out.len()]);
+        };
+        let marks = Marks::find(&layout, read);
+        Self {
+            marks: Mutex::new(marks),
+            marked: Mutex::new(marks.map_or(Mark::default(), |marks| marks.latest())),
             bytes: Mutex::new(bytes),
             ..Self::default()
-        })
+        }
     }
 
     /// As a server does before it answers a flush.
     pub fn make_last(&self) {
         self.syncs.lock().unwrap().push(self.writes());
-        let marked = self.marked.load(Ordering::Relaxed);
-        self.synced.store(marked, Ordering::Relaxed);
-        if let Some(at) = self.synced_at {
-            self.write(at, &image::synced(marked));
+        let marked = *self.marked.lock().unwrap();
+        *self.synced.lock().unwrap() = marked.program;
+        let mut marks = self.marks.lock().unwrap();
+        if let Some((at, mark)) = marks.as_mut().and_then(|marks| marks.next(marked)) {
+            self.write(at, &mark);
         }
     }
 
@@ -83,12 +100,12 @@ impl Store for Tape {
         }
     }
 
-    fn mark(&self, program: u64) {
-        self.marked.store(program, Ordering::Relaxed);
+    fn mark(&self, mark: Mark) {
+        *self.marked.lock().unwrap() = mark;
     }
 
     fn synced(&self) -> u64 {
-        self.synced.load(Ordering::Relaxed)
+        *self.synced.lock().unwrap()
     }
 
     fn written(&self, range: Range<u64>) -> Option<Range<u64>> {
@@ -104,8 +121,13 @@ impl Store for Tape {
 }
 
 pub fn live(config: &Config, tape: &Arc<Tape>) -> Live<'static> {
+    opened(config, tape).unwrap()
+}
+
+/// The device that `tape` keeps, or why it is refused.
+pub fn opened(config: &Config, tape: &Arc<Tape>) -> Result<Live<'static>, String> {
     let media = Media::Image(tape.clone(), 0);
-    Live::on(config, media, Box::new(Silent)).unwrap()
+    Live::on(config, media, Box::new(Silent)).map_err(|error| error.to_string())
 }
 
 /// One request, whose sectors hold `value`.

@@ -7,6 +7,7 @@ use destage_device::RequestKind;
 use destage_device::backed::{Backed, Backing, Fault, Holds};
 use destage_device::payload::Payload;
 use destage_flash::Ftl;
+use destage_flash::medium::image::Damage;
 use destage_flash::medium::{ImageKind, Medium, Store};
 use destage_trace::request::SECTOR_BYTES;
 
@@ -48,10 +49,15 @@ impl Config {
             }
             Media::Image(store, base) => {
                 let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
-                medium.keep_in(store, self.image_layout(base)?, ftl.pages());
+                let layout = self.image_layout(base)?;
+                let kept = medium.keep_in(store, layout, ftl.pages());
+                kept.map_err(SimError::Image)?;
                 let mut payload = Payload::new(medium, sizes.0, sizes.1);
                 let mounted = payload.mount(ftl, &self.timing(), &mut |_, _| {});
                 mounted.map_err(|error| self.no_mount(&error))?;
+                if payload.medium().is_damaged() {
+                    return Err(SimError::Image(Damage::Data));
+                }
                 Ok((Below::Flash(payload), sectors))
             }
             Media::Disk(_, bytes) if sectors < bytes / SECTOR_BYTES => {

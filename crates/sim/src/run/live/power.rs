@@ -231,6 +231,12 @@ impl<'a> Live<'a> {
                 let found = ledger.check(page, &payload.look(page).bytes, None);
                 let of_page = found.into_iter().filter(|(_, what)| *what == Finding::Bad);
                 bad.extend(of_page.map(|(sector, _)| sector));
+                if payload.medium().is_damaged() {
+                    // Nothing was made of what was read, and clients that read it are told.
+                    payload.medium().forgive_damage();
+                    let first = page.0 * self.sectors_per_page;
+                    bad.extend(first..first + self.sectors_per_page);
+                }
             }
         }
         bad.sort_unstable();
