@@ -13,7 +13,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::time::Duration;
 
 use destage_base::Random;
 use destage_buffer::registry::SCHEMES;
@@ -25,7 +24,7 @@ use destage_serve::protocol::wire;
 use serde_json::{Map, Value, json};
 
 use crate::kills::book::{Book, SECTOR};
-use crate::kills::host::{Host, Plant, Traffic};
+use crate::kills::host::{Host, Plant, Traffic, until_answered};
 
 const BYTES: usize = 1 << 20;
 
@@ -280,18 +279,15 @@ impl<'a> Session<'a> {
         book.check(&answer.data, lost)
     }
 
-    /// Cuts the power somehow.
-    fn cut(&self, random: &mut Random) -> Result<(), String> {
+    /// Cuts the power, now or when something has happened.
+    fn cut(&self, later: bool, random: &mut Random) -> Result<(), String> {
         let seed = random.below(1 << 40);
-        let order = match random.below(6) {
+        let order = match random.below(5) {
+            _ if !later => json!({"do": "cut", "seed": seed}),
             0 => json!({"do": "cut", "at_write": 1 + random.below(250), "seed": seed}),
             1 => json!({"do": "cut", "at_flush": 1 + random.below(10), "seed": seed}),
             2 | 3 => json!({"do": "cut", "at_program": 1 + random.below(400), "seed": seed}),
-            4 => json!({"do": "cut", "at_ms": random.below(400) as f64 / 10.0, "seed": seed}),
-            _ => {
-                std::thread::sleep(Duration::from_micros(random.below(25_000)));
-                json!({"do": "cut", "seed": seed})
-            }
+            _ => json!({"do": "cut", "at_ms": random.below(400) as f64 / 10.0, "seed": seed}),
         };
         self.order(&order).map(|_| ())
     }
@@ -317,19 +313,21 @@ impl<'a> Session<'a> {
     fn round(&mut self, end: End, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
         let mut process = self.process.take();
         let (address, traffic) = (&self.address, self.plan.traffic);
+        let is_cut = matches!(end, End::Cut | End::CutAndKill | End::RestoreAndKill);
         let mut outcome = Ok(());
         std::thread::scope(|scope| {
-            for number in 0..traffic.connections {
+            let run = |number| {
                 let host = Host::new(&self.book, traffic, number, random.next_u64());
-                scope.spawn(move || host.run(address));
-            }
-            outcome = match end {
-                End::Cut | End::CutAndKill | End::RestoreAndKill => self.cut(random),
-                End::Kill | End::Stop => {
-                    std::thread::sleep(Duration::from_micros(random.below(30_000)));
-                    Ok(())
-                }
+                scope.spawn(move || host.run(address))
             };
+            let hosts: Vec<_> = (0..traffic.connections).map(run).collect();
+            let is_cut_later = is_cut && random.below(6) > 0;
+            if !is_cut_later {
+                until_answered(&self.book, random.below(200), &hosts);
+            }
+            if is_cut {
+                outcome = self.cut(is_cut_later, random);
+            }
             if end == End::Kill || outcome.is_err() {
                 process = None;
             }
@@ -345,7 +343,6 @@ impl<'a> Session<'a> {
             }
         });
         outcome?;
-        let is_cut = matches!(end, End::Cut | End::CutAndKill | End::RestoreAndKill);
         if end == End::Stop || (is_cut && self.plan.saves_all) {
             self.book().promise_answered();
         }

@@ -113,6 +113,11 @@ impl Book {
         }
     }
 
+    /// How much was answered so far.
+    pub fn answers(&self) -> u64 {
+        self.changes + self.flushes + self.reads
+    }
+
     /// What a flush sent now covers: the newest request of each sector that was answered.
     pub fn covered(&self) -> Covered {
         let newest = |number: &usize| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::sync::{Mutex, MutexGuard};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use destage_base::Random;
@@ -51,6 +52,15 @@ enum Asked {
     /// A read, with the ages of its sectors.
     Read(usize, Vec<usize>),
     Flush(Covered),
+}
+
+/// Waits until the server has answered `count` requests more, or none of `hosts` asks any more.
+pub fn until_answered(book: &Mutex<Book>, count: u64, hosts: &[ScopedJoinHandle<'_, ()>]) {
+    let answers = || book.lock().expect("no thread has panicked").answers();
+    let end = answers() + count;
+    while answers() < end && !hosts.iter().all(ScopedJoinHandle::is_finished) {
+        std::thread::sleep(Duration::from_micros(100));
+    }
 }
 
 /// One connection.

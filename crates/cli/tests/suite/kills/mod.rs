@@ -23,7 +23,7 @@ use destage_serve::client::Client;
 use destage_serve::protocol::wire;
 
 use book::{Book, SECTOR};
-use host::{Host, Plant, Traffic};
+use host::{Host, Plant, Traffic, until_answered};
 
 const BYTES: usize = 1 << 20;
 /// What is asked of each server.
@@ -106,13 +106,14 @@ fn campaign(
             found.map_err(|what| format!("{options:?}, seed {seed}, server {round}: {what}"));
         if found.is_ok() {
             std::thread::scope(|scope| {
-                for number in 0..TRAFFIC.connections {
+                let run = |number| {
                     let traffic = Traffic { plant, ..TRAFFIC };
                     let host = Host::new(&book, traffic, number, random.next_u64());
                     let address = &address;
-                    scope.spawn(move || host.run(address));
-                }
-                std::thread::sleep(Duration::from_micros(random.below(60_000)));
+                    scope.spawn(move || host.run(address))
+                };
+                let hosts: Vec<_> = (0..TRAFFIC.connections).map(run).collect();
+                until_answered(&book, random.below(200), &hosts);
                 child.kill().expect("it is killed");
             });
         }
