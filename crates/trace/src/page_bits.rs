@@ -60,7 +60,7 @@ fn words(first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
 
 /// A multiply per word hashed, and the better bits moved down at the end.
 #[derive(Debug, Default)]
-struct Mix(u64);
+pub(crate) struct Mix(u64);
 
 impl Hasher for Mix {
     fn write(&mut self, bytes: &[u8]) {

@@ -3,10 +3,16 @@
 //! A request names a run of pages, however long. Held run by run, memory grows with the number of requests and not with their
 //! lengths.
 
-use std::collections::BTreeMap;
+use crate::page_bits::Mix;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::BuildHasherDefault;
 
 /// What is known of the first of a run of neighbours, and so of all.
 pub trait Along: Copy + PartialEq {
+    /// Values count on from update to update: what an update gives goes on from the value before it in place only if that was given
+    /// by the update just before.
+    const COUNTS_ON: bool = false;
+
     /// The same of the neighbour `distance` further on.
     fn along(self, distance: u64) -> Self;
 }
@@ -24,6 +30,8 @@ struct Run<V> {
 
 /// Runs of places in several volumes, none of which lies over another. Places are below 2^64 - 1.
 ///
+/// Most updates are of a run that is there as it is, and are found by its place alone; the order of places is for the others.
+///
 /// ```
 /// use destage_trace::runs::Runs;
 /// let mut pages = Runs::<()>::default();
@@ -33,7 +41,12 @@ struct Run<V> {
 /// ```
 #[derive(Debug)]
 pub struct Runs<V> {
-    runs: BTreeMap<(u32, u64), Run<V>>,
+    /// By volume and first place.
+    runs: HashMap<(u32, u64), Run<V>, BuildHasherDefault<Mix>>,
+    /// The same places in their order.
+    starts: BTreeSet<(u32, u64)>,
+    /// Volume and end of the latest update.
+    latest: (u32, u64),
     /// Places and lengths of runs that are new, while an update looks at the others.
     gaps: Vec<(u64, u64)>,
 }
@@ -41,7 +54,9 @@ pub struct Runs<V> {
 impl<V> Default for Runs<V> {
     fn default() -> Self {
         Self {
-            runs: BTreeMap::new(),
+            runs: HashMap::default(),
+            starts: BTreeSet::new(),
+            latest: (0, 0),
             gaps: Vec::new(),
         }
     }
@@ -58,28 +73,38 @@ impl<V: Along> Runs<V> {
         mut change: impl FnMut(u64, u64, Option<V>) -> V,
     ) {
         let end = last + 1;
+        let goes_on = std::mem::replace(&mut self.latest, (volume, end)) == (volume, first);
         // Most often all of it is one run that is there as it is, or there is nothing: then no run has to be cut.
-        let mut before = self.runs.range_mut((volume, 0)..(volume, end));
-        match before.next_back() {
-            Some(((_, start), run)) if *start == first && run.length == end - first => {
-                run.value = change(0, run.length, Some(run.value));
-                return self.join(volume, first, last);
+        if let Some(run) = self.runs.get_mut(&(volume, first))
+            && run.length == end - first
+        {
+            run.value = change(0, run.length, Some(run.value));
+            if goes_on || !V::COUNTS_ON {
+                self.join(volume, first, last);
             }
-            Some(((_, start), run)) if start + run.length > first => {}
-            _ => {
-                let length = end - first;
-                let value = change(0, length, None);
-                self.runs.insert((volume, first), Run { length, value });
-                return self.join(volume, first, last);
+            return;
+        }
+        let before = self.before(volume, end);
+        if before.is_none_or(|(start, run)| start + run.length <= first) {
+            let length = end - first;
+            let value = change(0, length, None);
+            self.insert(volume, first, Run { length, value });
+            if goes_on || !V::COUNTS_ON {
+                self.join(volume, first, last);
             }
+            return;
         }
         self.cut(volume, first);
         self.cut(volume, end);
         let mut at = first;
         let mut gaps = std::mem::take(&mut self.gaps);
-        for ((_, start), run) in self.runs.range_mut((volume, first)..(volume, end)) {
-            if at < *start {
-                gaps.push((at, *start - at));
+        for place in self.starts.range((volume, first)..(volume, end)) {
+            let Some(run) = self.runs.get_mut(place) else {
+                continue;
+            };
+            let start = place.1;
+            if at < start {
+                gaps.push((at, start - at));
             }
             run.value = change(start - first, run.length, Some(run.value));
             at = start + run.length;
@@ -89,7 +114,7 @@ impl<V: Along> Runs<V> {
         }
         for (start, length) in gaps.drain(..) {
             let value = change(start - first, length, None);
-            self.runs.insert((volume, start), Run { length, value });
+            self.insert(volume, start, Run { length, value });
         }
         self.gaps = gaps;
         self.join(volume, first, last);
@@ -97,9 +122,11 @@ impl<V: Along> Runs<V> {
 
     /// Every run: its volume, first place, length and value, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = ((u32, u64), u64, V)> {
-        self.runs
-            .iter()
-            .map(|(place, run)| (*place, run.length, run.value))
+        let places = self.starts.iter();
+        places.filter_map(|place| {
+            let run = self.runs.get(place)?;
+            Some((*place, run.length, run.value))
+        })
     }
 
     /// Whether there is none.
@@ -111,68 +138,58 @@ impl<V: Along> Runs<V> {
     /// How many of the places `first` to `last` of `volume` lie in a run.
     #[must_use]
     pub fn covered(&self, volume: u32, first: u64, last: u64) -> u64 {
-        let part = |((_, start), run): (&(u32, u64), &Run<V>)| {
-            let (from, to) = ((*start).max(first), (start + run.length).min(last + 1));
+        let part = |(start, run): (u64, Run<V>)| {
+            let (from, to) = (start.max(first), (start + run.length).min(last + 1));
             to.saturating_sub(from)
         };
-        let before = self.runs.range((volume, 0)..(volume, first)).next_back();
-        let within = self.runs.range((volume, first)..=(volume, last));
+        let before = self.before(volume, first);
+        let places = self.starts.range((volume, first)..=(volume, last));
+        let within = places.filter_map(|place| Some((place.1, *self.runs.get(place)?)));
         before.into_iter().chain(within).map(part).sum()
+    }
+
+    /// The last run that begins before `place`.
+    fn before(&self, volume: u32, place: u64) -> Option<(u64, Run<V>)> {
+        let mut places = self.starts.range((volume, 0)..(volume, place));
+        let start = places.next_back()?;
+        Some((start.1, *self.runs.get(start)?))
+    }
+
+    fn insert(&mut self, volume: u32, place: u64, run: Run<V>) {
+        self.runs.insert((volume, place), run);
+        self.starts.insert((volume, place));
     }
 
     /// Ends a run before `place`, if one goes on over it.
     fn cut(&mut self, volume: u32, place: u64) {
-        let before = self
-            .runs
-            .range_mut((volume, 0)..(volume, place))
-            .next_back();
-        let Some(((_, start), run)) = before else {
+        let Some((start, run)) = self.before(volume, place) else {
             return;
         };
-        let head = place - *start;
+        let head = place - start;
         if run.length <= head {
             return;
         }
-        let tail = Run {
-            length: run.length - head,
-            value: run.value.along(head),
-        };
-        run.length = head;
-        self.runs.insert((volume, place), tail);
-    }
-
-    /// Whether a run from `first` to just after `last` continues the one before it.
-    fn continues(&self, volume: u32, first: u64, last: u64) -> bool {
-        let mut later: Option<(u64, V)> = None;
-        let near = self.runs.range((volume, 0)..=(volume, last + 1));
-        for ((_, start), run) in near.rev() {
-            let end = start + run.length;
-            if later
-                .is_some_and(|(next, value)| end == next && run.value.along(run.length) == value)
-            {
-                return true;
-            }
-            if *start < first {
-                return false;
-            }
-            later = Some((*start, run.value));
+        let length = run.length - head;
+        let value = run.value.along(head);
+        self.insert(volume, place, Run { length, value });
+        if let Some(run) = self.runs.get_mut(&(volume, start)) {
+            run.length = head;
         }
-        false
     }
 
     /// Makes one run of those from `first` to just after `last` that continue each other.
     fn join(&mut self, volume: u32, first: u64, last: u64) {
-        if !self.continues(volume, first, last) {
-            return;
-        }
-        let before = self.runs.range((volume, 0)..(volume, first)).next_back();
-        let mut at = before.map_or(first, |((_, start), _)| *start);
+        let before = self.before(volume, first);
+        let mut at = before.map_or(first, |(start, _)| start);
         while at <= last {
-            let run = self.runs[&(volume, at)];
+            let Some(run) = self.runs.get(&(volume, at)).copied() else {
+                return;
+            };
             let next = at + run.length;
             match self.runs.get(&(volume, next)).copied() {
                 Some(other) if run.value.along(run.length) == other.value => {
                     self.runs.remove(&(volume, next));
+                    self.starts.remove(&(volume, next));
                     if let Some(run) = self.runs.get_mut(&(volume, at)) {
                         run.length += other.length;
                     }
@@ -189,6 +206,47 @@ mod tests {
     use super::*;
     use destage_base::Random;
     use std::collections::BTreeMap;
+
+    /// Counts on from update to update.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Number(u64);
+    impl Along for Number {
+        const COUNTS_ON: bool = true;
+        fn along(self, distance: u64) -> Self {
+            Self(self.0 + distance)
+        }
+    }
+
+    #[test]
+    fn what_counts_on_is_joined_where_it_goes_on_and_nowhere_else() {
+        let mut random = Random::new(11);
+        let (mut runs, mut plain) = (Runs::<Number>::default(), BTreeMap::new());
+        let (mut number, mut first) = (0, 0);
+        for step in 0..3000 {
+            let count = 1 + random.below(30);
+            if random.below(2) == 0 {
+                first = random.below(300);
+            }
+            runs.update(0, first, first + count - 1, |offset, length, old| {
+                for at in offset..offset + length {
+                    let known = plain.insert(first + at, number + at);
+                    let old = old.map(|old| old.0 + (at - offset));
+                    assert_eq!(known, old, "step {step}");
+                }
+                Number(number + offset)
+            });
+            (number, first) = (number + count, first + count);
+        }
+        let places = runs.iter().flat_map(|((_, first), length, value)| {
+            (0..length).map(move |at| (first + at, value.0 + at))
+        });
+        assert!(places.eq(plain));
+        // Written in order, all is one run again.
+        for place in 0..3000 {
+            runs.update(0, place, place, |_, _, _| Number(1_000_000 + place));
+        }
+        assert_eq!(runs.iter().count(), 1);
+    }
 
     impl Along for u64 {
         fn along(self, distance: u64) -> Self {

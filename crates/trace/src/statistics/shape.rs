@@ -33,6 +33,8 @@ impl Writes {
 }
 
 impl Along for Writes {
+    const COUNTS_ON: bool = true;
+
     fn along(self, distance: u64) -> Self {
         Self {
             first: self.first + distance,
@@ -51,6 +53,8 @@ struct LastWrite {
 }
 
 impl Along for LastWrite {
+    const COUNTS_ON: bool = true;
+
     fn along(self, distance: u64) -> Self {
         Self {
             clock: self.clock + distance * self.pages,

@@ -6,8 +6,8 @@
 
 use super::histogram::Histogram;
 
-/// Ranges that stand together before they are cut in two.
-const TOGETHER: usize = 1024;
+/// Ranges that stand together before they are cut in two. Two parts with a quarter each become one.
+const TOGETHER: usize = 512;
 
 /// The numbers of page writes from `first` on, each the last one of its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ struct Range {
 pub(super) struct Stack {
     /// Ranges, some of them in each part; no part is empty.
     parts: Vec<Vec<Range>>,
+    /// Where each part begins: no number of it is smaller, and all of the part before are.
+    begins: Vec<u64>,
     /// How many numbers each part holds.
     totals: Vec<u64>,
 }
@@ -58,7 +60,7 @@ impl Stack {
 
     /// Removes `length` numbers from `first` on, which are in one range; how many larger ones there are.
     fn take(&mut self, first: u64, length: u64) -> u64 {
-        let at = self.parts.partition_point(|part| part[0].first <= first) - 1;
+        let at = self.begins.partition_point(|begin| *begin <= first) - 1;
         let part = &mut self.parts[at];
         let within = part.partition_point(|range| range.first <= first) - 1;
         let range = part[within];
@@ -88,13 +90,26 @@ impl Stack {
         }
         if part.is_empty() {
             self.parts.remove(at);
+            self.begins.remove(at);
             self.totals.remove(at);
         } else if part.len() > TOGETHER {
             let rest = part.split_off(TOGETHER / 2);
             let moved = rest.iter().map(|range| range.length).sum::<u64>();
             self.totals[at] -= moved;
+            self.begins.insert(at + 1, rest[0].first);
             self.parts.insert(at + 1, rest);
             self.totals.insert(at + 1, moved);
+        } else if part.len() <= TOGETHER / 4
+            && self
+                .parts
+                .get(at + 1)
+                .is_some_and(|next| next.len() <= TOGETHER / 4)
+        {
+            // Otherwise parts would be as many as there ever were ranges, and what comes later is summed up part by part.
+            let next = self.parts.remove(at + 1);
+            self.begins.remove(at + 1);
+            self.totals[at] += self.totals.remove(at + 1);
+            self.parts[at].extend(next);
         }
         later
     }
@@ -103,8 +118,7 @@ impl Stack {
     fn put(&mut self, first: u64, length: u64) {
         let range = Range { first, length };
         let (Some(part), Some(total)) = (self.parts.last_mut(), self.totals.last_mut()) else {
-            self.parts.push(vec![range]);
-            return self.totals.push(length);
+            return self.begin_part(range);
         };
         if let Some(last) = part.last_mut()
             && last.first + last.length == first
@@ -113,10 +127,16 @@ impl Stack {
         } else if part.len() < TOGETHER {
             part.push(range);
         } else {
-            self.parts.push(vec![range]);
-            return self.totals.push(length);
+            return self.begin_part(range);
         }
         *total += length;
+    }
+
+    /// A part of `range` alone, behind all others.
+    fn begin_part(&mut self, range: Range) {
+        self.parts.push(vec![range]);
+        self.begins.push(range.first);
+        self.totals.push(range.length);
     }
 }
 
@@ -162,6 +182,12 @@ mod tests {
         let stack = check(apart.chain((0..4000).map(|_| random.below(8000))));
         assert!(stack.parts.len() > 3, "{} parts", stack.parts.len());
         assert!(stack.parts.iter().all(|part| part.len() <= TOGETHER));
+        let is_small = |part: &Vec<Range>| part.len() <= TOGETHER / 8;
+        let small = stack
+            .parts
+            .windows(2)
+            .filter(|pair| pair.iter().all(is_small));
+        assert_eq!(small.count(), 0, "parts that are nearly empty stay apart");
     }
 
     #[test]
