@@ -183,9 +183,10 @@ impl Config {
         Ok(all.saturating_sub(filled))
     }
 
-    /// Pages that a device of `blocks` in a plane offers.
+    /// Pages that a device of `blocks` in a plane offers. That does not depend on what it holds, and a device without contents is
+    /// made without a look at each of its blocks.
     fn offered(&self, blocks: u32) -> Result<u64, SimError> {
-        Ok(self.with_blocks(blocks).ftl()?.pages())
+        Ok(self.with_blocks(blocks).ftl_with(false)?.pages())
     }
 
     /// Pages of data in the blocks that have the same number in their planes.
