@@ -21,7 +21,8 @@ pub struct Effort<'a> {
     /// Worker threads, never more than there are runs; 0: one for each core.
     pub threads: usize,
     /// Bytes that the models of runs at a time may take, about: if all of an input's runs would take more, it is read
-    /// more than once. If not said, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
+    /// more than once. It is so, too, if they would take more than 256 MiB and are more than four for each thread, since more at a
+    /// time would not be faster. If not said, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
     pub memory: u64,
     /// Who is told how far the work is.
     pub progress: &'a dyn Progress,
@@ -92,7 +93,8 @@ pub(crate) fn compare_within(
         known.push(of_input);
         prepasses.push(of_runs);
     }
-    let passes = plan(inputs, &known, effort.memory);
+    let threads = effort.all_threads().min(runs);
+    let passes = plan(inputs, &known, effort.memory, threads);
     let work = Work {
         inputs,
         combinations,
@@ -100,7 +102,7 @@ pub(crate) fn compare_within(
         passes: &passes,
         limits,
     };
-    let pool = Pool::new(work, prepasses, &counter, effort.all_threads().min(runs));
+    let pool = Pool::new(work, prepasses, &counter, threads);
     let finished = pool.run()?;
     let mut records = Vec::with_capacity(runs);
     let mut facts = Vec::with_capacity(inputs.len());

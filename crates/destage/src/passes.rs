@@ -25,9 +25,15 @@ const PER_RESPONSE: u64 = 30;
 /// Bytes for everything else.
 const BASE: u64 = 1 << 20;
 
-/// The passes over `inputs`, of which the runs are `known`, in order: of each as few as give every run its model, with
-/// models of some `memory` bytes at a time. What can be read once only is read once.
-pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64) -> Vec<Pass> {
+/// Runs that share a reading, at least, for each thread: then reading costs next to nothing beside them, and every thread has work.
+const RUNS_PER_THREAD: usize = 4;
+/// Bytes of models that share a reading, however many they are: smaller ones cost nothing to hold.
+const SHARED: u64 = 256 << 20;
+
+/// The passes over `inputs`, of which the runs are `known`, in order. A pass has as many runs as keep `threads` busy, or more if their
+/// models are small, and models of `memory` bytes at most. What can be read once only is read once.
+pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usize) -> Vec<Pass> {
+    let enough = (RUNS_PER_THREAD * threads).max(2 * RUNS_PER_THREAD);
     let mut passes = Vec::new();
     for (input, (of, known)) in inputs.iter().zip(known).enumerate() {
         let requests = of.requests_at_most().unwrap_or(u64::MAX);
@@ -35,14 +41,14 @@ pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64) -> Vec<Pass> 
         let bytes: Vec<u64> = configs
             .map(|config| model_bytes(config, requests))
             .collect();
-        let memory = if of.can_be_read_again() {
-            memory
-        } else {
-            u64::MAX
+        let (memory, shared) = match of.can_be_read_again() {
+            true => (memory, SHARED),
+            false => (u64::MAX, u64::MAX),
         };
         let (mut start, mut sum) = (0, 0_u64);
         for (index, bytes) in bytes.iter().enumerate() {
-            if index > start && sum.saturating_add(*bytes) > memory {
+            let (runs, with) = (index - start, sum.saturating_add(*bytes));
+            if (runs > 0 && with > memory) || (runs >= enough && with > shared) {
                 passes.push(Pass {
                     input,
                     combinations: start..index,
@@ -108,7 +114,7 @@ mod tests {
         let known = [known(), known()];
         let inputs = [Input::requests("requests", []), Input::trace("-")];
         let of = |memory| {
-            let passes = plan(&inputs, &known, memory).into_iter();
+            let passes = plan(&inputs, &known, memory, 2).into_iter();
             passes
                 .map(|pass| (pass.input, pass.combinations))
                 .collect::<Vec<_>>()
@@ -121,5 +127,32 @@ mod tests {
         let kept = |requests| model_bytes(&combinations[0].config, requests);
         assert_eq!(kept(1 << 20) - kept(0), PER_RESPONSE << 20);
         assert_eq!(kept(1 << 40), kept(1 << 24));
+    }
+
+    #[test]
+    fn large_models_share_a_reading_only_as_far_as_that_saves_time() {
+        let inputs = [Input::requests("requests", [])];
+        let runs_of_passes = |blocks: u32, threads| {
+            let mut base = Settings::new();
+            base.set_pair(&format!("flash.blocks_per_plane={blocks}"))
+                .unwrap();
+            let sizes: Vec<String> = (1..=64).map(|size| format!("{size}MiB")).collect();
+            let grid = Grid::new(base).sizes(sizes.iter().map(String::as_str));
+            let combinations = grid.buffers(["lru"]).combinations().unwrap();
+            let known = Known {
+                configs: combinations.into_iter().map(|each| each.config).collect(),
+                sizing: None,
+                merged: Vec::new(),
+            };
+            let passes = plan(&inputs, &[known], u64::MAX, threads).into_iter();
+            passes
+                .map(|pass| pass.combinations.len())
+                .collect::<Vec<_>>()
+        };
+        // Models of some 45 MB each.
+        assert_eq!(runs_of_passes(1024, 2), [8; 8]);
+        assert_eq!(runs_of_passes(1024, 8), [32; 2]);
+        // Small models cost nothing to hold.
+        assert_eq!(runs_of_passes(16, 2), [64]);
     }
 }
