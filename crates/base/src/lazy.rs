@@ -47,6 +47,12 @@ impl<I: Initial> LazyTable<I> {
         }
     }
 
+    /// What untouched entries hold.
+    #[must_use]
+    pub fn rule(&self) -> &I {
+        &self.initial
+    }
+
     /// Entry `index`, read without touching it.
     ///
     /// # Panics
@@ -100,6 +106,19 @@ impl<I: Initial> LazyTable<I> {
                     .take(self.len - first)
                     .enumerate()
                     .map(move |(offset, entry)| (first + offset, *entry))
+            })
+    }
+
+    /// Those of them whose index is in `range`, for the price of the chunks that the range meets.
+    pub fn touched_in(&self, range: Range<usize>) -> impl Iterator<Item = (usize, I::Entry)> + '_ {
+        let range = range.start..range.end.min(self.len).max(range.start);
+        let chunks = range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK);
+        chunks
+            .filter_map(|number| Some((number << CHUNK_BITS, self.chunks[number].as_ref()?)))
+            .flat_map(move |(first, chunk)| {
+                let from = range.start.max(first);
+                let to = range.end.min(first + CHUNK);
+                (from..to).map(move |index| (index, chunk[index - first]))
             })
     }
 
@@ -183,5 +202,15 @@ mod tests {
             (5, 2 * (CHUNK as u32 + 1))
         );
         assert_eq!(table.touched().count(), 3);
+        let near = |range| {
+            table
+                .touched_in(range)
+                .map(|(index, _)| index)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(near(0..CHUNK + 2), [CHUNK, CHUNK + 1]);
+        assert_eq!(near(CHUNK + 2..usize::MAX), [CHUNK + 2]);
+        assert_eq!(near(0..CHUNK), [0; 0]);
+        assert_eq!(near(4 * CHUNK..5 * CHUNK), [0; 0]);
     }
 }

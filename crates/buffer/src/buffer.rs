@@ -35,6 +35,7 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::{Lpn, Ticks};
 
@@ -516,6 +517,19 @@ impl Buffer {
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<Slot> {
         self.resident.newest(page).map(|(slot, _)| slot)
+    }
+
+    /// Emits the pages among `pages` that are in RAM, leaving ones included, in no order that means anything. It takes as long as
+    /// there are pages here, or as many as are asked for if those are fewer.
+    pub fn find_among(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
+        if u64::from(self.resident.occupied()) < pages.end - pages.start {
+            let held = self.resident.all_pages();
+            held.filter(|page| pages.contains(&page.0)).for_each(emit);
+        } else {
+            let held = pages.map(Lpn);
+            held.filter(|page| self.find(*page).is_some())
+                .for_each(emit);
+        }
     }
 
     /// Whether `page` is buffered: dirty, clean or being written back, but not leaving.

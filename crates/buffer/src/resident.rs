@@ -210,6 +210,18 @@ impl Resident {
             })
     }
 
+    /// The pages of which there is a copy in RAM, leaving ones included, in the order of their slots.
+    pub fn all_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
+        let slots = (0..self.status.len() as u32).map(Slot);
+        slots.filter_map(|slot| {
+            let page = self
+                .page_of(slot)
+                .filter(|_| self.state(slot) != State::Free)?;
+            let (newest, _) = self.newest(page)?;
+            (newest == slot).then_some(page)
+        })
+    }
+
     /// `page`, not resident, enters a free slot. `position` is where the map has or would have it.
     ///
     /// # Panics

@@ -10,7 +10,6 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use destage_base::Lpn;
 use destage_buffer::destage::{Destage, DestageCause};
@@ -62,8 +61,6 @@ struct Accepted {
     zeroes: bool,
     /// Of a write, the bytes for each page of the span.
     data: Vec<Arc<[u8]>>,
-    /// The pages that it covers whole, which are those that a trim changes.
-    whole: Range<u64>,
     /// The page behind the last one that it changes.
     end: u64,
 }
@@ -113,17 +110,11 @@ impl Backed {
     /// afterwards.
     pub fn accept(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) {
         core::mem::swap(&mut self.accepted.data, pieces);
-        let whole = request.span.whole_pages();
-        let first = request.span.first;
-        self.accepted.whole = first + u64::from(whole.start)..first + u64::from(whole.end);
         self.accepted.span = match request.kind {
             RequestKind::Trim => Span::whole(request.span.first, request.span.pages),
             _ => request.span,
         };
-        self.accepted.end = match request.kind {
-            RequestKind::Trim => self.accepted.whole.end,
-            _ => first + u64::from(request.span.pages),
-        };
+        self.accepted.end = request.span.first + u64::from(request.span.pages);
         self.accepted.zeroes = request.kind != RequestKind::Write;
     }
 
@@ -242,19 +233,24 @@ impl Backed {
         written.map(|_| ())
     }
 
-    /// See [`Driver::trimmed`](crate::Driver::trimmed).
-    pub fn trimmed(&mut self, page: Lpn) {
-        self.dirty.remove(&page);
-        self.unsaved.remove(&page);
-        let trims = self.accepted.whole.clone();
-        if page.0 + 1 != trims.end {
+    /// See [`Driver::trimming`](crate::Driver::trimming).
+    pub fn trimming(&mut self, span: &Span) {
+        let whole = span.whole_pages();
+        if whole.is_empty() {
             return;
         }
+        let (first, pages) = (span.first + u64::from(whole.start), whole.len() as u64);
+        let trims = Lpn(first)..Lpn(first + pages);
+        for held in [&mut self.dirty, &mut self.unsaved] {
+            while let Some((page, _)) = held.range(trims.clone()).next() {
+                let page = *page;
+                held.remove(&page);
+            }
+        }
         let size = self.page_bytes as u64;
-        let bytes = (trims.end - trims.start) * size;
-        if let Err(fault) = self.disk.discard(trims.start * size, bytes) {
+        if let Err(fault) = self.disk.discard(first * size, pages * size) {
             self.fault = Some(fault);
-            let zeros = trims.map(|page| (Lpn(page), self.zeros.clone()));
+            let zeros = (first..first + pages).map(|page| (Lpn(page), self.zeros.clone()));
             self.unsaved.extend(zeros);
         }
     }

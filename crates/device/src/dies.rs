@@ -10,6 +10,7 @@ mod units;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::view::View;
@@ -185,6 +186,24 @@ impl Dies {
     #[inline]
     pub fn places_writes(&self) -> bool {
         self.places_writes
+    }
+
+    /// Consecutive pages on one die before the next has its turn.
+    pub fn stride(&self) -> u32 {
+        self.ftl.properties().stride
+    }
+
+    /// Operations that wait in the queues of all dies.
+    pub fn waiting(&self) -> usize {
+        self.dies.iter().map(|die| die.queue.len()).sum()
+    }
+
+    /// The pages among `pages` that operations in the queues will write.
+    pub fn coming_among(&self, pages: Range<u64>) -> impl Iterator<Item = Lpn> + '_ {
+        let waiting = self.dies.iter().flat_map(|die| &die.queue);
+        let writes = waiting.filter(|operation| operation.write_cause().is_some());
+        let written = writes.map(|operation| operation.page());
+        written.filter(move |page| pages.contains(&page.0))
     }
 
     /// Whether a program of `page` is in service, and the next could go elsewhere.
@@ -410,6 +429,10 @@ impl Dies {
             };
             ftl.write(write, operations)?;
         } else if operation.is_trim() {
+            if map_time > 0 && !ftl.is_written(page) {
+                // The map stays as it is.
+                map_time = 0;
+            }
             ftl.trim(page, operations)?;
         } else {
             ftl.read(page, operations)?;

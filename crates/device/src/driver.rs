@@ -7,6 +7,7 @@ use destage_flash::Operations;
 use destage_flash::batch::Batch;
 
 use crate::operation::PageOperation;
+use crate::request::Span;
 
 /// How far a driver is with a command it was just given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,7 +139,13 @@ pub trait Driver {
         let _ = (page, offset);
     }
 
-    /// `page` is trimmed.
+    /// The pages that `span` covers whole are trimmed. [`Driver::trimmed`] follows for each of them that may have contents.
+    #[inline]
+    fn trimming(&mut self, span: &Span) {
+        let _ = span;
+    }
+
+    /// `page` is trimmed, and an operation for that follows.
     #[inline]
     fn trimmed(&mut self, page: Lpn) {
         let _ = page;

@@ -15,7 +15,7 @@ use destage_base::Lpn;
 use destage_base::lazy::{Initial, LazyTable};
 use destage_flash::medium::{Lost, digest};
 
-use crate::request::{Request, RequestKind};
+use crate::request::{Request, RequestKind, Span};
 
 /// Changes of a page, at least, before superseded ones are looked for.
 const CHANGES_TO_PRUNE: usize = 8;
@@ -189,6 +189,7 @@ impl Ledger {
         let sectors = self.terms.sectors;
         let pages = match request.kind {
             RequestKind::Read | RequestKind::Flush => 0..0,
+            RequestKind::Trim if !self.terms.strict_trim => return self.trim(&span, version),
             RequestKind::Trim => span.whole_pages(),
             RequestKind::Write | RequestKind::WriteZeroes => 0..span.pages,
         };
@@ -212,7 +213,6 @@ impl Ledger {
                 RequestKind::Write => {
                     What::Written(sums.by_ref().take((to - from) as usize).collect())
                 }
-                RequestKind::Trim if !self.terms.strict_trim => What::Trimmed,
                 _ => What::Zeroes,
             };
             let change = Change {
@@ -226,6 +226,42 @@ impl Ledger {
             let number = span.page(offset, self.terms.pages).0;
             self.change(number, change);
         }
+    }
+
+    /// The pages that `span` covers whole are trimmed as `version`. A page that was never changed holds zeros before and after.
+    fn trim(&mut self, span: &Span, version: u64) {
+        let (from, to) = (0, self.terms.sectors);
+        for number in self.known_whole_pages(span) {
+            let change = Change {
+                version,
+                from,
+                to,
+                what: What::Trimmed,
+                answer: None,
+                forced: false,
+            };
+            self.change(number, change);
+        }
+    }
+
+    /// The pages that `span` covers whole and that were ever changed.
+    fn known_whole_pages(&self, span: &Span) -> Vec<u64> {
+        let whole = span.whole_pages();
+        let first = span.first + u64::from(whole.start);
+        let end = span.first + u64::from(whole.end);
+        let mut known = Vec::new();
+        let mut at = first;
+        while at < end {
+            let start = at % self.terms.pages;
+            let count = (end - at).min(self.terms.pages - start);
+            let touched = self
+                .positions
+                .touched_in(start as usize..(start + count) as usize);
+            let changed = touched.filter(|(_, position)| *position != UNKNOWN);
+            known.extend(changed.map(|(number, _)| number as u64));
+            at += count;
+        }
+        known
     }
 
     fn change(&mut self, number: u64, change: Change) {
@@ -288,8 +324,15 @@ impl Ledger {
         }
         let answer = NonZeroU64::new(self.answers);
         let forced = request.fua || !self.terms.volatile_cache;
-        for offset in 0..request.span.pages {
-            let number = request.span.page(offset, self.terms.pages).0;
+        let pages = match request.kind {
+            RequestKind::Trim => self.known_whole_pages(&request.span),
+            _ => {
+                let offsets = 0..request.span.pages;
+                let pages = offsets.map(|offset| request.span.page(offset, self.terms.pages).0);
+                pages.collect()
+            }
+        };
+        for number in pages {
             let Some(position) = self.position(number) else {
                 continue;
             };

@@ -11,6 +11,7 @@
 //! Whoever waits does so for something emitted before, so no wait is cyclic.
 
 use alloc::collections::{BTreeMap, VecDeque};
+use core::ops::Range;
 
 use destage_base::Lpn;
 
@@ -62,6 +63,12 @@ impl WriteOrder {
     #[inline]
     pub fn has(&self, page: Lpn) -> bool {
         !self.pages.is_empty() && self.pages.contains_key(&page)
+    }
+
+    /// The pages among `pages` on which effects wait.
+    pub fn among(&self, pages: Range<u64>) -> impl Iterator<Item = Lpn> + '_ {
+        let range = self.pages.range(Lpn(pages.start)..Lpn(pages.end));
+        range.map(|(page, _)| *page)
     }
 
     /// `waiting` comes behind everything that waits for `page`.

@@ -31,6 +31,12 @@ impl Divider {
         }
     }
 
+    /// The divisor.
+    #[must_use]
+    pub fn divisor(&self) -> u32 {
+        self.divisor
+    }
+
     /// Quotient and remainder.
     #[must_use]
     #[inline]

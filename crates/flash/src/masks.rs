@@ -113,6 +113,10 @@ impl<R: FullRows> Masks<R> {
     #[inline]
     pub fn clear(&mut self, row: u32, bit: u32) -> bool {
         let index = self.index(row, bit);
+        if self.words.get(index) == 0 {
+            // What was never set takes no memory to clear.
+            return false;
+        }
         let word = self.words.get_mut(index);
         let before = *word >> (bit % WORD) & 1 == 1;
         *word &= !(1 << (bit % WORD));
@@ -123,7 +127,9 @@ impl<R: FullRows> Masks<R> {
     pub fn clear_row(&mut self, row: u32) {
         let first = self.index(row, 0);
         for index in first..first + self.per_row as usize {
-            *self.words.get_mut(index) = 0;
+            if self.words.get(index) != 0 {
+                *self.words.get_mut(index) = 0;
+            }
         }
     }
 

@@ -149,3 +149,40 @@ fn settings_are_not_read_without_end() {
     }
     assert!(begun.elapsed() < SECONDS_MAX);
 }
+
+/// A write, a trim of 256 GiB a hundred times, and a write.
+fn long_trims() -> String {
+    let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
+    text += "0,0,write,8,8,0,0\n";
+    for step in 1..=100 {
+        text += &format!("{step}000000,0,trim,0,536870912,0,0\n");
+    }
+    text + "200000000,0,write,536870904,8,0,0\n"
+}
+
+#[test]
+fn a_trim_of_what_was_never_written_takes_no_memory() {
+    let place = Place::new();
+    place.write("t.csv", long_trims());
+    let layers = [
+        "none",
+        "page",
+        "dftl",
+        "hat",
+        "pslc",
+        "block",
+        "bast",
+        "fast",
+        "superblock",
+    ];
+    let limit = ["--memory-limit", "160MiB", "--json"];
+    for layer in layers {
+        for buffer in ["nocache", "lru"] {
+            let run = ["run", "t.csv", "--ftl", layer, "--buffer", buffer];
+            let device = ["--set", "sim.precondition=none"];
+            let results = place.json(&[&run[..], &device, &limit].concat());
+            let metrics = &results["metrics"];
+            assert_eq!(metrics["host.requests"], 102, "{layer} {buffer}");
+        }
+    }
+}

@@ -406,6 +406,28 @@ fn a_large_device_without_contents_starts_at_once_and_takes_little_memory() {
 }
 
 #[test]
+fn a_server_with_a_limit_takes_the_discard_of_all_its_bytes() {
+    let place = Place::new();
+    let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
+    // What mkfs sends, twice, with writes between.
+    for step in 0..512u64 {
+        let gibibyte = step % 256 * (1 << 21);
+        text += &format!("{step},0,trim,{gibibyte},{},0,0\n", 1 << 21);
+        text += &format!("{step},0,write,{},8,0,0\n", gibibyte + 800);
+    }
+    place.write("t.csv", text);
+    for layer in ["page", "dftl", "fast", "bast"] {
+        let device = ["--capacity", "256GiB", "--ftl", layer, "--size", "8MiB"];
+        let limit = ["--unix", "s.sock", "--memory-limit", "192MiB"];
+        let server = Server::start(&place, &[&device[..], &limit].concat());
+        place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+        server.signal("-TERM");
+        let (status, _, errors) = server.wait();
+        assert_eq!((status, errors.as_str()), (0, ""), "{layer}");
+    }
+}
+
+#[test]
 fn what_makes_no_server_is_refused() {
     let place = Place::new();
     place.write("file", "x");

@@ -1,6 +1,9 @@
 //! Requests are taken in: which pages the buffer gets, which go past it, and what a request waits for.
 
-use destage_base::Ticks;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::DestageCause;
 use destage_buffer::{ReadStep, Step};
 
@@ -10,6 +13,12 @@ use crate::operation::{PageOperation, Work};
 use crate::order::Waiting;
 use crate::record::bypass_record;
 use crate::request::{Request, Span};
+
+/// Operations that wait, for each page of a trim: if there are more, looking through them for those on its pages would take longer
+/// than to let all of its pages wait.
+const WAITING_PER_PAGE: usize = 8;
+/// Pages of a trim that are looked up before the first of them is trimmed: what is found takes memory.
+const LOOKED_AT_TOGETHER: usize = 1 << 16;
 
 impl Device {
     /// Pages in the buffer are served from there, the others from the flash.
@@ -316,27 +325,106 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
+        let span = &request.span;
+        driver.trimming(span);
         let answers_late = request.fua || !self.config.volatile_cache;
-        for offset in request.span.whole_pages() {
-            let page = request.span.page(offset, self.pages);
-            self.buffer.trim(page, now);
-            driver.trimmed(page);
-            driver.look(&self.buffer);
-            let work = if self.order.has(page) && !answers_late {
-                // Answered now: a flush has to wait for it.
-                let record = self.records.insert_reused(|record| {
-                    record.reset(now, None);
-                    record.writes_left = 1;
-                });
-                Work::OwedTrim(record)
-            } else {
-                self.remaining[token as usize] += 1;
-                Work::Trim(token)
-            };
-            self.effect(PageOperation::new(page, work), now, driver)?;
+        let whole = span.whole_pages();
+        let is_short = whole.len() <= self.config.dies as usize;
+        if is_short || self.dies.waiting() / WAITING_PER_PAGE > whole.len() {
+            for offset in whole {
+                let page = span.page(offset, self.pages);
+                self.trim_page(token, page, answers_late, now, driver)?;
+            }
+        } else {
+            self.trim_long(token, span, answers_late, now, driver)?;
         }
         self.note_clean(now);
         self.hand_out_slots(driver);
         Ok(())
+    }
+
+    /// Trims those pages of `span` that have contents anywhere, or are about to have, and of the others one for each die, at which
+    /// the trim waits for its turn. The operation of a page without contents does nothing and takes no time, so one of them is as
+    /// good as many.
+    fn trim_long<D: Driver>(
+        &mut self,
+        token: u32,
+        span: &Span,
+        answers_late: bool,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let whole = span.whole_pages();
+        let first = span.first + u64::from(whole.start);
+        let end = span.first + u64::from(whole.end);
+        let mut pages = Vec::new();
+        let mut at = first;
+        while at < end {
+            let start = at % self.pages;
+            let part = start..start + (end - at).min(self.pages - start);
+            at += part.end - part.start;
+            let mut known = self.known_among(&part).into_iter().peekable();
+            for from in part.clone().step_by(LOOKED_AT_TOGETHER) {
+                let among = from..(from + LOOKED_AT_TOGETHER as u64).min(part.end);
+                while let Some(page) = known.next_if(|page| page.0 < among.end) {
+                    pages.push(page);
+                }
+                self.dies.ftl().mapped(among, &mut |page| pages.push(page));
+                pages.sort_unstable();
+                pages.dedup();
+                for page in pages.drain(..) {
+                    self.trim_page(token, page, answers_late, now, driver)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The pages among `pages` that are trimmed whether the layer maps them or not, in ascending order.
+    fn known_among(&self, pages: &Range<u64>) -> Vec<Lpn> {
+        let mut known: Vec<Lpn> = self.first_of_each_die(pages).collect();
+        self.buffer
+            .find_among(pages.clone(), &mut |page| known.push(page));
+        known.extend(self.order.among(pages.clone()));
+        known.extend(self.dies.coming_among(pages.clone()));
+        known.sort_unstable();
+        known
+    }
+
+    /// The first of `pages` at each die that has some of them.
+    fn first_of_each_die(&self, pages: &Range<u64>) -> impl Iterator<Item = Lpn> + use<> {
+        let stride = u64::from(self.dies.stride());
+        let behind = pages.start / stride * stride + stride;
+        let next = (behind..pages.end).step_by(stride as usize);
+        let dies = self.config.dies as usize;
+        core::iter::once(pages.start)
+            .chain(next)
+            .take(dies)
+            .map(Lpn)
+    }
+
+    fn trim_page<D: Driver>(
+        &mut self,
+        token: u32,
+        page: Lpn,
+        answers_late: bool,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        self.buffer.trim(page, now);
+        driver.trimmed(page);
+        driver.look(&self.buffer);
+        let work = if self.order.has(page) && !answers_late {
+            // Answered now: a flush has to wait for it.
+            let record = self.records.insert_reused(|record| {
+                record.reset(now, None);
+                record.writes_left = 1;
+            });
+            Work::OwedTrim(record)
+        } else {
+            self.remaining[token as usize] += 1;
+            Work::Trim(token)
+        };
+        self.effect(PageOperation::new(page, work), now, driver)
     }
 }

@@ -233,6 +233,10 @@ impl Die for Block {
         self.data.newest().get(page.block, page.offset)
     }
 
+    fn may_hold(&self, block: u32) -> bool {
+        self.data.get(block).is_some()
+    }
+
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
         let offsets = pages.iter().map(|(offset, _)| *offset);
         self.data.adopt(logical, block, offsets);

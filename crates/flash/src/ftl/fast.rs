@@ -212,6 +212,10 @@ impl Die for Fast {
         self.store.is_written(page)
     }
 
+    fn may_hold(&self, block: u32) -> bool {
+        self.store.may_hold(block)
+    }
+
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
         let offsets = pages.iter().map(|(offset, _)| *offset);
         self.store.data.adopt(logical, block, offsets);

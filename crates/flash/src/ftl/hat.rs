@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::archived;
 use destage_base::parameter::Kind;
@@ -74,6 +75,7 @@ impl Ftl for Hat {
         write,
         trim,
         is_written,
+        mapped,
         collect_garbage,
         fill_unit,
         mount,

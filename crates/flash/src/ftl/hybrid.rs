@@ -321,6 +321,10 @@ impl Die for Hybrid {
         self.slot_of(page).is_some()
     }
 
+    fn may_hold(&self, block: u32) -> bool {
+        self.data.get(block).is_some()
+    }
+
     const KEEPS_OFFSETS: bool = false;
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {

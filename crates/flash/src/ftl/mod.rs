@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::archive::Archived;
 use destage_base::parameter::{Parameter, Values};
@@ -66,6 +67,8 @@ pub struct Properties {
     pub gc_steps: u32,
     /// Placement handles that are told apart, by [`Ftl::hint`]. Default: 1.
     pub handles: u32,
+    /// Consecutive pages that are on one die before the next has its turn. Default: 1.
+    pub stride: u32,
     /// Ticks the map takes for a read, and for a write or trim, beside the flash: the operation takes at least
     /// as long. Default: 0.
     pub map_time: [Ticks; 2],
@@ -86,6 +89,7 @@ impl Default for Properties {
             works_when_idle: false,
             gc_steps: 1,
             handles: 1,
+            stride: 1,
             map_time: [0; 2],
         }
     }
@@ -180,7 +184,7 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if no free block is left.
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// The contents of `page` are no longer needed.
+    /// The contents of `page` are no longer needed. Of a page without contents nothing changes, and nothing is emitted.
     ///
     /// # Errors
     /// [`NoSpace`] if the layer has to write for that, and no free block is left.
@@ -200,6 +204,13 @@ pub trait Ftl: Send + Copied + Archived {
 
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
+
+    /// Emits the pages of `pages` that a trim would change, in no order that means anything. What was never written costs next to
+    /// nothing. Default: each page is asked whether it [has contents](Ftl::is_written).
+    fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
+        let pages = pages.map(Lpn);
+        pages.filter(|page| self.is_written(*page)).for_each(emit);
+    }
 
     /// Does one step of garbage collection on `die` if it needs one, and says whether it did.
     ///

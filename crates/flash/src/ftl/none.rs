@@ -2,6 +2,8 @@
 //!
 //! Every page has contents, and no operation does anything. Pages go round the dies, for schemes that ask.
 
+use core::ops::Range;
+
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
@@ -62,6 +64,7 @@ impl Ftl for NoFlash {
     fn is_written(&self, _: Lpn) -> bool {
         true
     }
+    fn mapped(&self, _: Range<u64>, _: &mut dyn FnMut(Lpn)) {}
     fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
         Ok(false)
     }

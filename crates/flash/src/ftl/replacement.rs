@@ -356,6 +356,10 @@ impl Die for Replacement {
         self.holder(page).is_some()
     }
 
+    fn may_hold(&self, block: u32) -> bool {
+        self.data.get(block).is_some() || self.live(block) > 0
+    }
+
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
         let offsets = pages.iter().map(|(offset, _)| *offset);
         self.data.adopt(logical, block, offsets);

@@ -37,6 +37,11 @@ macro_rules! left_to_pages {
             self.data.is_written(page)
         }
     };
+    (@ mapped) => {
+        fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
+            self.data.mapped(pages, emit);
+        }
+    };
     (@ collect_garbage) => {
         fn collect_garbage(
             &mut self,

@@ -252,7 +252,9 @@ impl Medium {
     /// The map entry of `page` is gone: no copy of it is needed any more. To be called before the operations
     /// of the trim start.
     pub fn trim(&mut self, page: Lpn) {
-        self.pages.get_mut(page.0 as usize).place = None;
+        if let Some(entry) = self.pages.touched_mut(page.0 as usize) {
+            entry.place = None;
+        }
     }
 
     /// The spare area of a physical page, if it is programmed and was not there before the first program.

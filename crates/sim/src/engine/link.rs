@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
-use destage_device::{BatchStep, Driver, PageOperation, Progress};
+use destage_device::{BatchStep, Driver, PageOperation, Progress, Span};
 use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
@@ -445,6 +445,11 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     #[inline]
     fn bypassed(&mut self, page: Lpn, offset: u32) {
         self.mover.bypassed(page, offset);
+    }
+
+    #[inline]
+    fn trimming(&mut self, span: &Span) {
+        self.mover.trimming(span);
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_device::payload::Payload;
-use destage_device::{BatchStep, PageOperation, Request};
+use destage_device::{BatchStep, PageOperation, Request, Span};
 use destage_flash::Operations;
 use destage_flash::medium::Refusal;
 
@@ -136,6 +136,12 @@ pub trait Mover: Send {
         if let Some(payload) = self.payload() {
             payload.bypassed(page, offset);
         }
+    }
+
+    /// See [`Driver::trimming`](destage_device::Driver::trimming).
+    #[inline]
+    fn trimming(&mut self, span: &Span) {
+        let _ = span;
     }
 
     /// See [`Driver::trimmed`](destage_device::Driver::trimmed).

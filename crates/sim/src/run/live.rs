@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::Destage;
-use destage_device::RequestKind;
 use destage_device::backed::Fault;
 pub use destage_device::backed::Holds;
 use destage_device::ledger::Ledger;
 use destage_device::payload::{Payload, cut_up};
+use destage_device::{RequestKind, Span};
 use destage_flash::Ftl;
 use destage_flash::medium::Refusal;
 use destage_trace::request::SECTOR_BYTES;
@@ -235,10 +235,10 @@ impl Mover for Bytes {
         }
     }
 
-    fn trimmed(&mut self, page: Lpn) {
+    fn trimming(&mut self, span: &Span) {
         match &mut self.below {
-            Below::Flash(payload) => payload.trimmed(page),
-            Below::Disk(backed) => backed.trimmed(page),
+            Below::Flash(_) => {}
+            Below::Disk(backed) => backed.trimming(span),
         }
     }
 

@@ -318,6 +318,10 @@ impl Die for Bast {
                 .is_some_and(|log| self.logs[log as usize].page_of(page.offset).is_some())
     }
 
+    fn may_hold(&self, block: u32) -> bool {
+        self.data.get(block).is_some() || self.log_of(block).is_some()
+    }
+
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
         let offsets = pages.iter().map(|(offset, _)| *offset);
         self.data.adopt(logical, block, offsets);

@@ -114,6 +114,7 @@ impl DataBlocks {
         if let Some(programmed) = &mut self.programmed {
             programmed.clear_row(logical);
         }
+        self.get(logical)?;
         self.put(logical, NONE)
     }
 

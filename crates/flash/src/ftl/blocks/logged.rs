@@ -156,6 +156,11 @@ impl Logged {
         self.data.clear_newest(page.block, page.offset);
     }
 
+    /// Whether a page of `block` may have contents.
+    pub fn may_hold(&self, block: u32) -> bool {
+        self.data.get(block).is_some() || self.log.newest().count(block) > 0
+    }
+
     /// Makes the data block of `block` free if none of its pages has contents.
     pub fn release_empty(&mut self, block: u32) {
         if self.data.newest().count(block) == 0

@@ -3,6 +3,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::archive::Archived;
 use destage_base::archived;
@@ -43,6 +44,9 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
 
     /// Whether `page` has contents.
     fn is_written(&self, page: LogicalPage) -> bool;
+
+    /// Whether a page of logical block `block` may have contents.
+    fn may_hold(&self, block: u32) -> bool;
 
     /// Whether each page of a data block is at its own offset. Default: it is.
     const KEEPS_OFFSETS: bool = true;
@@ -180,6 +184,7 @@ impl<E: Die + 'static> Ftl for Striped<E> {
     fn properties(&self) -> Properties {
         Properties {
             has_merges: self.has_merges,
+            stride: self.pages_per_block.divisor(),
             long_write_pages: self.dies.first().and_then(Die::long_write_pages),
             ..Properties::default()
         }
@@ -228,6 +233,24 @@ impl<E: Die + 'static> Ftl for Striped<E> {
     fn is_written(&self, page: Lpn) -> bool {
         let (die, page) = self.locate(page);
         self.dies[die].is_written(page)
+    }
+
+    fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
+        let per_block = u64::from(self.pages_per_block.divisor());
+        for number in pages.start / per_block..pages.end.div_ceil(per_block) {
+            let (block, die) = self.over_dies.split(number as u32);
+            let state = &self.dies[die as usize];
+            if !state.may_hold(block) {
+                continue;
+            }
+            let first = number * per_block;
+            for page in first.max(pages.start)..(first + per_block).min(pages.end) {
+                let offset = (page - first) as u32;
+                if state.is_written(LogicalPage { block, offset }) {
+                    emit(Lpn(page));
+                }
+            }
+        }
     }
 
     /// Merging is part of the write that needs it.

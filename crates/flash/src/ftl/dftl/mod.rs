@@ -8,6 +8,7 @@ mod cache;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::archived;
 use destage_base::parameter::Kind;
@@ -277,7 +278,8 @@ const BLOCKS_OF_A_STEP: u32 = 3;
 
 impl Ftl for Dftl {
     left_to_pages!(
-        pages, die_of, peek, is_written, fill_unit, mount_step, wear, retired, erases, reset_wear
+        pages, die_of, peek, is_written, mapped, fill_unit, mount_step, wear, retired, erases,
+        reset_wear
     );
 
     fn properties(&self) -> Properties {
@@ -300,8 +302,11 @@ impl Ftl for Dftl {
         self.write_to(place, write, operations)
     }
 
-    /// A write of the mapping.
+    /// A write of the mapping, if it changes.
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        if !self.data.is_written(page) {
+            return self.data.trim(page, operations);
+        }
         let (die, within) = self.data.locate(page);
         self.prepare(die, within, operations)?;
         self.data.trim(page, operations)?;

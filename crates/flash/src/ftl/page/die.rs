@@ -1,6 +1,7 @@
 //! One die of the page-mapped device: its maps, its blocks, and where the next page goes.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
@@ -337,12 +338,29 @@ impl Die {
         place.is_some()
     }
 
-    /// The contents of logical `page`, if there are any, are not needed here any more.
-    pub fn forget(&mut self, page: u32) {
-        if self.map.get(page as usize) != NONE {
+    /// The contents of logical `page` are not needed here any more; whether there were any.
+    pub fn forget(&mut self, page: u32) -> bool {
+        let is_mapped = self.map.get(page as usize) != NONE;
+        if is_mapped {
             self.invalidate(page);
             *self.map.get_mut(page as usize) = NONE;
         }
+        is_mapped
+    }
+
+    /// Emits the logical pages among `pages` that have contents, in ascending order.
+    pub fn mapped(&self, pages: Range<u32>, emit: &mut dyn FnMut(u32)) {
+        let pages = pages.start..pages.end.min(self.shape.pages()).max(pages.start);
+        if self.shape.filled {
+            // What was never touched has contents here.
+            let held = pages.filter(|page| self.map.get(*page as usize) != NONE);
+            return held.for_each(emit);
+        }
+        let touched = self
+            .map
+            .touched_in(pages.start as usize..pages.end as usize);
+        let held = touched.filter(|(_, place)| *place != NONE);
+        held.for_each(|(page, _)| emit(page as u32));
     }
 
     /// The physical page that [`Die::program`] will program in `pool` next, in a block opened for it if

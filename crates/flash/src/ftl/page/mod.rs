@@ -26,6 +26,7 @@ mod wear_aware;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::hint::black_box;
+use core::ops::Range;
 
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
@@ -271,6 +272,10 @@ impl Ftl for PageFtl {
                 0 => 1,
                 pages => self.config.geometry.data_pages().div_ceil(pages) + 1,
             },
+            stride: match self.placement {
+                None => self.config.stride,
+                Some(_) => 1,
+            },
             handles: match self.config.telling {
                 Telling::Handle { count, .. } => count,
                 _ => 1,
@@ -344,8 +349,8 @@ impl Ftl for PageFtl {
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.locate(page);
         let die = &mut self.dies[die];
-        die.forget(within);
-        if die.journal.is_some() {
+        let is_change = die.forget(within);
+        if is_change && die.journal.is_some() {
             let same_plane = self.config.allocation_pool == AllocationPool::Plane;
             operations.set_page(page);
             die.note_change();
@@ -373,6 +378,21 @@ impl Ftl for PageFtl {
     fn is_written(&self, page: Lpn) -> bool {
         let (die, within) = self.locate(page);
         self.dies[die].map.get(within as usize) != NONE
+    }
+
+    fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
+        if let Some(placement) = &self.placement {
+            return placement.placed(pages.start as u32..pages.end as u32, emit);
+        }
+        let rows = self.stripe.rows(&pages);
+        for (number, die) in (0..).zip(&self.dies) {
+            die.mapped(rows.clone(), &mut |within| {
+                let page = self.stripe.join(within, number);
+                if pages.contains(&page) {
+                    emit(Lpn(page));
+                }
+            });
+        }
     }
 
     #[inline]

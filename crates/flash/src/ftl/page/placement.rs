@@ -3,9 +3,10 @@
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
+use destage_base::{Lpn, archived};
 
 use super::shape::NONE;
 
@@ -67,6 +68,22 @@ impl Placement {
     pub fn home(&self, page: u32) -> Option<u32> {
         let home = self.home.get(page as usize);
         (home != NONE).then_some(home)
+    }
+
+    /// Emits the pages among `pages` that have contents, in ascending order.
+    pub fn placed(&self, pages: Range<u32>, emit: &mut dyn FnMut(Lpn)) {
+        let pages = pages.start as usize..pages.end as usize;
+        let mut look = |page: usize, home: u32| {
+            if home != NONE {
+                emit(Lpn(page as u64));
+            }
+        };
+        if self.home.rule().filled {
+            // What was never touched has contents here.
+            return pages.for_each(|page| look(page, self.home.get(page)));
+        }
+        let touched = self.home.touched_in(pages);
+        touched.for_each(|(page, home)| look(page, home));
     }
 
     /// The die whose queue an operation on `page` joins.

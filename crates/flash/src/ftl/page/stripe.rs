@@ -1,5 +1,7 @@
 //! On which die a page lives where that follows from its number.
 
+use core::ops::Range;
+
 use crate::divide::Divider;
 
 /// `stride` consecutive pages on one die, the next on the next die, and round again.
@@ -17,6 +19,25 @@ impl Stripe {
             dies: Divider::new(dies),
             runs: (stride > 1).then(|| (Divider::new(stride), stride)),
         }
+    }
+
+    /// The page that is page `within` of `die`.
+    pub fn join(&self, within: u32, die: u32) -> u64 {
+        let stride = self.stride();
+        let run = u64::from(within / stride) * u64::from(self.dies.divisor()) + u64::from(die);
+        run * u64::from(stride) + u64::from(within % stride)
+    }
+
+    /// Pages within each die that hold all of `pages`, and fewer than two runs besides.
+    pub fn rows(&self, pages: &Range<u64>) -> Range<u32> {
+        let stride = u64::from(self.stride());
+        let round = u64::from(self.dies.divisor()) * stride;
+        let end = pages.end.div_ceil(round) * stride;
+        (pages.start / round * stride) as u32..end.min(u64::from(u32::MAX)) as u32
+    }
+
+    fn stride(&self) -> u32 {
+        self.runs.map_or(1, |(_, stride)| stride)
     }
 
     /// Page within its die, and die.
@@ -53,5 +74,12 @@ mod tests {
         ];
         assert_eq!(places, expected);
         assert_eq!(Stripe::new(3, 1).split(7), (2, 1));
+        for page in 0..40 {
+            let (within, die) = stripe.split(page);
+            let page = u64::from(page);
+            assert_eq!(stripe.join(within, die), page);
+            assert!(stripe.rows(&(page..page + 1)).contains(&within));
+        }
+        assert_eq!(stripe.rows(&(5..13)), 0..6);
     }
 }

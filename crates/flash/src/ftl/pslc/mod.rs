@@ -8,6 +8,7 @@ mod cache;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::archived;
 use destage_base::parameter::Kind;
@@ -192,6 +193,7 @@ impl Ftl for Pslc {
         die_of,
         trim,
         is_written,
+        mapped,
         collects_before_writes,
         fill_unit,
         wear,

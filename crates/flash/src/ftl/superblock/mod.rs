@@ -334,6 +334,11 @@ impl Die for Superblocks {
         self.place(self.index(page)).is_some()
     }
 
+    fn may_hold(&self, block: u32) -> bool {
+        let superblock = self.by_superblock.split(block).0;
+        self.held.get(superblock as usize * self.width as usize) != NONE
+    }
+
     /// Superblocks have no data blocks.
     fn adopt(&mut self, _: u32, _: BlockSlot, _: &[(u32, u32)]) {}
 

@@ -10,6 +10,7 @@ mod zones;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::archived;
 use destage_base::parameter::Kind;
@@ -157,7 +158,7 @@ impl Zns {
 
 impl Ftl for Zns {
     left_to_pages!(
-        pages, die_of, trim, is_written, retired, reset_wear, map_bytes
+        pages, die_of, trim, is_written, mapped, retired, reset_wear, map_bytes
     );
 
     fn properties(&self) -> Properties {

@@ -159,6 +159,9 @@ impl Model for Dftl {
 
     fn trim(&mut self, page: u64) {
         let (cached, page) = self.locate(page);
+        if !cached.die.holds(page) {
+            return;
+        }
         cached.clean();
         cached.look_up(page);
         cached.die.forget(page);

@@ -170,8 +170,11 @@ impl Die {
     }
 
     pub fn trim(&mut self, page: u64) {
-        self.forget(page);
-        self.note(1);
+        let mut held = self.blocks.iter().flat_map(|block| &block.pages);
+        if held.any(|place| *place == Some(page)) {
+            self.forget(page);
+            self.note(1);
+        }
     }
 
     pub fn hint(&mut self, page: u64, handle: u64) {
