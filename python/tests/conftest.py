@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = shutil.which("chromium")
+# Each name under which a system may have installed Chromium or Chrome.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 QUIET = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync")
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which make tools installs")
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason=f"needs one of {', '.join(BROWSERS)}; make tools installs the first")
 
 
 @pytest.fixture(scope="session")
