@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
+import io
 import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -32,21 +31,30 @@ def warn(texts: Iterable[str]) -> None:
         warnings.warn(text, DestageWarning, stacklevel=4)
 
 
-@contextlib.contextmanager
-def appearing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Where to write what is then put at `path`: nothing is ever half-written."""
-    place = Path(path)
-    beside = place.with_name(f".destage-{os.getpid()}-{place.name}.partial")
-    try:
-        try:
-            yield beside
-            beside.replace(place)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise _core.InputError(
-            f"{place}: cannot be written: {error.strerror}; expected a path in an existing, writable folder"
-        ) from error
+class Metrics(Mapping[str, int | float]):
+    """Metrics by their dotted names. One without a meaning in the run is not there; a name that no run has is a `ConfigError`."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, int | float]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> int | float:
+        if name not in self._values:
+            _core.require_metric(name)
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
 
 
 class Document:
@@ -65,8 +73,7 @@ class Document:
         `title` stands in place of the usual one. The file appears whole or not at all.
         """
         page = _core.report(self._text, title)
-        with appearing(path) as beside:
-            beside.write_text(page, encoding="utf-8", newline="\n")
+        _core.write_file(path, page.encode())
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -88,7 +95,7 @@ class Result(Document):
     @property
     def metrics(self) -> Mapping[str, int | float]:
         """Every metric that has a meaning in this run, by its dotted name."""
-        return MappingProxyType(self._document["metrics"])
+        return Metrics(self._document["metrics"])
 
     @property
     def parameters(self) -> Mapping[str, int | float | bool | str]:
@@ -154,8 +161,9 @@ class Columns:
         """Writes the table as Parquet, by pyarrow. The file appears whole or not at all."""
         table = self.to_arrow()
         parquet = importlib.import_module("pyarrow.parquet")
-        with appearing(path) as beside:
-            parquet.write_table(table, beside)
+        content = io.BytesIO()
+        parquet.write_table(table, content)
+        _core.write_file(path, content.getvalue())
 
 
 class Table(Document, Columns):
@@ -247,7 +255,7 @@ class Run:
     @property
     def metrics(self) -> Mapping[str, int | float]:
         """Every metric that has a meaning in this run; none if it failed."""
-        return MappingProxyType(self._fields.get("metrics", {}))
+        return Metrics(self._fields.get("metrics", {}))
 
     @property
     def error(self) -> str | None:

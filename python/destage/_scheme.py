@@ -21,6 +21,9 @@ class Scheme:
 
     #: What the scheme is called in results and errors; if it is not set, what the class is called, in small letters.
     name: str = ""
+    #: What tells the scheme from what it was before it was changed. Results are kept under it (`destage.fleet`); of a scheme
+    #: without a version none are.
+    version: str | None = None
     #: Whether a read that misses puts its page into the buffer.
     allocates_reads: bool = False
     #: Pages that the buffer holds.

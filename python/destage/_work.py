@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def simulate(
     trace: Any,
     *,
-    buffer: str | Scheme | None = "lru",
-    size: str | int | None = "8MiB",
-    ftl: str | None = "page",
+    buffer: str | Scheme | None = None,
+    size: str | int | None = None,
+    ftl: str | None = None,
     profile: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     responses: bool = False,
@@ -30,7 +30,8 @@ def simulate(
     """One run: `trace` (a path, a `Trace` or a `Workload`) on one buffer over one translation layer.
 
     Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. What is None is as the
-    profile has it. `settings` win over everything else; a path is a file of them, which the other arguments win over.
+    profile has it, and without one as `destage.parameters()` says. `settings` win over everything else; a path is a file of them,
+    which the other arguments win over.
     `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"` writes a
     page that shows the device work.
     """
@@ -42,36 +43,23 @@ def simulate(
         text, warnings, columns, page = _core.simulate(given, chosen, responses, watch is not None, progress.tell)
     _results.warn(warnings)
     if watch is not None and page is not None:
-        _write(watch, page)
+        _core.write_file(watch, page.encode())
     return Result(text, _structured(columns))
-
-
-def _write(path: str | os.PathLike[str], text: str) -> None:
-    """Writes `text` beside `path`, and then puts it there: nothing is ever half-written."""
-    beside = f"{os.fspath(path)}.{os.getpid()}"
-    try:
-        with open(beside, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(beside, path)
-    except OSError as error:
-        if os.path.exists(beside):
-            os.remove(beside)
-        raise _core.InputError(f"watch: {os.fspath(path)} cannot be written: {error.strerror}") from error
 
 
 def compare(
     traces: Any,
     *,
-    buffers: str | Scheme | Iterable[str | Scheme],
-    sizes: str | int | Iterable[str | int],
-    ftls: str | Iterable[str] | None = ("page",),
+    buffers: str | Scheme | Iterable[str | Scheme] | None = None,
+    sizes: str | int | Iterable[str | int] | None = None,
+    ftls: str | Iterable[str] | None = None,
     profile: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Results:
     """Every buffer at every size over every layer, on every trace; each trace is read once.
 
-    `buffers="all"` is every scheme, `sizes="1MiB..16MiB"` goes up by doubling. A run that fails has an `error` in its row.
+    `buffers="all"` is every scheme, `sizes="1MiB..16MiB"` goes up by doubling; what is None is as the profile has it. A run that fails has an `error` in its row.
     `threads=0` is one for each core.
     """
     given, of_traces = [], []
@@ -81,8 +69,8 @@ def compare(
         of_traces.append(of_trace)
     if any(of_trace != of_traces[0] for of_trace in of_traces):
         raise _core.InputError("traces: read with different trace.* parameters; expected one way, or a comparison for each")
-    schemes = _several(buffers)
-    chosen = _chosen(profile, settings, of_traces[0] if of_traces else [], schemes)
+    schemes = None if buffers is None else _several(buffers)
+    chosen = _chosen(profile, settings, of_traces[0] if of_traces else [], schemes or [])
     with Progress() as progress:
         text, warnings, columns = _core.compare(
             given, chosen, _names(schemes), _sizes(sizes), _layers(ftls), threads, progress.tell
@@ -147,7 +135,8 @@ def fleet(
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, [], schemes or [])
     with Progress() as progress:
-        text = _core.fleet(folder, chosen, _names(schemes), _sizes(sizes), results, threads, progress.tell)
+        text, warnings = _core.fleet(folder, chosen, _names(schemes), _sizes(sizes), results, threads, progress.tell)
+    _results.warn(warnings)
     return Fleet(text)
 
 
@@ -194,7 +183,8 @@ def study(
 
         return Results(_cluster.study(client, path, results, _kept(traces, scale), threads))
     with Progress() as progress:
-        text = _core.study(path, results, *_kept(traces, scale), threads, progress.tell)
+        text, warnings = _core.study(path, results, *_kept(traces, scale), threads, progress.tell)
+    _results.warn(warnings)
     return Results(text)
 
 
@@ -208,7 +198,8 @@ def reproduce(
 ) -> Reproduction:
     """The experiments of the papers (`"bplru"`, `"bplru/w4"`, or all), with a verdict for each claim."""
     with Progress() as progress:
-        text = _core.reproduce(what, results, *_kept(traces, scale), threads, progress.tell)
+        text, warnings = _core.reproduce(what, results, *_kept(traces, scale), threads, progress.tell)
+    _results.warn(warnings)
     return Reproduction(text)
 
 
@@ -253,7 +244,7 @@ def _chosen(
     chosen = _core.Settings()
     # One may stand in a list more than once.
     for scheme in {id(scheme): scheme for scheme in schemes if isinstance(scheme, Scheme)}.values():
-        chosen.add_scheme(_name(scheme), scheme)
+        chosen.add_scheme(_name(scheme), scheme, scheme.version)
     if profile is not None:
         chosen.load_profile(os.fspath(profile))
     if settings is not None and not isinstance(settings, Mapping):

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from destage import _registries, _results
+from destage import _core, _registries, _results
 from destage._core import InputError
 from destage._results import Curves, Result, Results, Run
 
@@ -373,14 +374,10 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     ending = os.path.splitext(name)[1].lower()
     if ending not in _METADATA:
         raise InputError(f"{name}: ending {ending!r}; expected .png, .svg or .pdf")
-    unfinished = f"{name}.{os.getpid()}.part"
-    try:
-        with style():
-            figure.savefig(unfinished, format=ending[1:], metadata=_METADATA[ending])
-        os.replace(unfinished, name)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(unfinished)
+    content = io.BytesIO()
+    with style():
+        figure.savefig(content, format=ending[1:], metadata=_METADATA[ending])
+    _core.write_file(path, content.getvalue())
 
 
 def _axes(ax: Axes | None, width_mm: float, lines: int, height: float = 1) -> tuple[Figure, Axes]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import destage
@@ -241,3 +243,48 @@ def test_the_course_of_a_run_is_a_table() -> None:
     table = series.to_pandas()
     assert list(table.columns) == list(series) and len(table) == len(series["time_ms"])
     assert pandas.api.types.is_integer_dtype(table["requests"])
+
+
+@pytest.mark.parametrize("profile", sorted(destage.profiles()))
+def test_a_profile_is_the_same_device_as_on_the_command_line(profile: str) -> None:
+    """What a call does not name is the profile's: layer, buffer and size as well."""
+    typed = ["--workload", "zipf:requests=1500,footprint_pages=4000", "--profile", profile, "--json"]
+    work = destage.Workload("zipf", requests=1500, footprint_pages=4000)
+    assert body(destage.simulate(work, profile=profile).to_json()) == body(command("run", *typed))
+    results = destage.compare(work, buffers=["lru", "nocache"], profile=profile)
+    assert body(results.to_json()) == body(command("compare", "--buffers", "lru,nocache", *typed))
+    curves = destage.curve(work, buffers="lru", sizes="32MiB", profile=profile)
+    assert body(curves.to_json()) == body(command("curve", "--buffers", "lru", "--sizes", "32MiB", *typed))
+
+
+def test_nothing_named_is_what_the_command_line_does_by_default() -> None:
+    work = destage.Workload("zipf", requests=1500)
+    assert body(destage.simulate(work).to_json()) == body(command("run", "--workload", "zipf:requests=1500", "--json"))
+
+
+def test_a_misspelt_metric_is_an_error() -> None:
+    result = destage.simulate(destage.Workload("zipf", requests=500))
+    assert result.metrics["response.p99_ms"] == result.metrics.get("response.p99_ms")
+    assert result.metrics.get("ftl.merges.full") is None
+    assert "response.p99ms" not in result.metrics
+    for ask in (result.metrics.__getitem__, result.metrics.get):
+        with pytest.raises(destage.ConfigError, match=r'did you mean "response.p99_ms"\?'):
+            ask("response.p99ms")
+
+
+def test_files_are_written_into_what_is_there(tmp_path: Path) -> None:
+    """A link is followed, and a pipe stays one."""
+    result = destage.simulate(destage.Workload("zipf", requests=500))
+    (tmp_path / "link.html").symlink_to("target.html")
+    result.report(tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink()
+    page = (tmp_path / "target.html").read_bytes()
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor() as pool:
+        reader = pool.submit((tmp_path / "pipe").read_bytes)
+        result.report(tmp_path / "pipe")
+        assert reader.result() == page
+    assert (tmp_path / "pipe").is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "pipe", "target.html"]
+    with pytest.raises(destage.InputError, match="cannot be written: No such file"):
+        result.report(tmp_path / "no" / "such" / "page.html")

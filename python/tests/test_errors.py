@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ WORK = "zipf:requests=1000"
 
 
 def same(error: Exception, *typed: object) -> None:
+    """An argument has its own name here, and that of its option on the command line."""
     said = [line for line in command(*typed, code=2).splitlines() if line.startswith("destage: error: ")]
-    assert f"destage: error: {error}" == said[0]
+    text = said[0].removeprefix("destage: error: ")
+    assert not re.search(r"(^|\s)--[a-z]", str(error)), error
+    assert str(error) == text.replace("--set ", "setting ", 1).removeprefix("--")
 
 
 @pytest.mark.parametrize(

@@ -203,3 +203,40 @@ fn one_place_looks_for_outside_data() {
     let found: Vec<_> = files.iter().filter(looks).collect();
     assert_eq!(found, [&place]);
 }
+
+/// The library speaks of its own names; the command line puts its options in their place.
+#[test]
+fn no_error_of_the_library_names_an_option() {
+    // Pages about a command quote it, and a line for a shell is one that a user copies.
+    const COMMANDS: [&str; 4] = [
+        "`destage reproduce ",
+        "--trace {trace}=FILE names it",
+        "destage trace scale --time ",
+        "--format csv --set \\\"trace.columns",
+    ];
+    const SHELL: &str = "\" --set trace.order=sort\"";
+    let mut offending = Vec::new();
+    for name in [
+        "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage",
+    ] {
+        let mut files = Vec::new();
+        sources(&root().join("crates").join(name).join("src"), &mut files);
+        for path in files {
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            for (number, line) in (1..).zip(text.lines()) {
+                let is_comment = line.trim_start().starts_with("//");
+                let names_option = line.contains('"')
+                    && line
+                        .split("--")
+                        .skip(1)
+                        .any(|rest| rest.starts_with(|letter: char| letter.is_ascii_lowercase()));
+                let is_command =
+                    COMMANDS.iter().any(|part| line.contains(part)) || line.contains(SHELL);
+                if names_option && !is_comment && !is_command {
+                    offending.push(format!("{}:{number}: {}", path.display(), line.trim()));
+                }
+            }
+        }
+    }
+    assert!(offending.is_empty(), "{}", offending.join("\n"));
+}

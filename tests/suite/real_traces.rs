@@ -21,7 +21,11 @@ fn every_recorded_trace_gives_a_result_without_an_option() {
     for run in &results.runs {
         let failure = run.error.as_ref().map(ToString::to_string);
         assert_eq!(failure, None, "{}", run.trace);
-        assert!(run.metric("response.mean_ms").is_some(), "{}", run.trace);
+        assert!(
+            run.metric("response.mean_ms").unwrap().is_some(),
+            "{}",
+            run.trace
+        );
     }
     for facts in &results.manifest.inputs {
         let sizing = facts.sizing.expect("a size from the input");

@@ -79,7 +79,7 @@ fn covered(
             let run = runs.iter().find(same).unwrap();
             for metric in METRICS {
                 let [low, high] = point.ranges[metric].map(Number::as_f64);
-                inside += u32::from((low..=high).contains(&run.metric(metric).unwrap()));
+                inside += u32::from((low..=high).contains(&run.metric(metric).unwrap().unwrap()));
                 all += 1;
             }
         }

@@ -123,7 +123,7 @@ fn a_size_is_that_of_the_grid() {
             let at_sixth = runs
                 .iter()
                 .filter(|run| run.capacity().unwrap().to_string() == sizes[5]);
-            let values = at_sixth.filter_map(|run| run.metric(metric));
+            let values = at_sixth.filter_map(|run| run.metric(metric).unwrap());
             let best = values.min_by(f64::total_cmp).unwrap();
             let goal = Goal::read(&format!("{metric}<{}", best * 1.001)).unwrap();
             let wanted = of_grid(&runs, &sizes, &goal);

@@ -20,7 +20,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<(), Failur
 pub(crate) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
     let command = Arguments::command();
     if let Some(folder) = &arguments.output {
-        let unusable = |cause| output::files::unwritable(folder, &cause);
+        let unusable = |cause| Failure::from(destage::files::unwritable(folder, &cause));
         std::fs::create_dir_all(folder).map_err(unusable)?;
         return clap_mangen::generate_to(command, folder).map_err(unusable);
     }

@@ -4,7 +4,8 @@ use destage_base::parameter::read_bytes;
 use destage_memory::Excess;
 
 use crate::errors::Failure;
-use crate::output::{files, numbers};
+use crate::output::numbers;
+use destage::files;
 
 /// Part of the machine's memory that a command may use if nothing else is said.
 const SHARE: u64 = 2;

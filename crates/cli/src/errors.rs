@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 
-use destage_sim::error::SimError;
+use destage_sim::error::{Argument, SimError};
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
-use crate::output::{files, visible};
+use crate::output::visible;
+use destage::files;
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -73,9 +74,22 @@ impl From<destage::Error> for Failure {
         match error {
             destage::Error::Interrupted => Self::Interrupted,
             destage::Error::Internal(_) => Self::Internal(error.to_string()),
+            destage::Error::Argument(argument)
+            | destage::Error::Config(SimError::Argument(argument)) => {
+                Self::Input(as_option(&argument))
+            }
             other => Self::input(other),
         }
     }
+}
+
+/// The library's words about an argument, which is an option here.
+fn as_option(argument: &Argument) -> String {
+    let option = match &*argument.name {
+        "setting" => "set",
+        name => name,
+    };
+    format!("--{option}{}", argument.what)
 }
 
 impl From<SimError> for Failure {

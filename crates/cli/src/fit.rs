@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::args::FitArguments;
 use crate::choices;
 use crate::errors::{Failure, warn};
-use crate::output::files::{PendingFile, unwritable};
 use crate::output::report::check_distinct;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json as document, numbers};
 use crate::progress::Progress;
+use destage::files::{PendingFile, unwritable};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::choices;
 use crate::compare::split_items;
-use crate::errors::{Failure, command};
+use crate::errors::{Failure, command, warn};
 use crate::fleet_args::FleetArguments;
 use crate::output::report::{Form, ResultFile, machine_form, page};
 use crate::output::table::{Side, Table};
@@ -43,6 +43,7 @@ pub(crate) fn run(arguments: &FleetArguments) -> Result<(), Failure> {
     let whole = Shard { index: 1, of: 1 };
     let share = fleet.carry_out_part(&store, shard.unwrap_or(whole), &effort);
     drop(progress);
+    store.damaged().iter().for_each(warn);
     let Share { runs, own, made } = share?;
     if let Some(Shard { index, of }) = shard {
         return match arguments.sent.machine.json {

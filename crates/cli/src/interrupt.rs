@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::errors::Failure;
-use crate::output::files;
+use destage::files;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 

@@ -13,7 +13,7 @@ use destage_buffer::destage::{Destage, PadContent};
 use destage_sim::observer::{Observer, Response};
 
 use crate::errors::Failure;
-use crate::output::files::PendingFile;
+use destage::files::PendingFile;
 
 /// The logs of one run.
 #[derive(Default)]
@@ -125,7 +125,7 @@ impl Lines {
     fn write(&mut self) {
         self.line.push('\n');
         if self.failure.is_none() {
-            self.failure = self.file.put(&self.line).err();
+            self.failure = self.file.put(&self.line).err().map(Failure::from);
         }
         self.line.clear();
     }

@@ -25,6 +25,7 @@ pub(crate) fn run(arguments: &PartitionArguments) -> Result<(), Failure> {
             "trace.volumes: each volume gets a file of its own, with its own addresses; expected no such setting",
         ));
     }
+    destage::check_read_once(arguments.traces.iter().map(PathBuf::as_path))?;
     let open = |path: &PathBuf| Reader::open(path, &options);
     let mut readers = arguments
         .traces

@@ -6,8 +6,8 @@ use crate::args::PreconditionArguments;
 use crate::choices;
 use crate::errors::Failure;
 use crate::output;
-use crate::output::files::{PendingFile, unwritable};
 use crate::progress::Progress;
+use destage::files::{PendingFile, unwritable};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &PreconditionArguments) -> Result<(), Failure> {

@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let progress = Progress::new(kept.noise, None);
     let report = plan.carry_out(&store, &effort(kept, &progress));
     drop(progress);
+    store.damaged().iter().for_each(warn);
     let mut report = report?;
     report.manifest.command = command();
     if destage::commit().ends_with("-dirty") {

@@ -123,6 +123,7 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     let config = config(&arguments.settings)?;
     let options = choices::reading(&arguments.reading).options(&config)?;
     let inputs: Vec<&Path> = arguments.traces.iter().map(PathBuf::as_path).collect();
+    destage::check_read_once(inputs.iter().copied())?;
     let file = TraceFile::create(&arguments.written, &inputs)?;
     let readers = inputs
         .iter()

@@ -12,12 +12,12 @@ use crate::choices;
 use crate::errors::{Failure, command, report_line, warn};
 use crate::explain;
 use crate::logs::Logs;
-use crate::output::files::PendingFile;
 use crate::output::report::{self, Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
 use crate::output::{self, numbers, summary};
 use crate::power;
 use crate::progress::Progress;
+use destage::files::PendingFile;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Failure> {

@@ -25,12 +25,12 @@ use crate::choices;
 use crate::errors::{Failure, report_line, warn};
 use crate::interrupt;
 use crate::logs::Logs;
-use crate::output::files::{PendingFile, unwritable};
 use crate::output::report::check_distinct;
 use crate::output::{self, numbers};
 use crate::run::metrics_table;
 use crate::serve_args::{PaceArgument, ServeArguments};
 use crate::trace_file::form_of;
+use destage::files::{PendingFile, unwritable};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), Failure> {

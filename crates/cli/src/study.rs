@@ -4,18 +4,18 @@ use std::path::Path;
 
 use destage::reproduce::shipped_traces;
 use destage::study::figure::Figure;
-use destage::study::{Plan, Scale, Shard, Share, Store, Study, StudyReport, Traces};
+use destage::study::{Plan, RESULTS, Scale, Shard, Share, Store, Study, StudyReport, Traces};
 use destage::{Effort, csv, json};
 use serde_json::json;
 
 use crate::args::{
     Kept, MergedArguments, PartsArguments, ScaleArgument, StudyArguments, StudyCommand,
 };
-use crate::errors::{Failure, command};
-use crate::output::files::PendingFile;
+use crate::errors::{Failure, command, warn};
 use crate::output::report::{Form, ResultFile, page};
 use crate::output::{self, experiments};
 use crate::progress::Progress;
+use destage::files;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
@@ -40,6 +40,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
         let effort = effort(kept, &progress);
         let share = study.carry_out_part(scale(kept), &traces, &store, shard, &effort);
         drop(progress);
+        store.damaged().iter().for_each(warn);
         let Share { runs, own, made } = share?;
         let Shard { index, of } = shard;
         return match kept.json {
@@ -55,6 +56,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     }
     let report = study.carry_out(scale(kept), &traces, &store, &effort(kept, &progress));
     drop(progress);
+    store.damaged().iter().for_each(warn);
     finish(report?, &kept.results.join(&study.name), kept.json)
 }
 
@@ -62,9 +64,9 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<(), Failure> {
     report.manifest.command = command();
     write_figures(folder, "", &report.figures)?;
-    write(folder, "results.csv", csv::rows(&report.rows))?;
+    write(folder, &format!("{RESULTS}.csv"), csv::rows(&report.rows))?;
     let document = report.to_json();
-    write(folder, "results.json", &document)?;
+    write(folder, &format!("{RESULTS}.json"), &document)?;
     write(folder, "report.html", page(&document, None))?;
     match as_json {
         true => output::print(&document),
@@ -91,6 +93,7 @@ fn status(arguments: &PartsArguments) -> Result<(), Failure> {
         ));
         rows.push(json!({ "study": name, "runs": runs, "done": done, "missing": missing }));
     }
+    store.damaged().iter().for_each(warn);
     match arguments.json {
         true => output::print(&json::text(&json!({ "studies": rows }))),
         false => output::show(&text),
@@ -111,6 +114,7 @@ fn missing(arguments: &PartsArguments) -> Result<(), Failure> {
             rows.push(json!({ "study": plan.name, "labels": run.labels }));
         }
     }
+    store.damaged().iter().for_each(warn);
     match arguments.json {
         true => output::print(&json::text(&json!({ "missing": rows }))),
         false => output::show(&text),
@@ -131,7 +135,9 @@ fn merge(arguments: &MergedArguments) -> Result<(), Failure> {
     }
     // All or nothing: no report is written while another cannot be.
     let reports = plans.iter().map(|plan| plan.report(&store));
-    let reports: Vec<_> = reports.collect::<Result<_, _>>()?;
+    let reports = reports.collect::<Result<Vec<_>, _>>();
+    store.damaged().iter().for_each(warn);
+    let reports = reports?;
     if let (Some(file), Some(report)) = (file, reports.first()) {
         let content = |form| match form {
             Form::Json => report.to_json().into_bytes(),
@@ -194,8 +200,6 @@ pub(crate) fn write_figures(
 /// Writes the file `name` into `folder`, which is made if it is not there.
 pub(crate) fn write(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), Failure> {
     let path = folder.join(name);
-    std::fs::create_dir_all(folder).map_err(|cause| output::files::unwritable(&path, &cause))?;
-    let mut file = PendingFile::create(&path)?;
-    file.put(text)?;
-    file.commit()
+    std::fs::create_dir_all(folder).map_err(|cause| files::unwritable(&path, &cause))?;
+    Ok(files::write(&path, text)?)
 }

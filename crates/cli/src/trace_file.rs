@@ -8,9 +8,9 @@ use destage_trace::{Request, format};
 use crate::args::Written;
 use crate::errors::{Failure, report_line};
 use crate::interrupt;
-use crate::output::files::{PendingFile, unwritable};
 use crate::output::report::check_distinct;
 use crate::progress::Progress;
+use destage::files::{PendingFile, unwritable};
 
 /// A trace file that is wanted: checked before the work, filled by it.
 pub(crate) struct TraceFile<'a> {
@@ -89,7 +89,7 @@ impl<'a> TraceFile<'a> {
                 "{}: {cause}, or --to csv or compact",
                 path.display()
             )),
-            _ => unwritable(path, cause),
+            _ => unwritable(path, cause).into(),
         };
         let mut writer = TraceWriter::new(self.form, self.packing, &mut self.file)
             .map_err(|cause| refused(&cause))?;

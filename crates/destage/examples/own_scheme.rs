@@ -69,7 +69,7 @@ fn main() -> Result<(), Error> {
         .sizes(["1MiB"]);
     let results = compare(&[input], &grid.combinations()?, &Effort::default())?;
     for run in &results.runs {
-        let hits = run.metric("buffer.write_hits").unwrap_or_default();
+        let hits = run.metric("buffer.write_hits")?.unwrap_or_default();
         println!("{}: {hits} hits", run.buffer);
     }
     Ok(())

@@ -20,7 +20,7 @@ fn main() -> Result<(), Error> {
     let grid = Grid::new(settings).buffers(["lru", "bplru"]);
     let results = compare(&[input], &grid.combinations()?, &Effort::default())?;
     for run in &results.runs {
-        match (&run.error, run.metric("response.p99_ms")) {
+        match (&run.error, run.metric("response.p99_ms")?) {
             (Some(error), _) => println!("{}: {error}", run.buffer),
             (None, Some(p99)) => println!("{}: p99 {p99:.3} ms", run.buffer),
             (None, None) => println!("{}: no request was answered", run.buffer),

@@ -7,7 +7,7 @@ use destage_sim::limits::Limits;
 
 use crate::error::Error;
 use crate::grid::Combination;
-use crate::input::Input;
+use crate::input::{Input, check_read_once};
 use crate::manifest::Manifest;
 use crate::passes::plan;
 use crate::pool::{Pool, Work};
@@ -78,6 +78,7 @@ pub(crate) fn compare_within(
         ));
     };
     check_reading(combinations)?;
+    check_read_once(inputs.iter().filter_map(Input::path))?;
     for input in inputs {
         input.check_exists()?;
     }

@@ -168,7 +168,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     let finds_sizes = plan.sizes.is_none();
     if runs && finds_sizes && !input.can_be_read_again() {
         return Err(Error::Input(format!(
-            "{}: can be read only once, and the sizes of the buffer follow from it; expected --sizes, or a regular file",
+            "{}: can be read only once, and the sizes of the buffer follow from it; expected sizes, or a regular file",
             input.name()
         )));
     }

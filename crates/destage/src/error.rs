@@ -1,6 +1,6 @@
 //! What can go wrong, by whom it concerns.
 
-use destage_sim::error::SimError;
+use destage_sim::error::{Argument, SimError};
 use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
@@ -11,6 +11,9 @@ pub enum Error {
     /// What was asked for makes no sense: an unknown name, a grid of nothing, inputs that do not go together.
     #[error("{0}")]
     Input(String),
+    /// An argument makes no sense; [`Argument`] has its name.
+    #[error(transparent)]
+    Argument(Argument),
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(TraceError),
@@ -37,6 +40,24 @@ pub enum Error {
 }
 
 impl Error {
+    /// An [`Error::Argument`] called `name`; `what` follows the name.
+    pub(crate) fn argument(name: &str, what: impl std::fmt::Display) -> Self {
+        Self::Argument(Argument {
+            name: name.to_owned(),
+            what: what.to_string(),
+        })
+    }
+
+    /// The same about `given`, which is none of `names`; the nearest is suggested.
+    pub(crate) fn unknown_argument<'a>(
+        name: &str,
+        what: impl std::fmt::Display,
+        given: &str,
+        names: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
+        Self::argument(name, Self::unknown(what, given, names))
+    }
+
     /// An [`Error::Input`] about `given`, which is none of `names`; the nearest is suggested.
     pub fn unknown<'a>(
         refusal: impl std::fmt::Display,

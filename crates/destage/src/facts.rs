@@ -138,7 +138,7 @@ impl Facts {
         }
         if self.is_empty {
             warnings.push(format!(
-                "{}: not one request is left of it (--skip, --limit, --writes-only, trace.array_member)",
+                "{}: not one request is left of it (skip, limit, writes only, trace.array_member)",
                 self.name
             ));
         }

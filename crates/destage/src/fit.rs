@@ -151,7 +151,7 @@ pub fn residuals(
     let counts = (run(real, &none, &SCHEMES)?, run(standin, &none, &SCHEMES)?);
     let times = (run(real, &device, &timed)?, run(standin, &device, &timed)?);
     let metric = |pair: (Option<&Record>, Option<&Record>), name: &str| {
-        Some((pair.0?.metric(name)?, pair.1?.metric(name)?))
+        Some((pair.0?.number(name)?, pair.1?.number(name)?))
     };
     let residuals = times.0.iter().map(|row| {
         let same =

@@ -152,7 +152,7 @@ impl Grid {
         }
         let Some(first) = combinations.first() else {
             return Err(Error::Input(
-                "--buffers, --sizes, --ftls: expected at least one of each".to_owned(),
+                "buffers, sizes, ftls: expected at least one of each".to_owned(),
             ));
         };
         if !foreign.is_empty() {
@@ -197,17 +197,17 @@ impl Grid {
     ) -> Result<Config, Error> {
         let mut settings = self.base.clone();
         let mut own = BTreeSet::new();
-        for (option, section, item) in [
-            ("--ftls", "ftl", ftl.map(String::as_str)),
-            ("--buffers", "buffer", buffer),
+        for (argument, section, item) in [
+            ("ftls", "ftl", ftl.map(String::as_str)),
+            ("buffers", "buffer", buffer),
         ] {
             let Some(item) = item else { continue };
-            settings.set_kind_by(option, section, item)?;
-            let (_, pairs) = split_kind(option, item)?;
+            settings.set_kind_by(argument, section, item)?;
+            let (_, pairs) = split_kind(argument, item)?;
             own.extend(pairs.iter().map(|(key, _)| format!("{section}.{key}")));
         }
         if let Some(size) = size {
-            let origin = Origin::Given(format!("--sizes {size}"));
+            let origin = Origin::Argument("sizes".to_owned(), size.clone());
             settings.set("buffer.capacity_bytes", size, origin);
         }
         settings.check_kinds()?;
@@ -242,9 +242,12 @@ fn all_sizes(items: &[String]) -> Result<Vec<String>, Error> {
         };
         let ends = read_bytes(first.trim()).zip(read_bytes(last.trim()));
         let Some((first, last)) = ends.filter(|(first, last)| (1..=*last).contains(first)) else {
-            return Err(Error::Input(format!(
-                "--sizes {item:?}: expected LO..HI with two sizes in bytes, the smaller one first, such as 256KiB..64MiB"
-            )));
+            return Err(Error::argument(
+                "sizes",
+                format!(
+                    " {item:?}: expected LO..HI with two sizes in bytes, the smaller one first, such as 256KiB..64MiB"
+                ),
+            ));
         };
         let doubled = |size: &u64| size.checked_mul(2).filter(|size| *size <= last);
         let range = std::iter::successors(Some(first), doubled);

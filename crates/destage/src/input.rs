@@ -1,6 +1,6 @@
 //! The trace or workload that is simulated, and how it is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -14,6 +14,7 @@ use destage_trace::{
 };
 use destage_workload::fitted::{self, Profile};
 use destage_workload::{WORKLOADS, Workload};
+use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 
@@ -44,13 +45,21 @@ struct Generator {
     values: Values,
 }
 
+/// The arguments that a workload's parameters come from.
+const WORKLOAD: &str = "workload";
+const SETTING: &str = "setting";
+
 /// What makes the requests.
 #[derive(Clone)]
 enum What {
     /// A row of the registry.
     Row(&'static Workload),
     /// A profile from a file.
-    Fitted(Arc<Profile>),
+    Fitted {
+        profile: Arc<Profile>,
+        /// SHA-256 of the file.
+        digest: String,
+    },
 }
 
 /// How an input is read, beside its `trace.*` parameters. Default: all of it, and a bad line is an error.
@@ -81,11 +90,12 @@ impl Reading {
         if let Some(name) = &self.format {
             let format = format::find(name).ok_or_else(|| {
                 if let Some(reason) = format::left_out(name) {
-                    return Error::Input(format!("--format {name}: {reason}"));
+                    return Error::argument("format", format!(" {name}: {reason}"));
                 }
                 let names = FORMATS.iter().map(|format| format.name);
-                Error::unknown(
-                    format!("--format {name:?}: no such trace format"),
+                Error::unknown_argument(
+                    "format",
+                    format!(" {name:?}: no such trace format"),
                     name,
                     names,
                 )
@@ -120,7 +130,17 @@ impl Input {
     /// # Errors
     /// If there is no such workload, or it has no such parameter, or not such a value of it.
     pub fn workload(text: &str, pairs: &[String]) -> Result<Self, Error> {
-        Ok(Self::new(Kind::Workload(Generator::new(text, pairs)?)))
+        Self::workload_from(Path::new(""), text, pairs)
+    }
+
+    /// As [`Input::workload`]; a file is looked for from `folder` on.
+    pub(crate) fn workload_from(
+        folder: &Path,
+        text: &str,
+        pairs: &[String],
+    ) -> Result<Self, Error> {
+        let generator = Generator::new(folder, text, pairs)?;
+        Ok(Self::new(Kind::Workload(generator)))
     }
 
     /// Requests in memory, in the order of their arrival; `name` stands for them in results and errors.
@@ -140,10 +160,13 @@ impl Input {
     /// If a format is named of what is no trace.
     pub fn read(mut self, reading: Reading) -> Result<Self, Error> {
         if let (Kind::Workload(generator), Some(format)) = (&self.kind, &reading.format) {
-            return Err(Error::Input(format!(
-                "--format {format}: {} is generated; expected --format with a TRACE only",
-                generator.name()
-            )));
+            return Err(Error::argument(
+                "format",
+                format!(
+                    " {format}: {} is generated; expected a format of a trace only",
+                    generator.name()
+                ),
+            ));
         }
         self.reading = reading;
         Ok(self)
@@ -175,6 +198,21 @@ impl Input {
         let kind = Value::Text(generator.name().to_owned());
         parameters.insert("workload.kind".to_owned(), kind);
         parameters
+    }
+
+    /// What fixes the requests of a workload, but for the seed: its parameters, and the content of its file if it has one.
+    pub(crate) fn identity(&self) -> serde_json::Value {
+        let mut parameters = self.parameters();
+        if let Kind::Workload(Generator {
+            what: What::Fitted { digest, .. },
+            ..
+        }) = &self.kind
+        {
+            // The file may be called anything.
+            parameters.remove("workload.kind");
+            parameters.insert("workload.sha256".to_owned(), Value::Text(digest.clone()));
+        }
+        crate::json::parameters(&parameters)
     }
 
     /// How it is read under `config`.
@@ -237,6 +275,14 @@ impl Input {
         match self.expected_requests() {
             Some(requests) => Some(requests),
             None => self.bytes().map(|bytes| bytes / LEAST),
+        }
+    }
+
+    /// The file that it reads, if it reads one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::Trace(path) => Some(path),
+            _ => None,
         }
     }
 
@@ -360,6 +406,23 @@ fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
+/// Refuses a trace that is named twice and can be read only once: a pipe, or standard input.
+///
+/// # Errors
+/// That it is.
+pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
+    let mut known = BTreeSet::new();
+    for path in paths {
+        if !known.insert(path) && !can_be_read_again(path) {
+            return Err(Error::Input(format!(
+                "{}: is named twice, and can be read only once; expected it once, or a regular file",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The slice of `requests` that `options` ask for, as a trace would be cut, with what they add.
 fn sliced(
     requests: Box<dyn Iterator<Item = Request> + Send>,
@@ -381,30 +444,39 @@ pub fn workload_pair(pair: &str) -> Option<(&str, &str)> {
 }
 
 /// The stand-in in the file at `path`.
-fn profile(path: &str) -> Result<Profile, Error> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Error::Input(format!("--workload {path:?}: not readable: {error}")))?;
+fn fitted_in(path: &Path) -> Result<What, Error> {
+    let wrong = |what: String| Error::argument(WORKLOAD, format!(" {}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        wrong(format!(
+            "cannot be read: {error}; expected a file .toml of `destage trace fit`"
+        ))
+    })?;
     let profile = text.parse::<Profile>();
-    profile.map_err(|error| Error::Input(format!("{path}: {error}")))
+    Ok(What::Fitted {
+        profile: Arc::new(profile.map_err(|error| wrong(error.to_string()))?),
+        digest: destage_trace::hexadecimal(&Sha256::digest(text.as_bytes())),
+    })
 }
 
 impl Generator {
-    fn new(text: &str, pairs: &[String]) -> Result<Self, Error> {
-        let (name, given) = split_kind("--workload", text)?;
+    fn new(folder: &Path, text: &str, pairs: &[String]) -> Result<Self, Error> {
+        let (name, given) = split_kind(WORKLOAD, text)?;
         let (what, parameters, mut values) = match name.ends_with(".toml") {
             true => {
-                let profile = profile(name)?;
-                let values = fitted::defaults(&profile);
-                (What::Fitted(Arc::new(profile)), fitted::PARAMETERS, values)
+                let what = fitted_in(&folder.join(name))?;
+                let values = match &what {
+                    What::Fitted { profile, .. } => fitted::defaults(profile),
+                    What::Row(row) => Values::defaults(row.parameters),
+                };
+                (what, fitted::PARAMETERS, values)
             }
             false => {
                 let row = destage_workload::find(name).ok_or_else(|| {
                     let names = WORKLOADS.iter().map(|row| row.name);
-                    let refusal = format!("--workload {name:?}: no such workload");
-                    let Error::Input(text) = Error::unknown(refusal, name, names) else {
-                        return Error::Internal("an unknown name is no input".to_owned());
-                    };
-                    Error::Input(format!("{text}, or a file .toml of `destage trace fit`"))
+                    let refusal = format!(" {name:?}: no such workload");
+                    let text = Error::unknown(refusal, name, names);
+                    let text = format!("{text}, or a file .toml of `destage trace fit`");
+                    Error::argument(WORKLOAD, text)
                 })?;
                 let values = Values::defaults(row.parameters);
                 (What::Row(row), row.parameters, values)
@@ -412,23 +484,22 @@ impl Generator {
         };
         let from_option = given
             .into_iter()
-            .map(|(key, value)| (key, value, "--workload", text));
+            .map(|(key, value)| (key, value, WORKLOAD, text));
         let from_pairs = pairs.iter().filter_map(|pair| {
-            workload_pair(pair).map(|(key, value)| (key, value, "--set", pair.as_str()))
+            workload_pair(pair).map(|(key, value)| (key, value, SETTING, pair.as_str()))
         });
-        for (key, value, option, whole) in from_option.chain(from_pairs) {
+        for (key, value, argument, whole) in from_option.chain(from_pairs) {
             let names = parameters.iter().map(|parameter| parameter.name);
             let parameter = parameters
                 .iter()
                 .find(|row| row.name == key)
                 .ok_or_else(|| {
-                    let refusal = format!("{option} {whole}: {name} has no parameter {key:?}");
-                    Error::unknown(refusal, key, names)
+                    let refusal = format!(" {whole}: {name} has no parameter {key:?}");
+                    Error::unknown_argument(argument, refusal, key, names)
                 })?;
             let value = parameter.read(value).map_err(|expected| {
-                Error::Input(format!(
-                    "{option} {whole}: {key}: {value:?}: expected {expected}"
-                ))
+                let what = format!(" {whole}: {key}: {value:?}: expected {expected}");
+                Error::argument(argument, what)
             })?;
             values.set(parameter.name, value);
         }
@@ -443,7 +514,7 @@ impl Generator {
     fn name(&self) -> &str {
         match &self.what {
             What::Row(row) => row.name,
-            What::Fitted(_) => self.text.split(':').next().unwrap_or_default(),
+            What::Fitted { .. } => self.text.split(':').next().unwrap_or_default(),
         }
     }
 
@@ -451,7 +522,7 @@ impl Generator {
     fn requests(&self, seed: u64) -> Result<Box<dyn Iterator<Item = Request> + Send>, Error> {
         match &self.what {
             What::Row(row) => Ok((row.make)(&self.values, seed)?),
-            What::Fitted(profile) => Ok(fitted::requests(profile, &self.values, seed)),
+            What::Fitted { profile, .. } => Ok(fitted::requests(profile, &self.values, seed)),
         }
     }
 }

@@ -26,6 +26,7 @@
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
 //! | [`state`] | a prepared device in a file for later runs |
 //! | [`report`], [`words`], [`numbers`] | results as a page, in sentences, and numbers as people read them |
+//! | [`files`] | files that appear whole or not at all |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
 //!
@@ -39,6 +40,7 @@ mod devices;
 mod error;
 pub mod explained;
 mod facts;
+pub mod files;
 mod fit;
 pub mod fleet;
 mod going;
@@ -87,7 +89,7 @@ pub use error::Error;
 pub use facts::Facts;
 pub use fit::{Fit, Residual, SCHEMES as FIT_SCHEMES, fit, residuals};
 pub use grid::{Combination, Grid};
-pub use input::{Input, Reading, workload_pair};
+pub use input::{Input, Reading, check_read_once, workload_pair};
 pub use manifest::{MODEL, Manifest, SCHEMA, commit, version};
 pub use progress::{Progress, Silent, Stage};
 pub use record::Record;

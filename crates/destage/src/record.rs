@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use destage_base::parameter::Value;
 use destage_sim::explain::Explained;
-use destage_sim::metrics::{Metrics, Number};
+use destage_sim::metrics::{Metrics, Number, require};
 use destage_sim::run::RunResult;
 use destage_sim::settings::Config;
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
@@ -66,9 +66,20 @@ impl Record {
         }
     }
 
-    /// A metric as a decimal number.
-    #[must_use]
-    pub fn metric(&self, name: &str) -> Option<f64> {
+    /// A metric as a decimal number; `None` where it has no meaning in this run.
+    ///
+    /// # Errors
+    /// If no run has a metric of that name.
+    pub fn metric(&self, name: &str) -> Result<Option<f64>, Error> {
+        let number = self.number(name);
+        if number.is_none() {
+            require(name)?;
+        }
+        Ok(number)
+    }
+
+    /// The metric `name`, which there is.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
         self.metrics.get(name).map(Number::as_f64)
     }
 
@@ -94,8 +105,8 @@ impl Record {
     /// Page writes that found their page buffered, over all page writes, in percent.
     #[must_use]
     pub fn write_hit_percent(&self) -> Option<f64> {
-        let hits = self.metric(rows::BUFFER_WRITE_HITS.name)?;
-        let writes = self.metric(rows::HOST_PAGE_WRITES.name)?;
+        let hits = self.number(rows::BUFFER_WRITE_HITS.name)?;
+        let writes = self.number(rows::HOST_PAGE_WRITES.name)?;
         (writes > 0.0).then(|| 100.0 * hits / writes)
     }
 }

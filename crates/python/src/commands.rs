@@ -237,7 +237,7 @@ pub(crate) fn size(
     Ok((answers.to_json(), warnings(&answers.manifest)))
 }
 
-/// Buffers of many volumes beside one for all, whose curves are kept in `results`: their JSON.
+/// Buffers of many volumes beside one for all, whose curves are kept in `results`: their JSON, and what the user should know.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn fleet(
@@ -249,7 +249,7 @@ pub(crate) fn fleet(
     results: PathBuf,
     threads: usize,
     tell: &Bound<'_, PyAny>,
-) -> PyResult<String> {
+) -> PyResult<(String, Vec<String>)> {
     let plan = FleetPlan {
         settings: settings.of.clone(),
         buffers,
@@ -261,7 +261,7 @@ pub(crate) fn fleet(
         fleet.keep_plan(&store)?;
         let whole = Shard { index: 1, of: 1 };
         fleet.carry_out_part(&store, whole, &effort(threads, watch))?;
-        Ok(fleet.report(&store)?.to_json())
+        Ok((fleet.report(&store)?.to_json(), store.damaged()))
     })
 }
 
@@ -288,7 +288,7 @@ pub(crate) fn scale(is_full: bool) -> Scale {
     }
 }
 
-/// A study file: its JSON.
+/// A study file: its JSON, and what the user should know.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn study(
@@ -300,17 +300,17 @@ pub(crate) fn study(
     is_full: bool,
     threads: usize,
     tell: &Bound<'_, PyAny>,
-) -> PyResult<String> {
+) -> PyResult<(String, Vec<String>)> {
     watched(py, &Arc::default(), tell, move |watch| {
         let study = Study::read(&path)?;
         let store = Store::open(&results)?;
         let traces = traces(shipped_traces()?, &pairs, folder)?;
         let report = study.carry_out(scale(is_full), &traces, &store, &effort(threads, watch))?;
-        Ok(report.to_json())
+        Ok((report.to_json(), store.damaged()))
     })
 }
 
-/// The papers' experiments: their JSON.
+/// The papers' experiments: their JSON, and what the user should know.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn reproduce(
@@ -322,7 +322,7 @@ pub(crate) fn reproduce(
     is_full: bool,
     threads: usize,
     tell: &Bound<'_, PyAny>,
-) -> PyResult<String> {
+) -> PyResult<(String, Vec<String>)> {
     watched(py, &Arc::default(), tell, move |watch| {
         let plan = Plan {
             papers: Plan::choose(Paper::shipped()?, what.as_deref())?,
@@ -332,9 +332,17 @@ pub(crate) fn reproduce(
             // One experiment cannot choose between readings: all claims of the paper do.
             readings: what.is_none_or(|name| !name.contains('/')),
         };
-        let report = plan.carry_out(&Store::open(&results)?, &effort(threads, watch))?;
-        Ok(report.to_json())
+        let store = Store::open(&results)?;
+        let report = plan.carry_out(&store, &effort(threads, watch))?;
+        Ok((report.to_json(), store.damaged()))
     })
+}
+
+/// Writes a file with this content at `path`: it appears whole or not at all.
+#[pyfunction]
+pub(crate) fn write_file(py: Python<'_>, path: PathBuf, content: &[u8]) -> PyResult<()> {
+    py.detach(|| destage::files::write(&path, content))
+        .map_err(|error| raised(&error))
 }
 
 /// The page of a document that one of the functions above gave.

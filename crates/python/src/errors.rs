@@ -44,7 +44,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub(crate) fn raised(error: &destage::Error) -> PyErr {
     let text = error.to_string();
     match error {
-        destage::Error::Input(_) => InputError::new_err(text),
+        destage::Error::Input(_) | destage::Error::Argument(_) => InputError::new_err(text),
         destage::Error::Trace(_) => TraceError::new_err(text),
         destage::Error::Config(_) => ConfigError::new_err(text),
         destage::Error::DeviceFull(_) => DeviceFull::new_err(text),

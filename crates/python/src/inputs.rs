@@ -31,7 +31,6 @@ impl Input {
     /// Requests in columns.
     #[staticmethod]
     fn columns(
-        py: Python<'_>,
         name: &str,
         time_ns: PyReadonlyArray1<'_, i64>,
         op: PyReadonlyArray1<'_, u8>,
@@ -49,7 +48,8 @@ impl Input {
                 .map(|volume| volume.as_slice())
                 .transpose()?,
         };
-        let requests = py.detach(|| columns.requests(name));
+        // The interpreter's lock is kept: without it another thread of Python could write to the arrays that are read here.
+        let requests = columns.requests(name);
         let requests = requests.map_err(|error| raised(&error.into()))?;
         Ok(Self(destage::Input::requests(name, requests)))
     }

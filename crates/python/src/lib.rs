@@ -46,6 +46,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(commands::study, module)?)?;
     module.add_function(wrap_pyfunction!(commands::reproduce, module)?)?;
     module.add_function(wrap_pyfunction!(commands::report, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::write_file, module)?)?;
+    module.add_function(wrap_pyfunction!(registries::require_metric, module)?)?;
     module.add_function(wrap_pyfunction!(registries::rows, module)?)?;
     module.add_function(wrap_pyfunction!(registries::page, module)?)
 }

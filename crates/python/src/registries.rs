@@ -26,6 +26,15 @@ pub(crate) fn rows(registry: &str) -> PyResult<String> {
     Ok(json::text(&Value::Array(rows)))
 }
 
+/// An error if no run has a metric of this name.
+#[pyfunction]
+pub(crate) fn require_metric(name: &str) -> PyResult<()> {
+    let found = destage::sim::metrics::require(name);
+    found
+        .map(|_| ())
+        .map_err(|error| raised(&Error::from(error)))
+}
+
 /// A row with its parameters: what `destage show WHAT NAME --json` prints.
 #[pyfunction]
 pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {

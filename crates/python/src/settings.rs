@@ -46,9 +46,9 @@ impl Settings {
         done(self.of.set_kind(section, text))
     }
 
-    /// `key`, for which `option` is short.
-    fn set_by(&mut self, option: &str, key: &str, text: &str) {
-        let origin = Origin::Given(format!("--{option} {text}"));
+    /// `key`, for which the argument `name` is short.
+    fn set_by(&mut self, name: &str, key: &str, text: &str) {
+        let origin = Origin::Argument(name.to_owned(), text.to_owned());
         self.of.set(key, text, origin);
     }
 
@@ -62,10 +62,18 @@ impl Settings {
         self.of.explain();
     }
 
-    /// Makes a scheme written in Python known as `name`.
-    fn add_scheme(&mut self, name: &str, object: Bound<'_, PyAny>) -> PyResult<()> {
+    /// Makes a scheme written in Python known as `name`; results of it are kept only under a `version`.
+    fn add_scheme(
+        &mut self,
+        name: &str,
+        object: Bound<'_, PyAny>,
+        version: Option<&str>,
+    ) -> PyResult<()> {
         let (row, prototype) = scheme::row(name, object, &self.watch)?;
         self.prototypes.push(prototype);
-        done(self.of.add_scheme(row))
+        done(match version {
+            Some(version) => self.of.add_scheme_version(row, version),
+            None => self.of.add_scheme(row),
+        })
     }
 }

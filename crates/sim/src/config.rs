@@ -40,6 +40,8 @@ pub struct Config {
     buffer: Values,
     /// The FTL's own parameters, by their last name part.
     ftl: Values,
+    /// Of a scheme that is in no registry, its version, if it has one.
+    pub(crate) own_version: Option<Option<String>>,
     /// The scheme.
     pub scheme: &'static SchemeRow,
     /// The translation layer.
@@ -71,6 +73,7 @@ impl Config {
             global,
             buffer,
             ftl,
+            own_version: None,
             scheme,
             ftl_row,
             capacity_bytes: None,
@@ -168,6 +171,22 @@ impl Config {
         sections.into_iter().flatten().chain(state).collect()
     }
 
+    /// What tells the scheme from another of its name: nothing for one of the registry, whose version is that of the model, and its version
+    /// for another.
+    ///
+    /// # Errors
+    /// If it is in no registry and has no version, so that results of it cannot be kept.
+    pub fn scheme_version(&self) -> Result<Option<&str>, SimError> {
+        match &self.own_version {
+            None => Ok(None),
+            Some(Some(version)) => Ok(Some(version)),
+            Some(None) => Err(SimError::Config(format!(
+                "buffer.kind: {:?} is in no registry and has no version, so that results kept of it would be taken for those of what it is later; expected a version of the scheme",
+                self.scheme.name
+            ))),
+        }
+    }
+
     /// Whether the scheme buffers anything.
     #[must_use]
     pub fn keeps_pages(&self) -> bool {
@@ -212,14 +231,14 @@ impl Config {
         let capacity = self.typed.buffer.capacity_bytes;
         if capacity < page && self.keeps_pages() {
             return Err(SimError::Config(format!(
-                "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or --buffer nocache for no buffer at all",
+                "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or buffer.kind=nocache for no buffer at all",
                 self.scheme.name
             )));
         }
         let held = u64::from(self.pages_in_units());
         if held > 0 && capacity / page <= held && capacity > 0 && self.keeps_pages() {
             return Err(SimError::Config(format!(
-                "buffer.capacity_bytes = {capacity}: up to {held} pages of {page} bytes wait for the rest of their program units; expected more than {}, or --buffer nocache",
+                "buffer.capacity_bytes = {capacity}: up to {held} pages of {page} bytes wait for the rest of their program units; expected more than {}, or buffer.kind=nocache",
                 held * page
             )));
         }

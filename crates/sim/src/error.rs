@@ -10,6 +10,16 @@ use destage_trace::TraceError;
 
 use crate::words;
 
+/// An argument that cannot be used. Callers call it by its own name; a command line by its option.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}{what}")]
+pub struct Argument {
+    /// Its name: of a function's argument, of a field, or `setting` for `KEY=VALUE`.
+    pub name: String,
+    /// What follows the name: the value after a space, if there is one, and behind a colon what is wrong with it.
+    pub what: String,
+}
+
 /// The user's input cannot be simulated. Every message names where, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
@@ -19,6 +29,9 @@ pub enum SimError {
     /// A parameter is unknown, out of range, or contradicts another.
     #[error("{0}")]
     Config(String),
+    /// What a caller gave under a name of its own cannot be used.
+    #[error(transparent)]
+    Argument(Argument),
     /// The counts of the device make none.
     #[error("{}", words::geometry(*.0))]
     Geometry(GeometryError),

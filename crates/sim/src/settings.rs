@@ -16,7 +16,7 @@ use destage_flash::ftl::FtlRow;
 
 use crate::capacity::STAND_INS;
 pub use crate::config::Config;
-use crate::error::SimError;
+use crate::error::{Argument, SimError};
 use crate::parameters::PARAMETERS;
 use crate::profiles;
 use crate::renamed;
@@ -33,8 +33,10 @@ pub enum Origin {
     Profile(String),
     /// In a configuration file.
     File(String),
-    /// On the command line or by a caller; the text says how.
+    /// By a caller; the text says how.
     Given(String),
+    /// As an argument of this name, with this text.
+    Argument(String, String),
 }
 
 impl std::fmt::Display for Origin {
@@ -43,8 +45,24 @@ impl std::fmt::Display for Origin {
             Self::Profile(name) => write!(formatter, "profile {name}"),
             Self::File(path) => write!(formatter, "{path}"),
             Self::Given(how) => write!(formatter, "{how}"),
+            Self::Argument(name, text) => write!(formatter, "{name} {text}"),
         }
     }
+}
+
+impl Origin {
+    /// The error that what was written there is `wrong`.
+    fn error(&self, wrong: impl std::fmt::Display) -> SimError {
+        match self {
+            Self::Argument(name, text) => argument(name, format!(" {text}: {wrong}")),
+            other => SimError::Config(format!("{other}: {wrong}")),
+        }
+    }
+}
+
+fn argument(name: &str, what: String) -> SimError {
+    let name = name.to_owned();
+    SimError::Argument(Argument { name, what })
 }
 
 #[derive(Clone, Debug)]
@@ -57,8 +75,8 @@ struct Setting {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     entries: BTreeMap<String, Setting>,
-    /// Schemes that are in no registry.
-    schemes: Vec<&'static SchemeRow>,
+    /// Schemes that are in no registry, and what tells each from an earlier one of its name.
+    schemes: Vec<(&'static SchemeRow, Option<String>)>,
     explain: bool,
 }
 
@@ -69,18 +87,36 @@ impl Settings {
         Self::default()
     }
 
-    /// Makes a scheme known that is in no registry, so that `buffer.kind` may name it.
+    /// Makes a scheme known that is in no registry, so that `buffer.kind` may name it. Its results are never kept: nothing tells it from
+    /// what the scheme was before it was changed.
     ///
     /// # Errors
     /// If there is a scheme of that name.
     pub fn add_scheme(&mut self, row: &'static SchemeRow) -> Result<(), SimError> {
+        self.add(row, None)
+    }
+
+    /// As [`Settings::add_scheme`], and results of it may be kept: they are found again under the same `version`, which is the caller's
+    /// to change whenever the scheme decides differently.
+    ///
+    /// # Errors
+    /// If there is a scheme of that name.
+    pub fn add_scheme_version(
+        &mut self,
+        row: &'static SchemeRow,
+        version: &str,
+    ) -> Result<(), SimError> {
+        self.add(row, Some(version.to_owned()))
+    }
+
+    fn add(&mut self, row: &'static SchemeRow, version: Option<String>) -> Result<(), SimError> {
         if self.find_scheme(row.name).is_some() {
             return Err(SimError::Config(format!(
                 "buffer.kind: {:?} is added, and there is a scheme of that name; expected another name",
                 row.name
             )));
         }
-        self.schemes.push(row);
+        self.schemes.push((row, version));
         Ok(())
     }
 
@@ -88,11 +124,11 @@ impl Settings {
     pub fn schemes(&self) -> impl Iterator<Item = &'static SchemeRow> {
         destage_buffer::SCHEMES
             .iter()
-            .chain(self.schemes.iter().copied())
+            .chain(self.schemes.iter().map(|(row, _)| *row))
     }
 
     fn find_scheme(&self, name: &str) -> Option<&'static SchemeRow> {
-        let added = self.schemes.iter().copied();
+        let added = self.schemes.iter().map(|(row, _)| *row);
         added
             .chain(destage_buffer::SCHEMES)
             .find(|row| row.name == name)
@@ -114,20 +150,21 @@ impl Settings {
         );
     }
 
-    /// Sets from `KEY=VALUE`.
+    /// Sets from `KEY=VALUE`; errors call it a `setting`.
     ///
     /// # Errors
     /// If there is no `=`.
     pub fn set_pair(&mut self, pair: &str) -> Result<(), SimError> {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(SimError::Config(format!(
-                "--set {pair:?}: expected KEY=VALUE"
-            )));
+            return Err(argument(
+                "setting",
+                format!(" {pair:?}: expected KEY=VALUE"),
+            ));
         };
         self.set(
             key.trim(),
             value.trim(),
-            Origin::Given(format!("--set {pair}")),
+            Origin::Argument("setting".to_owned(), pair.to_owned()),
         );
         Ok(())
     }
@@ -137,17 +174,17 @@ impl Settings {
     /// # Errors
     /// If the text after the colon is not a list of `k=v`.
     pub fn set_kind(&mut self, section: &str, text: &str) -> Result<(), SimError> {
-        self.set_kind_by(&format!("--{section}"), section, text)
+        self.set_kind_by(section, section, text)
     }
 
-    /// As [`Settings::set_kind`]; errors name `option`.
+    /// As [`Settings::set_kind`], of the argument `name`.
     ///
     /// # Errors
     /// If the text after the colon is not a list of `k=v`.
-    pub fn set_kind_by(&mut self, option: &str, section: &str, text: &str) -> Result<(), SimError> {
-        let (name, pairs) = split_kind(option, text)?;
-        let origin = Origin::Given(format!("{option} {text}"));
-        self.set(&format!("{section}.kind"), name, origin.clone());
+    pub fn set_kind_by(&mut self, name: &str, section: &str, text: &str) -> Result<(), SimError> {
+        let (kind, pairs) = split_kind(name, text)?;
+        let origin = Origin::Argument(name.to_owned(), text.to_owned());
+        self.set(&format!("{section}.kind"), kind, origin.clone());
         for (key, value) in pairs {
             self.set(&format!("{section}.{key}"), value, origin.clone());
         }
@@ -225,17 +262,18 @@ impl Settings {
         if name.ends_with(".toml") {
             let origin = Origin::Profile(name.to_owned());
             let text = read_file(Path::new(name)).map_err(|error| {
-                SimError::Config(format!("--profile {name}: {error}; expected a TOML file"))
+                argument("profile", format!(" {name}: {error}; expected a TOML file"))
             })?;
             return self.load_toml(&text, &origin);
         }
         let Some(profile) = profiles::find(name) else {
             let names = profiles::PROFILES.iter().map(|profile| profile.name);
-            return Err(SimError::Config(format!(
-                "--profile {name:?}: no such profile{}; expected one of {} or a .toml file",
+            let what = format!(
+                " {name:?}: no such profile{}; expected one of {} or a .toml file",
                 suggestion(name, names.clone()),
                 names.collect::<Vec<_>>().join(", ")
-            )));
+            );
+            return Err(argument("profile", what));
         };
         self.load_toml(profile.text, &Origin::Profile(name.to_owned()))
     }
@@ -281,7 +319,7 @@ impl Settings {
     }
 
     fn scheme(&self) -> Result<&'static SchemeRow, SimError> {
-        let added = self.schemes.iter().copied();
+        let added = self.schemes.iter().map(|(row, _)| *row);
         let names = added.chain(destage_buffer::SCHEMES).map(|row| row.name);
         let find = |name: &str| self.find_scheme(name);
         self.kind("buffer.kind", "list buffers", find, names)
@@ -307,14 +345,14 @@ impl Settings {
                 .map_or("", |row| row.default),
         };
         find(name).ok_or_else(|| {
-            let origin = self
-                .entries
-                .get(key)
-                .map_or(String::new(), |setting| format!("{}: ", setting.origin));
-            SimError::Config(format!(
-                "{origin}{key}: {name:?} is not known{}; expected a name from `destage {list}`",
+            let wrong = format!(
+                "{key}: {name:?} is not known{}; expected a name from `destage {list}`",
                 suggestion(name, names)
-            ))
+            );
+            match self.entries.get(key) {
+                Some(setting) => setting.origin.error(wrong),
+                None => SimError::Config(wrong),
+            }
         })
     }
 
@@ -339,15 +377,13 @@ impl Settings {
                 if matches!(setting.origin, Origin::Profile(_)) && owners_of(key).next().is_some() {
                     continue;
                 }
-                return Err(SimError::Config(unknown(key, setting, &rows)));
+                return Err(setting.origin.error(unknown(key, &rows)));
             };
             let value = row.read(&setting.text).map_err(|expected| {
                 let (origin, text) = (&setting.origin, &setting.text);
-                SimError::Config(match renamed::value(key, text) {
-                    Some(new) => {
-                        format!("{origin}: {key}: {text:?} is now {new}; expected {expected}")
-                    }
-                    None => format!("{origin}: {key}: {text:?}: expected {expected}"),
+                origin.error(match renamed::value(key, text) {
+                    Some(new) => format!("{key}: {text:?} is now {new}; expected {expected}"),
+                    None => format!("{key}: {text:?}: expected {expected}"),
                 })
             })?;
             match section {
@@ -359,6 +395,9 @@ impl Settings {
         let mut config = Config::new(rows.scheme, rows.ftl, global, buffer, ftl);
         config.capacity_bytes = capacity_bytes;
         config.explain = self.explain;
+        let mut added = self.schemes.iter();
+        let own = added.find(|(row, _)| std::ptr::eq(*row, rows.scheme));
+        config.own_version = own.map(|(_, version)| version.clone());
         if let Some(path) = state::file_of(&config.typed.sim.precondition) {
             config.begin_with(State::open(path)?);
         }
@@ -447,9 +486,9 @@ fn owners_of(key: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-fn unknown(key: &str, setting: &Setting, rows: &Rows) -> String {
+fn unknown(key: &str, rows: &Rows) -> String {
     if let Some(new) = renamed::key(key) {
-        return format!("{}: {key:?} is now {new}; expected {new}", setting.origin);
+        return format!("{key:?} is now {new}; expected {new}");
     }
     let owners: Vec<_> = owners_of(key).collect();
     if !owners.is_empty() {
@@ -459,15 +498,13 @@ fn unknown(key: &str, setting: &Setting, rows: &Rows) -> String {
             rows.scheme.name
         };
         return format!(
-            "{}: {key} is a parameter of {}, but {chosen} is chosen; expected a parameter of {chosen}",
-            setting.origin,
+            "{key} is a parameter of {}, but {chosen} is chosen; expected a parameter of {chosen}",
             owners.join(", ")
         );
     }
     let keys: Vec<String> = rows.keys().collect();
     format!(
-        "{}: unknown parameter {key:?}{}; expected a name from `destage show`",
-        setting.origin,
+        "unknown parameter {key:?}{}; expected a name from `destage show`",
         suggestion(key, keys.iter().map(String::as_str))
     )
 }
@@ -488,9 +525,9 @@ pub type Pairs<'a> = Vec<(&'a str, &'a str)>;
 /// Splits `NAME[:k=v,...]`.
 ///
 /// # Errors
-/// If something after the colon has no `=`. `option` is named in the message.
-pub fn split_kind<'a>(option: &str, text: &'a str) -> Result<(&'a str, Pairs<'a>), SimError> {
-    let Some((name, list)) = text.split_once(':') else {
+/// If something after the colon has no `=`; the text was given as the argument `name`.
+pub fn split_kind<'a>(name: &str, text: &'a str) -> Result<(&'a str, Pairs<'a>), SimError> {
+    let Some((kind, list)) = text.split_once(':') else {
         return Ok((text, Vec::new()));
     };
     let pairs = list
@@ -499,13 +536,14 @@ pub fn split_kind<'a>(option: &str, text: &'a str) -> Result<(&'a str, Pairs<'a>
             pair.split_once('=')
                 .map(|(key, value)| (key.trim(), value.trim()))
                 .ok_or_else(|| {
-                    SimError::Config(format!(
-                        "{option} {text:?}: {pair:?}: expected NAME:key=value,key=value"
-                    ))
+                    argument(
+                        name,
+                        format!(" {text:?}: {pair:?}: expected NAME:key=value,key=value"),
+                    )
                 })
         })
         .collect::<Result<_, _>>()?;
-    Ok((name, pairs))
+    Ok((kind, pairs))
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ pub enum TraceError {
     },
     /// No format fits the first lines.
     #[error(
-        "{file}:{line}: no known format fits: \"{text}\"; expected {known}, or --format csv with trace.columns for a table of your own"
+        "{file}:{line}: no known format fits: \"{text}\"; expected {known}, or format csv with trace.columns for a table of your own"
     )]
     UnknownFormat {
         /// The path as given.
@@ -110,7 +110,7 @@ pub enum TraceError {
     },
     /// Several formats fit, and the file's name does not decide.
     #[error(
-        "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected --format to name one, or a file name ending in one"
+        "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected a format by name, or a file name ending in one"
     )]
     AmbiguousFormat {
         /// The path as given.

@@ -216,7 +216,8 @@ pub fn left_out(name: &str) -> Option<&'static str> {
     row.map(|row| row.reason)
 }
 
-pub(crate) const PARQUET_LEFT_OUT: &str = "Parquet was left out of this build; expected one made by `cargo build --release -p destage-cli --features parquet`";
+pub(crate) const PARQUET_LEFT_OUT: &str =
+    "Parquet was left out of this build; expected one made with the feature parquet";
 
 /// Names of `formats`, in a row.
 pub(crate) fn names<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {

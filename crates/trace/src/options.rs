@@ -337,7 +337,7 @@ impl ReadOptions {
                     name: "trace.time_unit",
                     value: unit.name().to_owned(),
                     expected: format!(
-                        "auto for {file}, since {} counts 0.1 ns; `destage trace scale --time` makes other times",
+                        "auto for {file}, since {} counts 0.1 ns; `destage trace scale` makes other times",
                         format.name
                     ),
                 })

@@ -22,7 +22,10 @@ pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
         text.push_str(&format!("\na run failed: {error}\n"));
     }
     let runs = report.rows.all.len();
-    text.push_str(&format!("\n{runs} runs; data in {}\n", folder.display()));
+    text.push_str(&format!(
+        "\n{runs} runs; the report is {}, with the data beside it\n",
+        folder.join("report.html").display()
+    ));
     text
 }
 

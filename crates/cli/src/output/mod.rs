@@ -2,7 +2,6 @@
 
 pub(crate) mod chosen;
 pub(crate) mod experiments;
-pub(crate) mod files;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod report;

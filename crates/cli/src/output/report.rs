@@ -6,10 +6,10 @@ use destage_trace::format::left_out;
 
 use crate::args::Machine;
 use crate::errors::Failure;
-use crate::output::files::PendingFile;
 #[cfg(feature = "parquet")]
 use crate::output::parquet;
 use destage::Record;
+use destage::files::{self, PendingFile};
 use destage::study::rows::Rows;
 
 /// The forms of a result file.
@@ -118,12 +118,8 @@ pub(crate) fn check_distinct(
     outputs: &[(&str, &PathBuf)],
     inputs: &[&Path],
 ) -> Result<(), Failure> {
-    // Devices and pipes take any number of writers; a file that does not exist yet is no input.
-    let key = |path: &Path| match path.metadata() {
-        Ok(data) if !data.is_file() || path.starts_with("/dev") => None,
-        Ok(_) => path.canonicalize().ok(),
-        Err(_) => Some(path.to_owned()),
-    };
+    // Devices and pipes take any number of writers. What cannot be written is refused where it is opened.
+    let key = |path: &Path| files::place(path).ok().flatten();
     for (index, (option, path)) in outputs.iter().enumerate() {
         let Some(place) = key(path) else { continue };
         for (other_option, other) in &outputs[..index] {

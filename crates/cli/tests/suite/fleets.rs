@@ -111,7 +111,7 @@ fn parts_share_a_folder_of_results() {
     assert!(
         merge
             .errors
-            .contains("is the plan of a fleet; expected `destage fleet FOLDER --results DIR`")
+            .contains("is the plan of a fleet; expected that of a study")
     );
     assert!(part("1/2").contains("11 were made"));
     let body = |results: &str| {

@@ -91,6 +91,22 @@ fn a_run_explained() {
     assert!(said.contains(shown), "{said}");
 }
 
+/// What the tutorial shows is what its commands say, to the letter, but for what it leaves out (`...`).
+#[test]
+fn from_a_trace_to_an_answer() {
+    const GUIDE: &str = "guides/trace-to-answer.md";
+    let said = run(GUIDE, 6);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let guide = std::fs::read_to_string(docs.join(GUIDE)).expect("the guide");
+    let blocks = guide.split("```text\n").skip(1);
+    let blocks = blocks.filter_map(|rest| rest.split("```").next());
+    let parts: Vec<&str> = blocks.flat_map(|block| block.split("...\n")).collect();
+    assert!(parts.len() >= 5, "{parts:?}");
+    for part in parts {
+        assert!(said.contains(part), "{part}\n is not in\n{said}");
+    }
+}
+
 #[test]
 fn the_prototype_by_hand() {
     run("PROTOTYPE.md", 1);

@@ -221,3 +221,33 @@ fn help_and_version_succeed() {
         assert!(!place.succeed(arguments).is_empty(), "{arguments:?}");
     }
 }
+
+#[test]
+fn what_can_be_read_once_is_named_once() {
+    let place = Place::new();
+    for arguments in [
+        &[
+            "compare", "-", "-", "--format", "disksim", "--sizes", "1MiB",
+        ][..],
+        &[
+            "trace", "merge", "-", "-", "--format", "disksim", "-o", "m.csv",
+        ],
+        &[
+            "trace",
+            "partition",
+            "-",
+            "-",
+            "--format",
+            "disksim",
+            "-o",
+            "fleet",
+        ],
+    ] {
+        let outcome = place.run_with(arguments, b"0 0 0 8 0\n");
+        assert_eq!(outcome.status, 2, "{arguments:?}");
+        let text =
+            "-: is named twice, and can be read only once; expected it once, or a regular file";
+        assert!(outcome.errors.contains(text), "{}", outcome.errors);
+        assert!(place.files().is_empty(), "{:?}", place.files());
+    }
+}

@@ -10,7 +10,7 @@ fn every_way_to_ask_for_it_is_answered_alike() {
     let place = Place::new();
     place.write("t.disksim", page_writes(&[1, 2, 3]));
     place.write("t.parquet", b"PAR1\x15\x04\x15\x10\x00\x00\x00\x00PAR1");
-    let told = "Parquet was left out of this build; expected one made by `cargo build --release -p destage-cli --features parquet`";
+    let told = "Parquet was left out of this build; expected one made with the feature parquet";
     for (arguments, asked) in [
         (&["run", "t.parquet"][..], "t.parquet"),
         (&["trace", "info", "t.parquet"], "t.parquet"),

@@ -59,7 +59,7 @@ fn the_compact_form_has_no_other_unit_of_time() {
     refused(
         &place,
         &["run", "t.compact", "--set", "trace.time_unit=us"],
-        "trace.time_unit: \"us\" is not usable; expected auto for t.compact, since compact counts 0.1 ns; `destage trace scale --time` makes other times",
+        "trace.time_unit: \"us\" is not usable; expected auto for t.compact, since compact counts 0.1 ns; `destage trace scale` makes other times",
     );
     let told = place.succeed(&["trace", "info", "t.compact"]);
     assert!(
@@ -71,7 +71,7 @@ fn the_compact_form_has_no_other_unit_of_time() {
 #[test]
 fn a_slice_beyond_the_trace_is_told() {
     let place = place();
-    let warning = "destage: warning: t.disksim: not one request is left of it (--skip, --limit, --writes-only, trace.array_member)\n";
+    let warning = "destage: warning: t.disksim: not one request is left of it (skip, limit, writes only, trace.array_member)\n";
     for command in [&["run", "t.disksim"][..], &["trace", "info", "t.disksim"]] {
         let outcome = place.run(&[command, &["--skip", "2"]].concat());
         assert_eq!(

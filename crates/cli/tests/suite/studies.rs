@@ -48,6 +48,92 @@ log = "x"
 published = { lru = { "64KiB" = 100 } }
 "#;
 
+/// Two studies of one name would write their plans and reports over each other.
+#[test]
+fn another_study_of_the_same_name_is_refused() {
+    let place = Place::new();
+    let other = SMALL.replace("requests=300", "requests=400");
+    for (folder, text) in [("one", SMALL), ("two", &other), ("copy", SMALL)] {
+        std::fs::create_dir(place.path(folder)).expect("a folder");
+        place.write(&format!("{folder}/x.toml"), text);
+    }
+    let study = |file: &str| place.run(&["study", file, "--results", "kept", "--quiet"]);
+    assert_eq!(study("one/x.toml").status, 0);
+    let before = (
+        place.read("kept/plans/x.json"),
+        place.read("kept/x/results.csv"),
+    );
+    let second = study("two/x.toml");
+    refused(
+        &second,
+        &[
+            "two/x.toml: the results of another study called \"x\" are kept here, of ",
+            "one/x.toml",
+        ],
+    );
+    let after = (
+        place.read("kept/plans/x.json"),
+        place.read("kept/x/results.csv"),
+    );
+    assert_eq!(before, after);
+    // A copy has the same runs, and a study that is edited stays the same study.
+    assert_eq!(study("copy/x.toml").status, 0);
+    place.write("copy/x.toml", &other);
+    assert_eq!(study("copy/x.toml").status, 0);
+}
+
+/// What names a file is a name: a study that somebody else wrote cannot write elsewhere.
+#[test]
+fn names_that_lead_elsewhere_are_refused() {
+    let place = Place::new();
+    for id in ["../../evil", "a/b", "", "..", "A b", "results"] {
+        place.write(
+            "s.toml",
+            SMALL.replace("\"hits\"\ntitle", &format!("{id:?}\ntitle")),
+        );
+        let outcome = place.run(&["study", "s.toml", "--results", "a/b/kept"]);
+        refused(
+            &outcome,
+            &["s.toml: figure", "names a file; expected a name"],
+        );
+    }
+    for name in ["plans", "runs", ".."] {
+        place.write(&format!("{name}.toml"), SMALL);
+        let outcome = place.run(&["study", &format!("{name}.toml"), "--results", "a/b/kept"]);
+        refused(&outcome, &["expected another name of the file"]);
+    }
+    assert!(!common::exists(&place.path("a")), "nothing was made");
+    // Nor can a plan that was written by hand.
+    place.write("s.toml", SMALL);
+    place.succeed(&["study", "s.toml", "--results", "a/b/kept"]);
+    let plan = place.read("a/b/kept/plans/s.json");
+    place.write(
+        "a/b/kept/plans/s.json",
+        plan.replacen("\"s\"", "\"../../evil\"", 1),
+    );
+    let merge = place.run(&["study", "merge", "a/b/kept"]);
+    refused(
+        &merge,
+        &["plans/s.json: is of \"../../evil\"; expected the plan of a study"],
+    );
+    assert!(!common::exists(&place.path("a/evil")));
+}
+
+/// What a study varies is one column of the report, and so one filter and one part of a line's name.
+#[test]
+fn a_varied_parameter_stands_once_in_the_report() {
+    let place = Place::new();
+    let varied = SMALL.replace("seeds = [1, 2]", "vary = { \"sim.seed\" = [3, 4] }");
+    place.write("s.toml", varied);
+    let said = place.succeed(&["study", "s.toml", "--results", "kept"]);
+    let page = place.data("kept/s/report.html");
+    let columns = page["table"]["columns"].as_array().expect("columns");
+    let of_seed = columns.iter().filter(|column| column["name"] == "sim.seed");
+    assert_eq!(of_seed.count(), 1, "{columns:?}");
+    assert!(!page["table"]["same"].as_object().expect("an object").contains_key("sim.seed"));
+    assert!(said.contains("8 runs; the report is kept/s/report.html, with the data beside it"), "{said}");
+}
+
 fn refused(outcome: &Outcome, parts: &[&str]) {
     assert_eq!(outcome.status, 2, "{}", outcome.errors);
     for part in parts {

@@ -266,7 +266,7 @@ fn what_is_no_stand_in_is_refused() {
         ),
         (
             &["run", "--workload", "none.toml"],
-            "none.toml\": not readable",
+            "--workload none.toml: cannot be read",
         ),
         (
             &["trace", "fit", "bad.toml", "-o", "x.csv"],

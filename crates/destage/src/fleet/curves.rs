@@ -75,7 +75,10 @@ impl Fleet {
                 "volumes have files of their own, and lie apart in the shared buffer",
             ),
             (STRIDE, "it follows from the volumes"),
-            ("buffer.capacity_bytes", "sizes are those of --sizes"),
+            (
+                "buffer.capacity_bytes",
+                "the sizes of a fleet are given for each volume",
+            ),
         ] {
             if settings.text(key).is_some() {
                 return Err(Error::Input(format!(
@@ -125,13 +128,15 @@ impl Fleet {
             units.push(Unit {
                 volume: None,
                 scheme,
-                key: of(&self.contents.all.digest, true),
+                key: of(&self.contents.all.digest, true)?,
             });
-            units.extend(volumes.iter().enumerate().map(|(volume, facts)| Unit {
-                volume: Some(volume),
-                scheme,
-                key: of(&facts.file.digest, false),
-            }));
+            for (volume, facts) in volumes.iter().enumerate() {
+                units.push(Unit {
+                    volume: Some(volume),
+                    scheme,
+                    key: of(&facts.file.digest, false)?,
+                });
+            }
         }
         // The longest work first, so that all workers end at about the same time.
         units.sort_by_key(|unit| std::cmp::Reverse(self.file(unit.volume).requests));
@@ -175,10 +180,11 @@ impl Fleet {
         }
         sizes.dedup();
         let wrong = |size: u64, expected: String| {
-            Error::Input(format!(
-                "--sizes: {size} bytes for each of {} volumes; expected {expected}",
+            let what = format!(
+                ": {size} bytes for each of {} volumes; expected {expected}",
                 volumes.len()
-            ))
+            );
+            Error::argument("sizes", what)
         };
         match sizes.iter().find(|size| **size == 0 || **size > most) {
             Some(0) => Err(wrong(0, format!("at least a page, {page_bytes} bytes"))),
@@ -228,7 +234,11 @@ impl PreparedFleet {
                 },
             )
         };
-        Plan::of_fleet(&self.name, self.units.iter().map(planned).collect())
+        Plan::of_fleet(
+            &self.name,
+            &self.fleet.folder,
+            self.units.iter().map(planned).collect(),
+        )
     }
 
     /// Keeps the plan in `store`.

@@ -13,8 +13,8 @@ use crate::facts::Facts;
 
 /// Behind the name of a folder while it is being made.
 const PARTIAL: &str = ".partial";
-/// Held in that folder by whoever makes it.
-const LOCK: &str = "lock";
+/// Held in that folder by the process that makes it. A folder without it was made by something else, and is left alone.
+const LOCK: &str = ".destage-partition";
 
 /// A folder of volumes being made. What is not committed goes away with it; what a killed process leaves is removed by the
 /// next that makes a folder of this name.
@@ -148,7 +148,15 @@ impl Partition {
 impl Beside {
     fn make(path: PathBuf) -> Result<Self, Error> {
         let lock = path.join(LOCK);
-        if path.exists() {
+        if path.symlink_metadata().is_ok() {
+            let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
+            let is_ours = is_folder && lock.symlink_metadata().is_ok_and(|data| data.is_file());
+            if !is_ours {
+                return Err(Error::Input(format!(
+                    "{}: is there already, and is not what a stopped partition left; expected no such file or folder, because the volumes are written there first",
+                    path.display()
+                )));
+            }
             let held = File::options().append(true).open(&lock);
             if held.is_ok_and(|held| held.try_lock().is_err()) {
                 return Err(Error::Input(format!(

@@ -356,10 +356,13 @@ fn labelled(run: Value) -> Row {
     let order = ["input", "buffer", SIZE, "ftl"];
     let place = |axis: &String| order.iter().position(|name| name == axis);
     names.sort_by_key(|(axis, _)| place(axis).unwrap_or(order.len()));
+    // What a study varies is a label and a parameter: one column is enough for it.
+    let mut parameters = object(run.remove("parameters"));
+    parameters.retain(|name, _| names.iter().all(|(axis, _)| axis != name));
     Row {
         names,
         error: run.get("error").and_then(Value::as_str).map(str::to_owned),
-        parameters: object(run.remove("parameters")),
+        parameters,
         metrics: object(run.remove("metrics")),
         ..Row::default()
     }

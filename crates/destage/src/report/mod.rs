@@ -26,7 +26,7 @@ use content::Content;
 pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     let wrong = |what: &str| {
         Error::Input(format!(
-            "{what}; expected what destage run, compare, curve, fleet, size, study, reproduce or trace info prints with --json"
+            "{what}; expected what destage run, compare, curve, fleet, size, study, reproduce or trace info prints as JSON"
         ))
     };
     let mut document: Value =

@@ -190,10 +190,11 @@ fn name_of(path: &Path) -> String {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    Error::Input(format!(
-        "--experiments {}: {error}; expected a folder with a folder for each paper, as docs/STUDIES.md describes it",
+    let what = format!(
+        " {}: {error}; expected a folder with a folder for each paper, as docs/STUDIES.md describes it",
         path.display()
-    ))
+    );
+    Error::argument("experiments", what)
 }
 
 /// The traces that shipped experiments name; none is found yet.

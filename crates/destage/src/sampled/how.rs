@@ -69,7 +69,7 @@ impl std::fmt::Display for SampledHow {
             ),
             false => writeln!(
                 formatter,
-                "{metric} may be off by {reached} % of the largest value, and not {asked} % as asked for: with a larger share samples save nothing. Without --error and --sample the curve is exact."
+                "{metric} may be off by {reached} % of the largest value, and not {asked} % as asked for: with a larger share samples save nothing. Without an error and a sample rate the curve is exact."
             ),
         }
     }

@@ -46,27 +46,30 @@ impl Sampling {
     /// What makes no sense.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if !(1..=64).contains(&self.salts) {
-            return Err(Error::Input(format!(
-                "--salts {}: expected a number from 1 to 64",
-                self.salts
-            )));
+            let what = format!(" {}: expected a number from 1 to 64", self.salts);
+            return Err(Error::argument("salts", what));
         }
         match &self.rate {
             Rate::Share(rate) if *rate > 0.0 && *rate <= 1.0 => Ok(()),
-            Rate::Share(rate) => Err(Error::Input(format!(
-                "--sample {rate}: expected a share above 0 and at most 1"
-            ))),
-            Rate::Error { .. } if self.salts < 4 => Err(Error::Input(format!(
-                "--salts {}: expected at least 4 with --error: they tell by how much they differ",
-                self.salts
-            ))),
+            Rate::Share(rate) => Err(Error::argument(
+                "sample",
+                format!(" {rate}: expected a share above 0 and at most 1"),
+            )),
+            Rate::Error { .. } if self.salts < 4 => Err(Error::argument(
+                "salts",
+                format!(
+                    " {}: expected at least 4 with an error: they tell by how much they differ",
+                    self.salts
+                ),
+            )),
             Rate::Error { percent, metric } => {
                 check_metric(metric)?;
                 match *percent > 0.0 && percent.is_finite() {
                     true => Ok(()),
-                    false => Err(Error::Input(format!(
-                        "--error {percent}: expected percent above 0"
-                    ))),
+                    false => Err(Error::argument(
+                        "error",
+                        format!(" {percent}: expected percent above 0"),
+                    )),
                 }
             }
         }
@@ -80,9 +83,12 @@ impl Sampling {
 pub fn check_metric(metric: &str) -> Result<(), Error> {
     match is_estimated(metric) {
         true => Ok(()),
-        false => Err(Error::Input(format!(
-            "--metric {metric}: is not sampled: a miniature has less to do than the device, and so answers sooner, and largest values do not add up; expected a count, such as buffer.destaged_pages, or waf.bytes, waf.host, waf.ftl, wear.erase_mean or buffer.mean_destage_pages"
-        ))),
+        false => Err(Error::argument(
+            "metric",
+            format!(
+                " {metric}: is not sampled: a miniature has less to do than the device, and so answers sooner, and largest values do not add up; expected a count, such as buffer.destaged_pages, or waf.bytes, waf.host, waf.ftl, wear.erase_mean or buffer.mean_destage_pages"
+            ),
+        )),
     }
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     let counter = Counter::new(effort.progress, None);
     for scheme in asked.schemes {
         if let Some(why) = sample::refusal(&scheme.config) {
-            return Err(Error::Input(format!("--sample: {why}")));
+            return Err(Error::argument("sample", format!(": {why}")));
         }
     }
     let mut divisions: Vec<Division> = Vec::new();
@@ -100,7 +100,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     if !is_known {
         if !asked.input.can_be_read_again() {
             return Err(Error::Input(format!(
-                "{}: can be read only once, and the sizes of the buffer follow from it; expected --sizes, or a regular file",
+                "{}: can be read only once, and the sizes of the buffer follow from it; expected sizes, or a regular file",
                 asked.input.name()
             )));
         }
@@ -314,9 +314,10 @@ fn runs(
 
 /// No size is large enough to be sampled.
 fn too_small(rate: f64) -> Error {
-    Error::Input(format!(
-        "--sample {rate}: the largest buffer has less than {LEAST_BLOCKS} blocks in a sample, or of page-level LRU {LEAST_PAGES} pages; expected a larger rate, or no --sample"
-    ))
+    let what = format!(
+        " {rate}: the largest buffer has less than {LEAST_BLOCKS} blocks in a sample, or of page-level LRU {LEAST_PAGES} pages; expected a larger rate, or no sample"
+    );
+    Error::argument("sample", what)
 }
 
 impl Division {

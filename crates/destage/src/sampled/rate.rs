@@ -28,10 +28,11 @@ pub(crate) fn for_error(
     effort: &Effort<'_>,
 ) -> Result<Chosen, Error> {
     if !asked.input.can_be_read_again() {
-        return Err(Error::Input(format!(
-            "--error: {}: can be read only once, and a rate is found by trying; expected --sample RATE, or a regular file",
+        let what = format!(
+            ": {}: can be read only once, and a rate is found by trying; expected a sample rate, or a regular file",
             asked.input.name()
-        )));
+        );
+        return Err(Error::argument("error", what));
     }
     let mut rate = FIRST;
     loop {
@@ -66,7 +67,7 @@ pub(crate) fn for_error(
 
 /// Half the intervals of `metric` along a curve, in percent of its largest value.
 fn errors(curve: &[SampledPoint], metric: &str) -> Vec<f64> {
-    let values = curve.iter().filter_map(|point| point.record.metric(metric));
+    let values = curve.iter().filter_map(|point| point.record.number(metric));
     let largest = values.fold(0.0, f64::max);
     let half = |point: &SampledPoint| {
         let [low, high] = *point.ranges.get(metric)?;

@@ -226,9 +226,9 @@ impl Forecast {
         if record.error.is_some() {
             return f64::NAN;
         }
-        let number = |row: &MetricRow| record.metric(row.name).unwrap_or(0.0);
+        let number = |row: &MetricRow| record.number(row.name).unwrap_or(0.0);
         if self.kind != Kind::Buffer || !OF_PROGRAMS.iter().any(|row| row.name == metric) {
-            return record.metric(metric).unwrap_or(f64::NAN);
+            return record.number(metric).unwrap_or(f64::NAN);
         }
         let pads = number(rows::BUFFER_PAD_READS) + number(rows::BUFFER_PAD_FILLS);
         let programs = number(rows::BUFFER_DESTAGED_PAGES) + pads;

@@ -22,7 +22,7 @@ impl Goal {
     /// # Errors
     /// What is wrong with it.
     pub fn read(text: &str) -> Result<Self, Error> {
-        let wrong = |why: String| Error::Input(format!("--goal {text:?}: {why}"));
+        let wrong = |why: String| Error::argument("goal", format!(" {text:?}: {why}"));
         let (metric, sign, value) = text
             .find(['<', '>'])
             .map(|at| (&text[..at], &text[at..=at], &text[at + 1..]))
@@ -56,7 +56,7 @@ impl Goal {
     /// How far `record` is, less being better; infinite without such a metric.
     #[must_use]
     pub fn rank(&self, record: &Record) -> f64 {
-        self.rank_of(record.metric(&self.metric).unwrap_or(f64::NAN))
+        self.rank_of(record.number(&self.metric).unwrap_or(f64::NAN))
     }
 
     /// How far `value` is.
@@ -79,7 +79,7 @@ impl Goal {
     /// Whether `record` has reached it. What has no such metric has not.
     #[must_use]
     pub fn is_met_by(&self, record: &Record) -> bool {
-        let value = record.metric(&self.metric);
+        let value = record.number(&self.metric);
         value.is_some_and(|value| self.is_met(value))
     }
 }

@@ -106,9 +106,8 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let started = Instant::now();
     input.check_exists()?;
     if plan.goals.is_empty() {
-        return Err(Error::Input(
-            "--goal: expected at least one, such as waf.bytes<1.3".to_owned(),
-        ));
+        let what = ": expected at least one, such as waf.bytes<1.3";
+        return Err(Error::argument("goal", what));
     }
     if !input.can_be_read_again() {
         return Err(Error::Input(format!(

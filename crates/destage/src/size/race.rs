@@ -246,7 +246,7 @@ impl Search<'_> {
             return Some(1.0 / (come * (1.0 - waiting * waiting)).max(1e-6) - 1.0);
         }
         let goals = self.goals.iter();
-        let of = |goal: &Goal| Some(run.metric(&goal.metric)? / goal.limit()?.1 - 1.0);
+        let of = |goal: &Goal| Some(run.number(&goal.metric)? / goal.limit()?.1 - 1.0);
         goals.filter_map(of).max_by(f64::total_cmp)
     }
 

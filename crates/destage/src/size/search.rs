@@ -354,7 +354,7 @@ impl Search<'_> {
     /// The metric of goal `index`, by a full run or as foreseen.
     pub(super) fn value(&self, index: usize, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place);
-        if let Some(value) = run.and_then(|run| run.metric(&self.goals[index].metric)) {
+        if let Some(value) = run.and_then(|run| run.number(&self.goals[index].metric)) {
             return Some(value);
         }
         Some(self.foreseen(index, scheme, place)? * self.factor(index, scheme, place))
@@ -369,7 +369,7 @@ impl Search<'_> {
     pub(super) fn factor(&self, index: usize, scheme: usize, place: usize) -> f64 {
         let of = |scheme: usize| {
             self.full[scheme].iter().filter_map(move |(at, run)| {
-                let measured = run.metric(&self.goals[index].metric)?;
+                let measured = run.number(&self.goals[index].metric)?;
                 let factor = measured / self.foreseen(index, scheme, *at)?;
                 (factor.is_finite() && factor > 0.0).then_some((*at, factor))
             })

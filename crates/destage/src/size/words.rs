@@ -133,8 +133,8 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             values(answers, record)
         ));
     }
-    let at_risk = best.record.metric("device.at_risk_bytes_max");
-    let oldest = best.record.metric("buffer.oldest_dirty_ms_max");
+    let at_risk = best.record.number("device.at_risk_bytes_max");
+    let oldest = best.record.number("buffer.oldest_dirty_ms_max");
     if let Some((bytes, age)) = at_risk.zip(oldest) {
         lines.push(format!(
             "A loss of power takes {} at most, the oldest of it {} ms old.",

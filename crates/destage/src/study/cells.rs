@@ -45,8 +45,8 @@ pub struct Extra {
     /// Settings for the runs with a scheme or layer: its kind, a parameter's dotted name, a value. What a grid says of its
     /// own schemes wins.
     pub readings: Vec<(String, String, String)>,
-    /// Schemes that are in no registry.
-    pub schemes: Vec<&'static SchemeRow>,
+    /// Schemes that are in no registry, each with its version: results are kept under it, so it changes whenever the scheme does.
+    pub schemes: Vec<(&'static SchemeRow, String)>,
     /// What runs in place of all schemes of a kind, whatever their parameters; their labels stay.
     pub replaced: BTreeMap<String, String>,
 }
@@ -189,8 +189,8 @@ impl Study {
         extra: &Extra,
     ) -> Result<Settings, Error> {
         let mut settings = Settings::new();
-        for row in &extra.schemes {
-            settings.add_scheme(row)?;
+        for (row, version) in &extra.schemes {
+            settings.add_scheme_version(row, version)?;
         }
         let own = variant.and_then(|variant| variant.profile.as_ref());
         if let Some(profile) = own.or(self.file.profile.as_ref()) {
@@ -320,14 +320,13 @@ impl Study {
                 .filter(|key| key.starts_with(WORKLOAD))
                 .filter_map(|key| Some(format!("{key}={}", settings.text(key)?)))
                 .collect();
-            let input = Input::workload(text, &pairs).map_err(wrong)?;
+            let input = Input::workload_from(&self.folder, text, &pairs).map_err(wrong)?;
             let facts = InputFacts {
                 name: text.clone(),
                 digest: None,
                 stand_in: entry.stands_for.is_some(),
             };
-            let parameters = crate::json::parameters(&input.parameters());
-            (input, parameters, facts)
+            (input.clone(), input.identity(), facts)
         } else {
             let text = entry.pages.as_deref().unwrap_or_default();
             let page_bytes = page_bytes(settings).map_err(wrong)?;

@@ -32,7 +32,8 @@ pub(crate) fn complete(
     effort: &Effort<'_>,
 ) -> Result<Vec<Arc<Rows>>, Error> {
     let cells: Vec<&Cell> = studies.iter().flat_map(|study| &study.cells).collect();
-    let keys: Vec<_> = cells.iter().map(|cell| Key::of(cell)).collect();
+    let keys = cells.iter().map(|cell| Key::of(cell));
+    let keys = keys.collect::<Result<Vec<_>, _>>()?;
     let mut results: BTreeMap<&str, Arc<Value>> = BTreeMap::new();
     let to_do = missing(&keys, store, |key, result| {
         results.insert(key, Arc::new(result));

@@ -37,6 +37,7 @@ use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::compare::Effort;
 use crate::error::Error;
+use crate::files::{NAME, is_name};
 use crate::manifest::Manifest;
 
 pub(crate) use cells::{BASE, Cells, product};
@@ -47,6 +48,9 @@ pub use shards::{Plan, Planned, Prepared, Shard, Share};
 pub(crate) use store::Key;
 pub use store::Store;
 pub use traces::Traces;
+
+/// What the files with all results of a study are called, before their endings.
+pub const RESULTS: &str = "results";
 
 /// A study: what is run, what is varied, what is shown.
 #[derive(Clone, Debug)]
@@ -116,6 +120,13 @@ impl Study {
     /// Names are unique, and those that are used exist.
     fn check(&self) -> Result<(), Error> {
         let file = &self.file;
+        // The report has a folder of that name, beside those of results and plans.
+        if [".", "..", store::RUNS, store::PLANS].contains(&&*self.name) {
+            return Err(self.wrong(format!(
+                "the study is called {:?}, which is no name for the folder of its report; expected another name of the file",
+                self.name
+            )));
+        }
         let inputs: Vec<_> = file.input.iter().map(|each| each.name.as_str()).collect();
         let variants: Vec<_> = file.variant.iter().map(|each| each.name.as_str()).collect();
         let figures: Vec<_> = file.figure.iter().map(|each| each.id.as_str()).collect();
@@ -162,6 +173,13 @@ impl Study {
             }
         }
         for figure in &file.figure {
+            // The data of a figure stand in a file of that name, beside the one with all results.
+            if !is_name(&figure.id) || figure.id == RESULTS {
+                return Err(self.wrong(format!(
+                    "figure {:?}: names a file; expected {NAME} other than {RESULTS:?}",
+                    figure.id
+                )));
+            }
             if figure.y.is_some() != figure.columns.is_empty() {
                 return Err(self.wrong(format!(
                     "figure {:?}: expected y, or columns in place of it",

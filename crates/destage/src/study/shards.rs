@@ -4,7 +4,7 @@
 //! Workers share nothing but the folder, and never run what is there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -40,9 +40,10 @@ impl Shard {
             .and_then(|(index, of)| Some((index.trim().parse().ok()?, of.trim().parse().ok()?)));
         match numbers {
             Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
-            _ => Err(Error::Input(format!(
-                "--shard {text:?}: expected I/N with I from 1 to N, such as 3/8"
-            ))),
+            _ => Err(Error::argument(
+                "shard",
+                format!(" {text:?}: expected I/N with I from 1 to N, such as 3/8"),
+            )),
         }
     }
 }
@@ -63,7 +64,10 @@ pub struct Share {
 pub struct Plan {
     /// The study's name.
     pub name: String,
-    /// Its file.
+    /// The file that it is of, or the folder of a fleet: what tells apart two of one name.
+    #[serde(default)]
+    origin: String,
+    /// The file as it was written; empty for a fleet.
     text: String,
     runs: Vec<Planned>,
     /// Inputs that were not found, and their traces.
@@ -97,7 +101,8 @@ impl Study {
     pub fn prepare(&self, scale: Scale, traces: &Traces) -> Result<Prepared, Error> {
         let cells = self.cells(scale, traces, &Extra::default())?;
         self.check_figures(&cells)?;
-        let keys: Vec<_> = cells.cells.iter().map(Key::of).collect();
+        let keys = cells.cells.iter().map(Key::of);
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
         let runs = cells.cells.iter().zip(&keys).map(|(cell, key)| Planned {
             key: key.name().to_owned(),
             labels: cell.labels.clone(),
@@ -105,6 +110,7 @@ impl Study {
         });
         let plan = Plan {
             name: self.name.clone(),
+            origin: origin_of(Path::new(&self.origin)),
             text: self.text.clone(),
             runs: runs.collect(),
             missing: cells.missing.clone(),
@@ -215,15 +221,39 @@ impl Planned {
     }
 }
 
+/// `path` from the root of the file system on.
+fn origin_of(path: &Path) -> String {
+    let whole = path.canonicalize();
+    whole.as_deref().unwrap_or(path).display().to_string()
+}
+
 impl Plan {
     /// The curves of a fleet, of which there is no study file.
-    pub(crate) fn of_fleet(name: &str, runs: Vec<Planned>) -> Self {
+    pub(crate) fn of_fleet(name: &str, folder: &Path, runs: Vec<Planned>) -> Self {
         Self {
             name: name.to_owned(),
+            origin: origin_of(folder),
             text: String::new(),
             runs,
             missing: BTreeMap::new(),
         }
+    }
+
+    /// Refuses `other`, which has the same name, if it is of another study: their plans and reports would stand in each other's place.
+    /// A study that was edited has its place still, and one that was copied whole has its runs.
+    pub(super) fn check_same(&self, other: &Self) -> Result<(), Error> {
+        let is_edited = self.origin.is_empty() || self.origin == other.origin;
+        let keys = |plan: &Self| -> BTreeSet<String> {
+            plan.runs.iter().map(|run| run.key.clone()).collect()
+        };
+        let is_copied = || self.text == other.text && keys(self) == keys(other);
+        if is_edited || is_copied() {
+            return Ok(());
+        }
+        Err(Error::Input(format!(
+            "{}: the results of another study called {:?} are kept here, of {}; expected another folder of results, or another name",
+            other.origin, self.name, self.origin
+        )))
     }
 
     /// How many different runs there are, and those whose results are not in `store`.
@@ -245,7 +275,7 @@ impl Plan {
         let started = Instant::now();
         if self.text.is_empty() {
             return Err(Error::Input(format!(
-                "{}: is the plan of a fleet; expected `destage fleet FOLDER --results DIR`, which reports on it",
+                "{}: is the plan of a fleet; expected that of a study (`destage fleet` reports on a fleet)",
                 self.name
             )));
         }

@@ -67,10 +67,11 @@ impl Traces {
     /// If the folder or a file in it cannot be read.
     pub fn look_in(&mut self, folder: &Path) -> Result<(), Error> {
         let wrong = |error| {
-            Error::Input(format!(
-                "--traces {}: {error}; expected a folder with traces",
+            let what = format!(
+                " {}: {error}; expected a folder with traces",
                 folder.display()
-            ))
+            );
+            Error::argument("traces", what)
         };
         let mut paths = Vec::new();
         for entry in folder.read_dir().map_err(wrong)? {
@@ -107,24 +108,26 @@ impl Traces {
     /// If there is no trace of that name, the file cannot be read, or it is another than the one that is known.
     pub fn add_pair(&mut self, pair: &str) -> Result<(), Error> {
         let Some((name, path)) = pair.split_once('=') else {
-            return Err(Error::Input(format!(
-                "--trace {pair:?}: expected NAME=FILE"
-            )));
+            return Err(Error::argument(
+                "trace",
+                format!(" {pair:?}: expected NAME=FILE"),
+            ));
         };
         let Some(entry) = self.known.get(name) else {
             let names = self.known.keys().map(String::as_str);
-            let refusal = format!("--trace {name:?}: no study names such a trace");
-            return Err(Error::unknown(refusal, name, names));
+            let refusal = format!(" {name:?}: no study names such a trace");
+            return Err(Error::unknown_argument("trace", refusal, name, names));
         };
         let path = PathBuf::from(path);
         let digest = destage_trace::digest(&path)?;
         if !entry.sha256.is_empty() && !entry.sha256.contains(&digest) {
-            return Err(Error::Input(format!(
-                "--trace {name}={}: has SHA-256 {digest}; expected {} ({})",
+            let what = format!(
+                " {name}={}: has SHA-256 {digest}; expected {} ({})",
                 path.display(),
                 entry.sha256.join(" or "),
                 entry.about
-            )));
+            );
+            return Err(Error::argument("trace", what));
         }
         self.files.insert(name.to_owned(), Found { path, digest });
         Ok(())
@@ -159,7 +162,7 @@ mod tests {
         let mut traces = Traces::parse(&text, "traces.toml").unwrap();
         let refusal = traces.add_pair(&format!("one={}", wrong.display()));
         let refusal = refusal.unwrap_err().to_string();
-        for part in ["--trace one=", "has SHA-256", ABC, "the one"] {
+        for part in ["trace one=", "has SHA-256", ABC, "the one"] {
             assert!(refusal.contains(part), "{refusal}");
         }
         assert!(traces.find("one").is_none());

@@ -43,7 +43,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     };
     let response = |record: &Record| {
         record
-            .metric(&rows::RESPONSE.of("mean"))
+            .number(&rows::RESPONSE.of("mean"))
             .unwrap_or(f64::INFINITY)
     };
     let at = |size: u64| buffered().filter(move |record| record.capacity() == Some(size));
@@ -61,8 +61,8 @@ fn of_group(records: &[&Record]) -> Vec<String> {
             numbers::real(response(without)),
             change(
                 "erases",
-                without.metric(rows::FLASH_ERASES.name),
-                best.metric(rows::FLASH_ERASES.name)
+                without.number(rows::FLASH_ERASES.name),
+                best.number(rows::FLASH_ERASES.name)
             ),
         ));
     }

@@ -124,7 +124,7 @@ pub fn describe(record: &Record) -> String {
 /// Where many runs share one, it is that of the first of them with their number.
 #[must_use]
 pub fn warnings(records: &[Record]) -> Vec<String> {
-    let is = |record: &&Record, name: &str| record.metric(name) == Some(1.0);
+    let is = |record: &&Record, name: &str| record.number(name) == Some(1.0);
     let saturated = records
         .iter()
         .filter(|record| is(record, rows::HOST_SATURATED.name))
@@ -150,8 +150,8 @@ pub fn warnings(records: &[Record]) -> Vec<String> {
             )
         });
     let overload = records.iter().filter_map(|record| {
-        let all = record.metric(&rows::RESPONSE.of("mean"))?;
-        let within = record.metric(&rows::DEVICE_RESPONSE.of("mean"))?;
+        let all = record.number(&rows::RESPONSE.of("mean"))?;
+        let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
         (all > OVERLOAD * within).then(|| {
             format!(
                 "{}: overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)",
@@ -188,7 +188,7 @@ pub fn remark(records: &[Record]) -> Option<String> {
     let with_flash = || {
         let erases = records
             .iter()
-            .map(|record| record.metric(rows::FLASH_ERASES.name));
+            .map(|record| record.number(rows::FLASH_ERASES.name));
         erases.flatten()
     };
     let (clean, all) = (
@@ -207,7 +207,7 @@ pub fn remark(records: &[Record]) -> Option<String> {
 }
 
 fn count(record: &Record, metric: &str) -> String {
-    numbers::whole(record.metric(metric).unwrap_or(0.0) as u64)
+    numbers::whole(record.number(metric).unwrap_or(0.0) as u64)
 }
 
 /// Blocks of the device.

@@ -151,7 +151,7 @@ fn a_larger_buffer_may_do_worse() {
     let curves = curve(&input, &plan, &Effort::default()).unwrap();
     let points = curves.curves[0].points();
     let hits: Vec<_> = points
-        .map(|point| point.metric("buffer.write_hits"))
+        .map(|point| point.metric("buffer.write_hits").unwrap())
         .collect();
     assert_eq!(hits, [Some(1.0), Some(0.0)]);
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use destage::fleet::{Fleet, FleetPlan, FleetReport, Partition, PreparedFleet};
@@ -270,10 +270,27 @@ fn a_folder_appears_whole_or_not_at_all() {
     drop(first);
     assert!(!place.exists() && !beside.exists());
     // What a killed process leaves does not stand in the way.
-    std::fs::create_dir_all(beside.join("volumes")).unwrap();
-    std::fs::write(beside.join("volumes/3.compact"), "half").unwrap();
-    partition(&place, &requests());
-    assert!(!beside.exists() && !place.join("lock").exists());
+    std::mem::forget(Partition::create(&place).unwrap());
+    let copied = folder.path().join("copied.partial");
+    std::fs::create_dir_all(copied.join("volumes")).unwrap();
+    std::fs::write(copied.join("volumes/3.compact"), "half").unwrap();
+    for entry in beside.read_dir().unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), copied.join(entry.file_name())).unwrap();
+        }
+    }
+    let other = folder.path().join("copied");
+    partition(&other, &requests());
+    assert!(!copied.exists());
+    let names = other.read_dir().unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names: BTreeSet<_> = names.collect();
+    assert_eq!(
+        names.iter().map(String::as_str).collect::<Vec<_>>(),
+        ["all.compact", "fleet.json", "volumes"]
+    );
+    let place = other;
     assert!(refused(&place).contains("is there already"));
     assert!(refused(&folder.path().join("no/such/fleet")).contains("cannot be written"));
     let error = Fleet::open(folder.path()).unwrap_err().to_string();
@@ -281,6 +298,70 @@ fn a_folder_appears_whole_or_not_at_all() {
         error.contains("expected a folder that `destage trace partition"),
         "{error}"
     );
+}
+
+#[test]
+fn what_is_beside_the_place_and_not_ours_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("fleet");
+    let beside = folder.path().join("fleet.partial");
+    let refused = || {
+        let error = Partition::create(&place).err().unwrap().to_string();
+        assert!(
+            error.contains(
+                "fleet.partial: is there already, and is not what a stopped partition left"
+            ),
+            "{error}"
+        );
+        assert!(!place.exists());
+    };
+    // A folder of the user's, even with a file called as a lock might be; a file; a link to such a folder.
+    std::fs::create_dir(&beside).unwrap();
+    std::fs::write(beside.join("thesis.txt"), "precious").unwrap();
+    std::fs::write(beside.join("lock"), "").unwrap();
+    refused();
+    let text = std::fs::read_to_string(beside.join("thesis.txt")).unwrap();
+    assert_eq!(text, "precious");
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::rename(&beside, &elsewhere).unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("elsewhere", &beside).unwrap();
+        refused();
+        assert!(beside.symlink_metadata().unwrap().is_symlink());
+        std::fs::remove_file(&beside).unwrap();
+    }
+    std::fs::write(&beside, "precious").unwrap();
+    refused();
+    assert_eq!(std::fs::read_to_string(&beside).unwrap(), "precious");
+    assert!(elsewhere.join("thesis.txt").exists());
+}
+
+/// A scheme of the user's own may be changed between two runs; its results are found by the version that the user gives.
+#[test]
+fn curves_of_a_scheme_of_ones_own_are_kept_by_its_version() {
+    use crate::common::own_scheme::NEWEST;
+    let folder = tempfile::tempdir().unwrap();
+    let fleet = partition(&folder.path().join("fleet"), &requests());
+    let store = Store::open(&folder.path().join("kept")).unwrap();
+    let mut nameless = plan(&["newest"], &["64KiB"]);
+    nameless.settings.add_scheme(&NEWEST).unwrap();
+    let Err(error) = fleet.prepare(&nameless) else {
+        panic!("nothing tells it from an earlier one of its name");
+    };
+    let error = error.to_string();
+    assert!(
+        error.contains("expected a version of the scheme"),
+        "{error}"
+    );
+    let made = |version: &str| {
+        let mut plan = plan(&["newest"], &["64KiB"]);
+        plan.settings.add_scheme_version(&NEWEST, version).unwrap();
+        let prepared = fleet.prepare(&plan).unwrap();
+        let share = prepared.carry_out_part(&store, WHOLE, &Effort::default());
+        share.unwrap().made
+    };
+    assert_eq!((made("1"), made("1"), made("2")), (21, 0, 21));
 }
 
 #[test]

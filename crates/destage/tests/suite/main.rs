@@ -6,6 +6,7 @@ mod curve;
 mod cut;
 mod docs_tables;
 mod documentation;
+mod files;
 mod fleet;
 mod model;
 mod own_scheme;

@@ -28,13 +28,35 @@ fn a_scheme_of_ones_own_is_chosen_by_its_name() {
         .unwrap();
     let input = [Input::requests("requests", mixture(3, 20_000))];
     let results = compare(&input, &combinations, &Effort::default()).unwrap();
-    let hits = |run: usize| results.runs[run].metric("buffer.write_hits").unwrap();
+    let hits = |run: usize| {
+        results.runs[run]
+            .metric("buffer.write_hits")
+            .unwrap()
+            .unwrap()
+    };
     assert_eq!(results.runs[0].buffer, "newest");
     assert!(
         hits(0) > 0.0 && hits(0) != hits(1),
         "{} {}",
         hits(0),
         hits(1)
+    );
+}
+
+#[test]
+fn a_metric_that_no_run_has_is_an_error() {
+    let combinations = Grid::new(settings(&[])).buffers(["lru"]).combinations();
+    let input = [Input::requests("requests", mixture(3, 2_000))];
+    let results = compare(&input, &combinations.unwrap(), &Effort::default()).unwrap();
+    let run = &results.runs[0];
+    assert!(run.metric("buffer.write_hits").unwrap().is_some());
+    // Of another layer, or only of another scheme: there is one, and not in this run.
+    assert_eq!(run.metric("ftl.merges.full").unwrap(), None);
+    assert_eq!(run.metric("scheme.threshold").unwrap(), None);
+    let error = run.metric("response.p99ms").unwrap_err().to_string();
+    assert!(
+        error.contains("unknown metric \"response.p99ms\"; did you mean \"response.p99_ms\"?"),
+        "{error}"
     );
 }
 

@@ -106,7 +106,7 @@ fn turned(papers: &[Paper], kind: &str, other: &str) -> Vec<String> {
     let broken = carry_out(
         papers.to_vec(),
         Extra {
-            schemes: vec![&own_scheme::NEWEST],
+            schemes: vec![(&own_scheme::NEWEST, "1".to_owned())],
             replaced: [(kind.to_owned(), other.to_owned())].into(),
             ..Extra::default()
         },

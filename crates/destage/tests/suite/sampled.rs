@@ -70,9 +70,9 @@ fn covered(plan: &CurvePlan, input: &Input, metrics: &[&str]) -> (u32, u32) {
             let run = runs.iter().find(same).unwrap();
             for metric in metrics {
                 let [low, high] = point.ranges[*metric].map(destage::Number::as_f64);
-                let truth = run.metric(metric).unwrap();
+                let truth = run.metric(metric).unwrap().unwrap();
                 if !(low..=high).contains(&truth) {
-                    let estimate = point.record.metric(metric).unwrap();
+                    let estimate = point.record.metric(metric).unwrap().unwrap();
                     println!(
                         "{} {metric}: {truth} is not within {low} to {high}, about {estimate}",
                         of.buffer
@@ -81,7 +81,7 @@ fn covered(plan: &CurvePlan, input: &Input, metrics: &[&str]) -> (u32, u32) {
                 inside += u32::from((low..=high).contains(&truth));
                 all += 1;
             }
-            let of_host = |record: &destage::Record| record.metric("host.bytes_written");
+            let of_host = |record: &destage::Record| record.metric("host.bytes_written").unwrap();
             assert_eq!(of_host(&point.record), of_host(run));
         }
     }
@@ -226,7 +226,10 @@ fn json_and_rows_have_the_intervals() {
         ["low", "estimate", "high"].map(|name| hits[name].as_u64().unwrap());
     assert!(low < estimate && estimate < high, "{hits}");
     let row = &curves.rows()[1];
-    assert_eq!(row.metric("buffer.write_hits.low"), Some(low as f64));
+    assert_eq!(
+        row.metric("buffer.write_hits.low").unwrap(),
+        Some(low as f64)
+    );
     assert!(of["points"][1].get("buffer.oldest_dirty_ms_max").is_none());
     // The page draws them.
     let page = destage::report::html(&curves.to_json(), None).unwrap();

@@ -54,7 +54,7 @@ fn of_grid_on(settings: Settings, answers: &Answers) -> Vec<(String, u64)> {
     for scheme in SCHEMES {
         let own = runs.iter().filter(|run| run.buffer == scheme);
         if let Some(run) = own.filter(reaches).min_by_key(|run| run.capacity()) {
-            let first = run.metric(&answers.goals[0].metric).unwrap();
+            let first = run.metric(&answers.goals[0].metric).unwrap().unwrap();
             smallest.push((run.capacity().unwrap_or(0), first, scheme.to_owned()));
         }
     }

@@ -114,6 +114,65 @@ fn a_damaged_result_is_computed_again() {
     assert_eq!(kept(folder.path()), whole);
 }
 
+/// Numbers that somebody changed are not results, whoever did it.
+#[test]
+fn an_edited_result_is_computed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, _) = results(STUDY, folder.path());
+    let whole = kept(folder.path());
+    let path = |name: &str| folder.path().join("runs").join(name);
+    let (name, text) = whole.first_key_value().unwrap();
+    let mut edited: serde_json::Value = serde_json::from_str(text).unwrap();
+    edited["result"]["metrics"]["buffer.write_hits"] = 123_456.into();
+    std::fs::write(path(name), edited.to_string()).unwrap();
+    // The same content in another layout is no change.
+    let (other, text) = whole.last_key_value().unwrap();
+    let same: serde_json::Value = serde_json::from_str(text).unwrap();
+    std::fs::write(path(other), same.to_string()).unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let plan = store.plans().unwrap().pop().unwrap();
+    assert_eq!(plan.missing_in(&store).1.len(), 1);
+    let damaged = store.damaged();
+    assert!(
+        damaged.len() == 1
+            && damaged[0].contains(name)
+            && damaged[0].contains("is not as it was written"),
+        "{damaged:?}"
+    );
+    assert_eq!(results(STUDY, folder.path()), (first, 1));
+    assert_eq!(kept(folder.path())[name], whole[name]);
+}
+
+/// Outlines of two different traces, in files of one name.
+#[test]
+fn a_fitted_workload_is_what_its_file_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = |seed: u64| {
+        let mut fitter = destage::workload::fitted::Fitter::default();
+        for request in crate::common::mixture(seed, 2_000) {
+            fitter.add(&request);
+        }
+        fitter.finish().unwrap().text("A test.")
+    };
+    let (one, other) = (fitted(1), fitted(2));
+    assert!(one != other);
+    let study = STUDY.replace("uniform:requests=5000,footprint_pages=500", "fit.toml");
+    // The file is looked for beside the study.
+    let fit = folder.path().join("fit.toml");
+    std::fs::write(&fit, &one).unwrap();
+    let (first, made) = results(&study, folder.path());
+    assert_eq!(made, 4);
+    assert_eq!(results(&study, folder.path()), (first.clone(), 0));
+    std::fs::write(&fit, &other).unwrap();
+    let (second, made) = results(&study, folder.path());
+    assert_eq!(made, 2, "the runs of the file that changed");
+    assert!(first[..2] != second[..2] && first[2..] == second[2..]);
+    // Under another name it is the same workload.
+    std::fs::write(folder.path().join("again.toml"), &one).unwrap();
+    let renamed = study.replace("fit.toml", "again.toml");
+    assert_eq!(results(&renamed, folder.path()).1, 0);
+}
+
 #[test]
 fn a_changed_parameter_runs_what_it_changes() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,11 @@
 //! Power, as operators cut and restore it.
 
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Write as _};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use destage::Error;
+use destage::files::PendingFile;
 use destage_base::time::to_ms;
 use destage_device::ledger::Ledger;
 use destage_device::slab::Slab;
@@ -141,11 +142,8 @@ impl Core<'_> {
         more.insert("must".to_owned(), counts.must.into());
         more.insert("may".to_owned(), counts.may.into());
         if let Some(path) = to {
-            if let Err(cause) = write(ledger, path) {
-                return failed(&format!(
-                    "{}: cannot be written: {cause}; expected a path in an existing, writable folder",
-                    path.display()
-                ));
+            if let Err(error) = write(ledger, path) {
+                return failed(&error.to_string());
             }
             more.insert("file".to_owned(), path.display().to_string().into());
         }
@@ -153,21 +151,18 @@ impl Core<'_> {
     }
 }
 
-/// Writes all that `ledger` knows to the file at `path`, beside it first.
-fn write(ledger: &Ledger, path: &Path) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    folder.metadata()?;
-    if path.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
+/// Writes all that `ledger` knows to the file at `path`.
+fn write(ledger: &Ledger, path: &Path) -> Result<(), Error> {
+    // The server would wait for whoever reads from it, and its clients with it.
+    let kind = path.metadata().map(|data| data.file_type());
+    if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
+        return Err(Error::Input(format!(
+            "{}: is a pipe, and a server waits for no reader; expected the path of a file",
+            path.display()
+        )));
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".destage-").suffix(".partial");
-    builder.permissions(std::fs::Permissions::from_mode(0o666));
-    let mut out = BufWriter::new(builder.tempfile_in(folder)?);
-    out.write_all(b"sector,must,may\n")?;
+    let mut file = PendingFile::create(path)?;
+    file.put("sector,must,may\n")?;
     let (mut line, mut outcome) = (String::new(), Ok(()));
     ledger.each(|sector, must, may| {
         line.clear();
@@ -179,11 +174,9 @@ fn write(ledger: &Ledger, path: &Path) -> io::Result<()> {
         }
         line.push('\n');
         if outcome.is_ok() {
-            outcome = out.write_all(line.as_bytes());
+            outcome = file.put(&line);
         }
     });
     outcome?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    file.commit()
 }

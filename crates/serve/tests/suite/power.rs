@@ -4,6 +4,8 @@
 
 use crate::kit;
 
+use std::os::unix::fs::FileTypeExt;
+
 use destage_base::Random;
 use destage_serve::client::Client;
 use destage_serve::control::{Operator, OperatorError};
@@ -184,11 +186,39 @@ fn an_armed_cut_repeats_exactly() {
 }
 
 #[test]
+fn a_ledger_replaces_what_a_link_names_and_no_device() {
+    let running = Rig::default().start();
+    let mut operator = operator(&running);
+    running.client().write(0, &[7; 4096]);
+    let at = |name: &str| running.folder.path().join(name);
+    std::fs::write(at("ledger.csv"), "before").unwrap();
+    std::os::unix::fs::symlink("ledger.csv", at("link")).unwrap();
+    // What stands for an open file of the server is as little a file as a device node, and needs no rights to try.
+    let open = std::fs::File::create(at("open")).unwrap();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+    std::os::unix::fs::symlink(format!("/proc/self/fd/{number}"), at("stands")).unwrap();
+    for name in ["link", "stands"] {
+        operator
+            .order(&json!({"do": "ledger", "to": at(name)}))
+            .unwrap();
+        assert!(at(name).symlink_metadata().unwrap().is_symlink(), "{name}");
+    }
+    for name in ["ledger.csv", "open"] {
+        let text = std::fs::read_to_string(at(name)).unwrap();
+        assert!(text.starts_with("sector,must,may\n"), "{name}: {text}");
+    }
+    running.stop();
+}
+
+#[test]
 fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
     let running = Rig::default().start();
     let mut operator = operator(&running);
     let mut client = running.client();
     client.write(0, &[7; 4096]);
+    let pipe = running.folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
     for (order, expected) in [
         (json!({"do": "restore"}), "the power is on"),
         (json!({"do": "cut", "at_write": 0}), "from 1 on"),
@@ -200,10 +230,16 @@ fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
             json!({"do": "ledger", "to": "/nowhere/at/all"}),
             "/nowhere/at/all: cannot be written",
         ),
+        (
+            json!({"do": "ledger", "to": pipe}),
+            "is a pipe, and a server waits for no reader",
+        ),
     ] {
         let said = refused(&mut operator, &order);
         assert!(said.contains(expected), "{said}");
     }
+    let kind = pipe.symlink_metadata().unwrap().file_type();
+    assert!(kind.is_fifo(), "the pipe is as it was");
     assert_eq!(client.read(0, 4096), [7; 4096]);
     client.flush();
     operator.ask("cut").unwrap();

@@ -2,7 +2,7 @@
 
 use destage_base::parameter::{Kind, Value};
 
-use crate::error::SimError;
+use crate::error::{Argument, SimError};
 use crate::settings::Config;
 
 /// What the unit of a parameter is that counts in virtual time: with a share of the page writes it passes more slowly.
@@ -37,7 +37,7 @@ pub fn refusal(config: &Config) -> Option<String> {
     let common = config.common();
     if config.scheme.needs_future {
         return Some(format!(
-            "{} knows the writes to come, which a sample does not have; expected other schemes, or no --sample",
+            "{} knows the writes to come, which a sample does not have; expected other schemes, or no sample",
             config.scheme.name
         ));
     }
@@ -53,7 +53,7 @@ pub fn refusal(config: &Config) -> Option<String> {
         () => return None,
     };
     Some(format!(
-        "{text}, of which a sample has a part; expected the default, or no --sample"
+        "{text}, of which a sample has a part; expected the default, or no sample"
     ))
 }
 
@@ -139,8 +139,11 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
 }
 
 fn too_small(config: &Config, rate: f64, what: &str) -> SimError {
-    SimError::Config(format!(
-        "--sample {rate}: {}: {what} of the miniature; expected a larger rate",
-        config.ftl_row.name
-    ))
+    SimError::Argument(Argument {
+        name: "sample".to_owned(),
+        what: format!(
+            " {rate}: {}: {what} of the miniature; expected a larger rate",
+            config.ftl_row.name
+        ),
+    })
 }

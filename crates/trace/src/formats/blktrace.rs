@@ -46,6 +46,8 @@ const BIG: [u8; 4] = [0x65, 0x61, 0x74, 0x07];
 const QUEUE: u32 = 1;
 const ISSUE: u32 = 7;
 const COMPLETE: u32 = 8;
+/// In the low half too: the record's data begin with the number of a control group.
+const CGROUP: u32 = 1 << 8;
 /// High half: to what kind of request.
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
@@ -89,7 +91,7 @@ impl Records for BlkTrace {
             Event::Queue => QUEUE,
             Event::Complete => COMPLETE,
         };
-        if action & 0xFFFF != wanted || action & (NOTIFY | PASS_THROUGH) != 0 {
+        if action & 0xFFFF & !CGROUP != wanted || action & (NOTIFY | PASS_THROUGH) != 0 {
             return done;
         }
         let time = number::<8>(header, 8, little);

@@ -80,6 +80,29 @@ fn blktrace_is_read_in_both_byte_orders() {
     }
 }
 
+/// With its option `blk_cgroup` the kernel marks each event, and puts the number of the control group before other data.
+#[test]
+fn blktrace_with_control_groups_has_the_same_requests() {
+    const CGROUP_BIT: u32 = 1 << 8;
+    let (queue, issue, complete) = (1 | WRITE_BIT, 7 | WRITE_BIT | FUA_BIT, 8 | WRITE_BIT);
+    let all = |more: u32, data: &[u8]| {
+        [(100, queue), (300, issue), (700, complete)]
+            .map(|(time, action)| event(time, 8, 4096, action | more, data, true))
+            .concat()
+    };
+    for wanted in [Event::Queue, Event::Issue, Event::Complete] {
+        let chosen = Choices {
+            event: wanted,
+            ..Choices::default()
+        };
+        let [plain, marked] = [all(0, b""), all(CGROUP_BIT, &[7; 8])];
+        let wanted = with("blktrace", chosen);
+        let plain = read(plain, &wanted);
+        assert_eq!(plain.len(), 1);
+        assert_eq!(read(marked, &wanted), plain);
+    }
+}
+
 #[test]
 fn blktrace_damage_is_told_by_its_byte() {
     let good = event(100, 8, 4096, 7 | WRITE_BIT, b"", true);

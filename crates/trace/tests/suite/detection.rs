@@ -71,7 +71,7 @@ fn a_record_of_oraclegeneral_is_still_known() {
 fn a_table_without_names_is_told_how_to_get_some() {
     let text = error("t.csv", "0,write,0,4096\n", &ReadOptions::default());
     assert!(
-        text.ends_with("or --format csv with trace.columns for a table of your own"),
+        text.ends_with("or format csv with trace.columns for a table of your own"),
         "{text}"
     );
 }

@@ -158,7 +158,9 @@ class Explorer {
     const rows = runs.rows.filter((row) => [...this.kept].every(([index, value]) => index === x || row[index] === value));
     const apart = this.apart().filter((index) => !this.kept.has(index));
     // The look belongs to the name, so that it stays when others are left out.
-    const nameOf = (row) => apart.map((index) => shown(row[index], runs.columns[index].unit)).join(", ") || runs.label(y);
+    // A number says nothing without its parameter, and commas within it would look like those between.
+    const said = (value, { name, unit }) => (name.includes(".") && !SAID.has(name) ? `${name}=${value}` : shown(value, unit));
+    const nameOf = (row) => apart.map((index) => said(row[index], runs.columns[index])).join(", ") || runs.label(y);
     const names = different(runs.rows.map(nameOf));
     const size = runs.find("size");
     const bySeries = new Map();

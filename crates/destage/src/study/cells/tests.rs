@@ -1,6 +1,7 @@
 //! Which runs a study asks for.
 
 use super::*;
+use crate::study::Key;
 
 const STUDY: &str = r#"
 title = "t"
@@ -137,6 +138,32 @@ fn a_variant_may_have_a_profile_of_its_own() {
         panic!("a profile that does not exist");
     };
     assert!(error.to_string().contains("disksim-ssd"), "{error}");
+}
+
+#[test]
+fn a_scheme_from_outside_has_its_version_in_the_key() {
+    let lru = destage_buffer::SCHEMES.iter().find(|row| row.name == "lru");
+    let own: &'static SchemeRow = Box::leak(Box::new(SchemeRow {
+        name: "own",
+        ..*lru.unwrap()
+    }));
+    let text = STUDY.replace("\"fab\"", "\"own\"");
+    let keys = |version: &str| {
+        let extra = Extra {
+            schemes: vec![(own, version.to_owned())],
+            ..Extra::default()
+        };
+        let found = cells(&text, Scale::Reduced, &extra).unwrap().cells;
+        let key = |cell: &Cell| Key::of(cell).unwrap().name().to_owned();
+        let keys = found
+            .iter()
+            .map(|cell| (cell.labels["buffer"] == "own", key(cell)));
+        keys.collect::<Vec<_>>()
+    };
+    assert_eq!(keys("1"), keys("1"));
+    for ((is_own, one), (_, other)) in keys("1").iter().zip(&keys("2")) {
+        assert_eq!(one != other, *is_own);
+    }
 }
 
 #[test]

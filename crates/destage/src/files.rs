@@ -1,0 +1,343 @@
+//! Files that appear whole or not at all: written beside their place and renamed.
+//!
+//! Every file of results that the project writes goes through [`PendingFile`]. A link is followed: its target is replaced, or made if
+//! it is not there. A device node, a pipe, and what stands for an open file (`/dev/stdout`) are never replaced: they are written into.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
+
+use crate::error::Error;
+
+/// Temporary files that exist now. They are removed when the process ends. Renaming one takes the lock.
+static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Folders in which files of killed programs were looked for. Once is enough, since a folder may hold a file for each of many runs.
+static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// How often, and after which time, the files of a program that ends are asked for again.
+const ATTEMPTS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What the names of temporary files begin and end with.
+const PREFIX: &str = ".destage-";
+const SUFFIX: &str = ".partial";
+/// A temporary file that was written to within this time may not be locked yet.
+const FRESH: Duration = Duration::from_secs(60);
+/// Links that lead to one another, at most; the system has a limit of the same kind.
+const LINKS_MAX: usize = 40;
+
+fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the temporary files in `folder` of programs that were killed. A program holds the lock of its own for as long
+/// as it lives; where the file system has no locks, nothing is removed.
+fn remove_orphans(folder: &Path) {
+    let is_new = |mut swept: MutexGuard<'_, BTreeSet<PathBuf>>| swept.insert(folder.to_owned());
+    if !is_new(SWEPT.lock().unwrap_or_else(PoisonError::into_inner)) {
+        return;
+    }
+    let Ok(entries) = folder.read_dir() else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_ours = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        let is_old = || {
+            let data = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            let age = data.modified().ok()?.elapsed().ok()?;
+            (age > FRESH).then_some(())
+        };
+        if !is_ours || is_old().is_none() {
+            continue;
+        }
+        let file = File::options().append(true).open(entry.path());
+        if file.is_ok_and(|file| file.try_lock().is_ok()) {
+            // Somebody else may have been faster.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Removes all files that are not complete. The process is about to end: the lock is kept, so that no file
+/// is renamed into place any more.
+pub fn abandon() {
+    let held = (0..ATTEMPTS).find_map(|attempt| {
+        if attempt > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        match PENDING.try_lock() {
+            Ok(paths) => Some(paths),
+            Err(TryLockError::Poisoned(paths)) => Some(paths.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    });
+    // This thread itself ran out of memory while it held the list.
+    let Some(mut paths) = held else { return };
+    for path in paths.drain(..) {
+        // What cannot be removed now cannot be removed later either.
+        let _ = std::fs::remove_file(path);
+    }
+    std::mem::forget(paths);
+}
+
+/// The regular file that writing to `path` makes or replaces, with all links followed; `None` if `path` is a device node, a pipe,
+/// a socket, or stands for a file that is open already.
+///
+/// # Errors
+/// If `path` is a folder or a file that may not be written, or cannot be looked at.
+pub fn place(path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut place = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let folder = folder_of(&place).canonicalize()?;
+        if holds_open_files(&folder) {
+            return Ok(None);
+        }
+        if let Some(name) = place.file_name() {
+            place = folder.join(name);
+        }
+        match place.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(place)),
+            Err(error) => return Err(error),
+            Ok(data) if data.is_symlink() => place = folder.join(place.read_link()?),
+            Ok(data) if data.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(data) if !data.is_file() => return Ok(None),
+            // Renaming over it would ask the folder only.
+            Ok(data) if data.permissions().readonly() => {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            Ok(_) => return Ok(Some(place)),
+        }
+    }
+    // The system's own word for links that lead to each other.
+    let looped = path.metadata().err();
+    Err(looped.unwrap_or_else(|| io::ErrorKind::InvalidInput.into()))
+}
+
+fn folder_of(place: &Path) -> &Path {
+    match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether the entries of `folder` are open files of a process. Such a file may be a regular one, of which another process holds
+/// the beginning.
+fn holds_open_files(folder: &Path) -> bool {
+    folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
+}
+
+/// A file being written. What is not [committed](Self::commit) leaves nothing behind.
+#[derive(Debug)]
+pub struct PendingFile {
+    path: PathBuf,
+    writer: BufWriter<Target>,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// Beside `place`, where it will be renamed to. The entry outlives the file.
+    Beside {
+        file: NamedTempFile,
+        place: PathBuf,
+        entry: Entry,
+    },
+    /// A device or pipe: there is nothing to rename.
+    Direct(File),
+}
+
+/// A temporary file in the list of those that exist.
+#[derive(Debug)]
+struct Entry(PathBuf);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        pending().retain(|other| *other != self.0);
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Beside { file, .. } => file.write(bytes),
+            Self::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Beside { file, .. } => file.flush(),
+            Self::Direct(file) => file.flush(),
+        }
+    }
+}
+
+impl Seek for Target {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Beside { file, .. } => file.seek(to),
+            Self::Direct(file) => file.seek(to),
+        }
+    }
+}
+
+impl Target {
+    fn of(path: &Path) -> io::Result<Self> {
+        let Some(place) = place(path)? else {
+            return Ok(Self::Direct(File::options().append(true).open(path)?));
+        };
+        let folder = folder_of(&place);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX).suffix(SUFFIX);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: what the user's mask allows.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        remove_orphans(folder);
+        let file = builder.tempfile_in(folder)?;
+        // Without locks, what a killed program leaves stays.
+        let _ = file.as_file().try_lock();
+        let entry = Entry(file.path().to_owned());
+        pending().push(entry.0.clone());
+        Ok(Self::Beside { file, place, entry })
+    }
+}
+
+impl PendingFile {
+    /// Begins the file at `path`.
+    ///
+    /// # Errors
+    /// If `path` is `-`, or could not be written later.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        if path == Path::new("-") {
+            // Elsewhere it is standard input, so it is not meant as the name of a file.
+            return Err(Error::Input(
+                "-: is no file; expected a name, /dev/stdout for standard output, or ./- for a file of that name".to_owned(),
+            ));
+        }
+        let target = Target::of(path).map_err(|cause| unwritable(path, &cause))?;
+        Ok(Self::over(path, target))
+    }
+
+    /// As [`Self::create`], but `-` is standard output.
+    ///
+    /// # Errors
+    /// If `path` could not be written later.
+    pub fn create_or_print(path: &Path) -> Result<Self, Error> {
+        if path != Path::new("-") {
+            return Self::create(path);
+        }
+        let output = standard_output().map_err(|cause| unwritable(path, &cause))?;
+        Ok(Self::over(path, Target::Direct(output)))
+    }
+
+    fn over(path: &Path, target: Target) -> Self {
+        Self {
+            path: path.to_owned(),
+            writer: BufWriter::with_capacity(1 << 16, target),
+        }
+    }
+
+    /// Adds `text`, or the bytes of what is none.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn put(&mut self, text: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.writer
+            .write_all(text.as_ref())
+            .map_err(|cause| unwritable(&self.path, &cause))
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// If the rest cannot be written, or the file cannot be renamed.
+    pub fn commit(self) -> Result<(), Error> {
+        let path = self.path;
+        let target = self
+            .writer
+            .into_inner()
+            .map_err(|error| unwritable(&path, error.error()))?;
+        if let Target::Beside { file, place, entry } = target {
+            let held = pending();
+            let persisted = file.persist(place);
+            drop(held);
+            persisted.map_err(|error| unwritable(&path, &error.error))?;
+            drop(entry);
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file with this content at `path`.
+///
+/// # Errors
+/// As of [`PendingFile`].
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
+    let mut file = PendingFile::create(path)?;
+    file.put(content)?;
+    file.commit()
+}
+
+/// The writer of logs, for text assembled piece by piece.
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// For files whose beginning is known at their end.
+impl Seek for PendingFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.writer.seek(to)
+    }
+}
+
+/// The error that `path` cannot be written.
+#[must_use]
+pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
+    // Without the name of the temporary file, which means nothing to the user.
+    let system = cause.raw_os_error().map(io::Error::from_raw_os_error);
+    let kind = io::Error::from(cause.kind());
+    let cause = system.unwrap_or(kind);
+    Error::Input(format!(
+        "{}: cannot be written: {cause}; expected a path in an existing, writable folder",
+        path.display()
+    ))
+}
+
+/// The letters of a [name](is_name), for errors.
+pub const NAME: &str = "a name of the letters a-z, 0-9, - and _";
+
+/// Whether `text` may be a part of a file's name wherever it comes from: it has nothing that leads to another folder.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    let fits = |letter: char| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter)
+    };
+    !text.is_empty() && text.chars().all(fits)
+}
+
+#[cfg(unix)]
+fn standard_output() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn standard_output() -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
