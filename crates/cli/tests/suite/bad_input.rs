@@ -205,7 +205,11 @@ fn a_missing_file() {
 fn an_ambiguous_format() {
     let place = Place::new();
     place.write("t.txt", "0 0 0 8 0\n1000 0 8 8 0\n");
-    refused(&place, &["run", "t.txt"], &["t.txt:1: ", "--format"]);
+    refused(
+        &place,
+        &["run", "t.txt"],
+        &["t.txt:1: ", "expected a format by name"],
+    );
 }
 
 #[test]

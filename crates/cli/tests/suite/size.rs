@@ -163,7 +163,7 @@ fn capacities_that_cannot_be_had_are_refused() {
     for (arguments, expected) in [
         (
             &["--capacity", "1GiB", "--set", "flash.blocks_per_plane=9"][..],
-            "--capacity 1GiB: device.capacity_bytes stands for flash.blocks_per_plane, which is set, too (--set flash.blocks_per_plane=9); expected one of them",
+            "--capacity 1GiB: device.capacity_bytes stands for flash.blocks_per_plane, which is set, too (setting flash.blocks_per_plane=9); expected one of them",
         ),
         (
             &["--capacity", "1GiB", "--config", "c.toml"],

@@ -121,7 +121,7 @@ fn a_workload_has_no_format() {
         refused(
             &place(),
             &[command, "--workload", "uniform", "--format", "spc"],
-            "--format spc: uniform is generated; expected --format with a TRACE only",
+            "--format spc: uniform is generated; expected a format of a trace only",
         );
     }
 }

@@ -130,8 +130,16 @@ fn a_varied_parameter_stands_once_in_the_report() {
     let columns = page["table"]["columns"].as_array().expect("columns");
     let of_seed = columns.iter().filter(|column| column["name"] == "sim.seed");
     assert_eq!(of_seed.count(), 1, "{columns:?}");
-    assert!(!page["table"]["same"].as_object().expect("an object").contains_key("sim.seed"));
-    assert!(said.contains("8 runs; the report is kept/s/report.html, with the data beside it"), "{said}");
+    assert!(
+        !page["table"]["same"]
+            .as_object()
+            .expect("an object")
+            .contains_key("sim.seed")
+    );
+    assert!(
+        said.contains("8 runs; the report is kept/s/report.html, with the data beside it"),
+        "{said}"
+    );
 }
 
 fn refused(outcome: &Outcome, parts: &[&str]) {

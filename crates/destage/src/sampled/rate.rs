@@ -41,7 +41,7 @@ pub(crate) fn for_error(
         let found = match points(&asked, effort) {
             Ok(found) => found,
             // The miniatures are too small at this rate.
-            Err(Error::Input(_) | Error::Config(_)) if !is_last => {
+            Err(Error::Input(_) | Error::Argument(_) | Error::Config(_)) if !is_last => {
                 rate = (2.0 * rate).min(MOST);
                 continue;
             }
