@@ -16,6 +16,8 @@ use super::book::{Book, Covered, SECTOR, sector};
 /// Sectors that one connection writes before those of the next begin: no whole number of pages.
 const STRIPE: usize = 20;
 const PAGE: usize = 8;
+/// Sectors of a request, at most.
+const LONG: usize = 160;
 
 /// What is wrong with a host, on purpose.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -188,7 +190,11 @@ impl<'b> Host<'b> {
         let stripe = self.random.below(stripes as u64) as usize * self.traffic.connections;
         let stripe = stripe + self.number;
         let first = stripe * STRIPE + self.random.below(STRIPE as u64) as usize;
-        let left = (stripe + 1) * STRIPE - first;
+        // Who is alone has all stripes, and may ask for more at once.
+        let left = match self.traffic.connections {
+            1 => LONG.min(self.traffic.sectors - first),
+            _ => (stripe + 1) * STRIPE - first,
+        };
         let count = 1 + self.random.below(left as u64) as usize;
         let range = ((first * SECTOR) as u64, (count * SECTOR) as u32);
         let command = match self.random.below(16) {
