@@ -86,6 +86,10 @@ campaign: setup ## 20,000 rounds of random requests to random devices that are c
 flips: setup ## an image damaged 10,000 times: never other bytes than were written; FLIPS=N SEED=N
 	DESTAGE_FLIPS=$(or $(FLIPS),10000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-serve --test suite flips:: -- --nocapture
 
+.PHONY: hostile
+hostile: setup ## 10,000 clients of `destage serve` that abort, and 1,000 that do harm while a good one is served: descriptors, memory, times
+	DESTAGE_HOSTILE=10000 $(CARGO) test --locked -p destage-cli --test suite hostile:: -- --nocapture --test-threads=1
+
 curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals; SEED=N takes other samples
 	DESTAGE_CURVES=$(or $(SEED),1) $(CARGO) test --release --locked -p destage-tests --test suite sampled:: -- --include-ignored --nocapture
 

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
     let mut result = Found::default();
     for number in 0..arguments.cuts {
         let seed = arguments.seed.wrapping_add(u64::from(number));
-        let drawn = extent.map(|extent| extent.moment(seed));
+        let drawn = extent.map(|extent| extent.moment(seed, number, arguments.cuts));
         let moment = fixed.or(drawn).unwrap_or(Moment::Write(1));
         let round = trial.round(moment, seed, stop).map_err(failure)?;
         let (key, at) = moment.named();

@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &OperatorArguments) -> Result<(), Failure> {
         OperatorCommand::Watch { interval } => watch(&mut operator, *interval),
         OperatorCommand::Flush => ask(&mut operator, "flush"),
         OperatorCommand::Stop => ask(&mut operator, "stop"),
+        OperatorCommand::Cancel => ask(&mut operator, "cancel"),
         OperatorCommand::Cut(cut) => {
             let answer = operator.order(&cut_order(cut)).map_err(failure)?;
             show(answer, cut.json, facts)

@@ -116,6 +116,8 @@ pub(crate) enum OperatorCommand {
     Flush,
     /// Cuts the power, now or when something has happened; clients are dropped until it is restored
     Cut(CutOrderArguments),
+    /// Cancels the cut that is armed: its command ends with an error
+    Cancel,
     /// Restores the power: the device is mounted
     Restore {
         /// JSON on standard output, and nothing else there
@@ -149,7 +151,8 @@ pub(crate) struct CrashArguments {
     /// How often the power is cut, each time on a new device
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cuts: u32,
-    /// Decides when the power fails and what a cut leaves open; cut N has the seed S + N, counted from 0
+    /// Decides when in its part of the run each cut comes, and what it leaves open; cut K of N, counted from 0, has the seed S + K and
+    /// comes in the K-th of N equal parts
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
     /// What `sh -c` runs when the power is back and the file system mounted: it ends with 0 if everything is there

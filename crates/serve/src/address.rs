@@ -80,6 +80,11 @@ impl Address {
 /// # Errors
 /// Why there is none.
 pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
+    if host.bytes().all(|byte| byte.is_ascii_digit()) {
+        // The system would take 10809 for the address 0.0.42.57.
+        return Err("names no host".to_owned());
+    }
     let has_port = text
         .rsplit_once(':')
         .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
@@ -171,6 +176,9 @@ mod tests {
             "nbd+unix:///?socket=%zz",
             "http://localhost/",
             "nbd://localhost:99999/",
+            "nbd://10809",
+            "nbd://10809:10809/",
+            "nbd://:10809/",
             "/tmp/socket",
         ] {
             let error = Address::parse(text).unwrap_err().to_string();

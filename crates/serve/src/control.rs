@@ -5,6 +5,7 @@
 //! | `{"do": "stats"}` | `metrics` of a run that ended now |
 //! | `{"do": "flush"}` `{"do": "stop"}` | nothing more |
 //! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, what was cut off, and `energy_j` of a capacitor |
+//! | `{"do": "cancel"}` | nothing more; the cut that was waited for does not come, and its order fails |
 //! | `{"do": "restore"}` | `mount_ms`, and how many sectors are bad |
 //! | `{"do": "ledger"}`, with `"to": FILE` | `sectors`, `must` and `may`, and `file` |
 //! | `{"do": "check"}` | `bad`, the first sectors that do not hold what they must, and `bad_sectors`, how many there are |
@@ -31,6 +32,8 @@ pub enum Order {
     Flush,
     /// The power is to fail, now or after something; the seed fixes what is left open.
     Cut(Option<CutAfter>, Option<u64>),
+    /// The cut that is waited for is not to come.
+    Cancel,
     /// The power is to be back.
     Restore,
     /// What was promised; all of it into a file, if there is one.
@@ -42,8 +45,8 @@ pub enum Order {
 }
 
 /// The words of all orders.
-const WORDS: [&str; 7] = [
-    "stats", "flush", "cut", "restore", "ledger", "check", "stop",
+const WORDS: [&str; 8] = [
+    "stats", "flush", "cut", "cancel", "restore", "ledger", "check", "stop",
 ];
 /// What a cut may be told, besides its seed: when.
 const MOMENTS: [&str; 4] = ["at_write", "at_flush", "at_program", "at_ms"];
@@ -76,6 +79,7 @@ impl Order {
             Some("stats") => Ok(Self::Stats),
             Some("flush") => Ok(Self::Flush),
             Some("stop") => Ok(Self::Stop),
+            Some("cancel") => Ok(Self::Cancel),
             Some("restore") => Ok(Self::Restore),
             Some("check") => Ok(Self::Check),
             Some("cut") => {
@@ -251,7 +255,7 @@ mod tests {
         for (line, expected) in [
             (
                 &br#"{"do": "melt"}"#[..],
-                "expected one of stats, flush, cut, restore, ledger, check, stop",
+                "expected one of stats, flush, cut, cancel, restore, ledger, check, stop",
             ),
             (br#"{"do": "cut", "at_write": 0}"#, "from 1 on"),
             (br#"{"do": "cut", "at_flush": 1.5}"#, "from 1 on"),

@@ -294,10 +294,25 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Writes that the device has accepted since the power is on, write-zeroes included, and flushes.
+    /// Writes that the device has accepted from its start or latest mount until now, or until the power failed; write-zeroes
+    /// included. And flushes.
     #[must_use]
     pub fn accepted(&self) -> [u64; 2] {
-        self.live().map_or([0; 2], Live::accepted)
+        match &self.power {
+            Power::On(live) => live.accepted(),
+            Power::Off(off) => off.accepted(),
+            Power::Changes => [0; 2],
+        }
+    }
+
+    /// Bytes of memory that a mount takes while it lasts, at most about.
+    #[must_use]
+    pub fn mount_bytes(&self) -> u64 {
+        match &self.power {
+            Power::On(live) => live.mount_bytes(),
+            Power::Off(off) => off.mount_bytes(),
+            Power::Changes => 0,
+        }
     }
 
     // ---- power -------------------------------------------------------------------------------------------

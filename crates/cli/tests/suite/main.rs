@@ -11,6 +11,7 @@ mod failed_runs;
 mod fleets;
 mod goldens;
 mod guides;
+mod hostile;
 mod inputs;
 mod interrupt;
 mod kills;

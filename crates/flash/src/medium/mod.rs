@@ -224,6 +224,12 @@ impl Medium {
         self.start(die, operations, images)
     }
 
+    /// Pages that were ever programmed, each time counted.
+    #[must_use]
+    pub fn programmed_pages(&self) -> u64 {
+        self.programs
+    }
+
     /// The step on `die` has ended: its programs have, and nothing is held for them any more.
     pub fn end(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];

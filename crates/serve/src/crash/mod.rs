@@ -94,9 +94,14 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// A moment within it, by `seed`.
+    /// The moment of cut `number`, counted from 0, of `cuts`: `seed` decides whether it is a write, a flush or a page program, and
+    /// which of those in that part of the run, of as many equal parts as there are cuts.
+    ///
+    /// # Panics
+    /// If `number` is not below `cuts`.
     #[must_use]
-    pub fn moment(&self, seed: u64) -> Moment {
+    pub fn moment(&self, seed: u64, number: u32, cuts: u32) -> Moment {
+        assert!(number < cuts, "cut {number} of {cuts}");
         let mut random = Random::new(seed);
         let mut all = vec![
             Moment::Write(self.writes),
@@ -107,8 +112,15 @@ impl Extent {
         if all.is_empty() {
             return Moment::Write(1);
         }
-        let mut drawn = |last: u64| 1 + random.below(last);
-        match all[drawn(all.len() as u64) as usize - 1] {
+        let kind = all[random.below(all.len() as u64) as usize];
+        let mut drawn = |last: u64| {
+            let border =
+                |number: u32| (u128::from(last) * u128::from(number) / u128::from(cuts)) as u64;
+            // A part in which nothing happens has the next that does.
+            let first = border(number);
+            1 + first + random.below((border(number + 1) - first).max(1))
+        };
+        match kind {
             Moment::Write(last) => Moment::Write(drawn(last)),
             Moment::Flush(last) => Moment::Flush(drawn(last)),
             Moment::Program(last) => Moment::Program(drawn(last)),
@@ -531,5 +543,39 @@ impl Stage<'_> {
         let (status, said) = self.run(command, &|| false)?;
         let failed = status.filter(|status| !status.success());
         Ok(failed.map(|status| format!("--check: {status}: {said}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cut_comes_in_its_part_of_the_run() {
+        let extent = Extent {
+            writes: 1000,
+            flushes: 433,
+            programs: 7,
+        };
+        for seed in 1..200 {
+            for cuts in [1, 2, 6, 10, 3000] {
+                for number in 0..cuts {
+                    let moment = extent.moment(seed + u64::from(number), number, cuts);
+                    let (at, last) = match moment {
+                        Moment::Write(at) => (at, extent.writes),
+                        Moment::Flush(at) => (at, extent.flushes),
+                        Moment::Program(at) => (at, extent.programs),
+                    };
+                    assert!((1..=last).contains(&at), "{moment:?}");
+                    let part = |number: u32| last * u64::from(number) / u64::from(cuts);
+                    let end = part(number + 1).max(part(number) + 1);
+                    assert!((part(number) + 1..=end).contains(&at), "{moment:?}");
+                }
+            }
+        }
+        let kinds = (0..50).map(|seed| extent.moment(seed, 0, 1).named().0);
+        let kinds: std::collections::BTreeSet<_> = kinds.collect();
+        assert_eq!(kinds.len(), 3, "writes, flushes and programs");
+        assert_eq!(Extent::default().moment(1, 5, 6), Moment::Write(1));
     }
 }

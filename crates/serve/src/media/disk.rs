@@ -6,7 +6,6 @@ use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use destage_device::backed::{Backing, Fault};
-use rustix::fs::FallocateFlags;
 
 use super::{MediaError, fault_of};
 use crate::device::Sync;
@@ -142,8 +141,7 @@ impl Backing for Disk {
         if bytes == 0 {
             return Ok(());
         }
-        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        if rustix::fs::fallocate(&self.file, hole, offset, bytes).is_ok() {
+        if make_hole(&self.file, offset, bytes).is_ok() {
             return Ok(());
         }
         let (mut at, end) = (offset, offset + bytes);
@@ -168,6 +166,20 @@ impl Backing for Disk {
             Err(_) => (false, self.bytes),
         }
     }
+}
+
+/// Makes a hole in `file`.
+#[cfg(target_os = "linux")]
+fn make_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
+    use rustix::fs::FallocateFlags;
+    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    Ok(rustix::fs::fallocate(file, hole, offset, bytes)?)
+}
+
+/// Other systems have no common call for it.
+#[cfg(not(target_os = "linux"))]
+fn make_hole(_: &File, _: u64, _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Keeps others out who ask as well.

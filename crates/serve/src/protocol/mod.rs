@@ -71,6 +71,8 @@ pub enum ErrorCode {
     Permission = 1,
     /// Input or output error.
     Io = 5,
+    /// No memory for it.
+    NoMemory = 12,
     /// Invalid argument.
     Invalid = 22,
     /// No space left on the device.

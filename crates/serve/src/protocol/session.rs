@@ -73,10 +73,11 @@ enum State {
         refusal: u32,
     },
     Commands,
-    /// So many bytes of a command's payload are passed over, and then it fails.
+    /// So many bytes of a command's payload are passed over, and then it fails with this error.
     PassingPayload {
         left: u32,
         reply: Reply,
+        error: (ErrorCode, &'static str),
     },
     Closed,
 }
@@ -136,14 +137,14 @@ impl Session {
                 Step::Took(taken)
             }
             State::Commands => self.command(export, input, out),
-            State::PassingPayload { left, reply } => {
+            State::PassingPayload { left, reply, error } => {
                 let Some((taken, left)) = pass(input, left) else {
                     return Step::Needs(1);
                 };
                 self.state = if left > 0 {
-                    State::PassingPayload { left, reply }
+                    State::PassingPayload { left, reply, error }
                 } else {
-                    reply.failed(ErrorCode::Invalid, "longer than 32 MiB", out);
+                    reply.failed(error.0, error.1, out);
                     State::Commands
                 };
                 Step::Took(taken)
@@ -202,20 +203,38 @@ impl Session {
         Step::Took(wire::OPTION_BYTES + length as usize)
     }
 
+    /// Passes over the payload of the write whose header begins `input`, which fails with `error` at its end: there is no memory
+    /// for it, say. How many bytes of input are taken; none if no such header is there.
+    pub fn pass_over(&mut self, input: &[u8], error: (ErrorCode, &'static str)) -> Option<usize> {
+        let header = Header::read(input)?;
+        let is_write = header.magic == wire::REQUEST && header.number == wire::CMD_WRITE;
+        if self.state != State::Commands || !is_write || header.length == 0 {
+            return None;
+        }
+        self.state = State::PassingPayload {
+            left: header.length,
+            reply: Reply::to(
+                &header.command(CommandKind::Write),
+                self.negotiated.structured,
+            ),
+            error,
+        };
+        Some(wire::REQUEST_BYTES)
+    }
+
     fn command<'i>(&mut self, export: &Export, input: &'i [u8], out: &mut Vec<u8>) -> Step<'i> {
-        let mut fields = Fields(input);
-        let header = (
-            (fields.u32(), fields.u16(), fields.u16()),
-            (fields.u64(), fields.u64(), fields.u32()),
-        );
-        let ((Some(magic), Some(flags), Some(number)), (Some(cookie), Some(offset), Some(length))) =
-            header
-        else {
+        let Some(header) = Header::read(input) else {
             return Step::Needs(wire::REQUEST_BYTES);
         };
-        if magic != wire::REQUEST {
+        if header.magic != wire::REQUEST {
             return self.close();
         }
+        let Header {
+            flags,
+            number,
+            length,
+            ..
+        } = header;
         let kind = match number {
             wire::CMD_READ => Some(CommandKind::Read),
             wire::CMD_WRITE => Some(CommandKind::Write),
@@ -228,15 +247,7 @@ impl Session {
             _ => None,
         };
         let structured = self.negotiated.structured;
-        let mut command = Command {
-            kind: kind.unwrap_or(CommandKind::Flush),
-            cookie,
-            offset,
-            length,
-            fua: flags & wire::CMD_FLAG_FUA != 0,
-            one_extent: flags & wire::CMD_FLAG_REQ_ONE != 0,
-            data: &[],
-        };
+        let mut command = header.command(kind.unwrap_or(CommandKind::Flush));
         let reply = Reply::to(&command, structured);
         let mut taken = wire::REQUEST_BYTES;
         if command.kind == CommandKind::Write {
@@ -244,10 +255,11 @@ impl Session {
                 self.state = State::PassingPayload {
                     left: length,
                     reply,
+                    error: (ErrorCode::Invalid, "longer than 32 MiB"),
                 };
                 return Step::Took(taken);
             }
-            let Some(data) = fields.bytes(length as usize) else {
+            let Some(data) = Fields(&input[taken..]).bytes(length as usize) else {
                 return Step::Needs(taken + length as usize);
             };
             command.data = data;
@@ -266,6 +278,43 @@ impl Session {
             self.state = State::Closed;
         }
         Step::Command(taken, command, reply)
+    }
+}
+
+/// The fields of a command, as they come.
+struct Header {
+    magic: u32,
+    flags: u16,
+    number: u16,
+    cookie: u64,
+    offset: u64,
+    length: u32,
+}
+
+impl Header {
+    fn read(input: &[u8]) -> Option<Self> {
+        let mut fields = Fields(input);
+        Some(Self {
+            magic: fields.u32()?,
+            flags: fields.u16()?,
+            number: fields.u16()?,
+            cookie: fields.u64()?,
+            offset: fields.u64()?,
+            length: fields.u32()?,
+        })
+    }
+
+    /// As a command of this `kind`, without its payload.
+    fn command<'i>(&self, kind: CommandKind) -> Command<'i> {
+        Command {
+            kind,
+            cookie: self.cookie,
+            offset: self.offset,
+            length: self.length,
+            fua: self.flags & wire::CMD_FLAG_FUA != 0,
+            one_extent: self.flags & wire::CMD_FLAG_REQ_ONE != 0,
+            data: &[],
+        }
     }
 }
 

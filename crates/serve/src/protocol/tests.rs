@@ -368,6 +368,40 @@ fn a_payload_that_is_too_long_is_passed_over() {
 }
 
 #[test]
+fn a_write_without_memory_for_it_is_passed_over() {
+    let mut out = Vec::new();
+    let mut session = Session::new(&mut out);
+    let error = (ErrorCode::NoMemory, "none");
+    let write = request(1, 0, 0, 4096);
+    assert_eq!(session.pass_over(&write, error), None, "in a handshake");
+    let head = [FIXED, &go("", 7)].concat();
+    let mut input = &head[..];
+    while let Step::Took(count) = session.step(&export(), input, &mut out) {
+        input = &input[count..];
+    }
+    let before = out.len();
+    for other in [&request(0, 0, 0, 4096)[..], &write[..27], &[1; 28]] {
+        assert_eq!(session.pass_over(other, error), None);
+    }
+    assert_eq!(session.pass_over(&write, error), Some(28));
+    assert_eq!(
+        session.pass_over(&write, error),
+        None,
+        "it is at it already"
+    );
+    for piece in [&[0; 4000][..], &[0; 96]] {
+        assert!(matches!(
+            session.step(&export(), piece, &mut out),
+            Step::Took(_)
+        ));
+    }
+    assert_eq!(out[before..], simple(12));
+    let flush = request(3, 0, 0, 0);
+    let next = session.step(&export(), &flush, &mut out);
+    assert!(matches!(next, Step::Command(28, _, _)));
+}
+
+#[test]
 fn replies_are_simple_or_structured() {
     let heard = after_go(&[request(0, 0, 512, 1024), request(3, 0, 0, 0)].concat());
     let mut out = Vec::new();

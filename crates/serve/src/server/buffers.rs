@@ -1,13 +1,19 @@
 //! Bytes that have come and are not understood yet, and bytes that are to go.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
+use std::time::Instant;
+
+use super::memory::SHARE;
 
 /// Bytes of input that are kept for a connection at least.
-const SMALL: usize = 1 << 14;
-/// Beyond that a buffer only grows because one message needs it.
-const USUAL: usize = 1 << 17;
+pub(super) const SMALL: usize = 1 << 14;
 /// A buffer that grew beyond that is given back once it is empty.
 const KEPT: usize = 1 << 21;
+/// Bytes of answers that go with one call, unless one answer has more.
+const PIECE: usize = 1 << 16;
+/// Bytes of an answer besides its data: a header and a sentence, or the extents of a block status.
+pub(super) const ANSWER_MAX: usize = 1 << 14;
 
 /// What came of a read or write of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +61,19 @@ impl Input {
         self.buffer.len()
     }
 
+    /// Whether the buffer has no byte of room, and would grow to be [filled](Self::fill).
+    pub fn is_full(&self) -> bool {
+        self.end - self.start == self.buffer.len()
+    }
+
+    /// Bytes of memory after the next growth, towards a message of `needed` bytes. Beyond a share it only grows because one
+    /// message needs it.
+    pub fn grown(&self, needed: usize) -> usize {
+        let used = self.end - self.start;
+        let most = needed.max(SHARE);
+        (2 * used).clamp(SMALL, most).max(used + 1)
+    }
+
     /// The first `count` bytes are understood.
     pub fn consume(&mut self, count: usize) {
         self.start += count;
@@ -63,6 +82,14 @@ impl Input {
             if self.buffer.len() > KEPT {
                 self.buffer = Vec::new();
             }
+        }
+    }
+
+    /// Gives back what memory holds no bytes, where that is much.
+    pub fn shrink(&mut self) {
+        if self.buffer.len() - (self.end - self.start) > SMALL {
+            self.buffer = self.bytes().to_vec();
+            (self.start, self.end) = (0, self.buffer.len());
         }
     }
 
@@ -76,9 +103,9 @@ impl Input {
             (self.start, self.end) = (0, used);
         }
         if used == self.buffer.len() {
-            let most = needed.max(USUAL);
-            let wanted = (2 * used).clamp(SMALL, most).max(used + 1);
-            self.buffer.resize(wanted, 0);
+            let grown = self.grown(needed);
+            self.buffer.reserve_exact(grown - used);
+            self.buffer.resize(grown, 0);
         }
         let room = &mut self.buffer[self.end..];
         let (most, outcome) = (room.len(), from.read(room));
@@ -88,34 +115,79 @@ impl Input {
     }
 }
 
-/// Bytes that are to go.
+/// Bytes that are to go, in pieces: what has gone takes no memory, however much follows it.
 #[derive(Default)]
 pub(super) struct Output {
-    /// What is added goes here.
-    pub buffer: Vec<u8>,
+    /// In their order; what is added goes to the last.
+    pieces: VecDeque<Vec<u8>>,
+    /// Bytes, and bytes of memory, of all but the last.
+    full: [usize; 2],
+    /// Bytes of the first that have gone.
     sent: usize,
+    /// Since when there are bytes that the other side does not take.
+    pub since: Option<Instant>,
 }
 
 impl Output {
+    /// Where an answer goes that has `bytes` bytes of data.
+    pub fn piece(&mut self, bytes: usize) -> &mut Vec<u8> {
+        let wanted = bytes + ANSWER_MAX;
+        let last = self.pieces.back();
+        let fits = |last: &Vec<u8>| last.len() + wanted <= last.capacity().max(PIECE);
+        if !last.is_some_and(fits) {
+            match last {
+                Some(last) if last.is_empty() => {
+                    self.pieces.pop_back();
+                }
+                Some(last) => {
+                    self.full[0] += last.len();
+                    self.full[1] += last.capacity();
+                }
+                None => {}
+            }
+            let room = if bytes < PIECE / 2 { 0 } else { bytes + 64 };
+            self.pieces.push_back(Vec::with_capacity(room));
+        }
+        let last = self.pieces.len() - 1;
+        &mut self.pieces[last]
+    }
+
     /// Bytes that have not gone.
     pub fn len(&self) -> usize {
-        self.buffer.len() - self.sent
+        self.full[0] + self.pieces.back().map_or(0, Vec::len) - self.sent
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Writes what can be taken.
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        self.full[1] + self.pieces.back().map_or(0, Vec::capacity)
+    }
+
+    /// Writes what can be taken of the first piece.
     pub fn send(&mut self, to: &mut impl Write) -> Moved {
-        let left = &self.buffer[self.sent..];
+        let is_last = self.pieces.len() == 1;
+        let Some(first) = self.pieces.front_mut() else {
+            return Moved::All;
+        };
+        let left = &first[self.sent..];
         let (outcome, count) = moved(to.write(left), left.len());
         self.sent += count;
-        if self.is_empty() {
-            self.buffer.clear();
-            self.buffer.shrink_to(KEPT);
-            self.sent = 0;
+        if self.sent < first.len() {
+            return outcome;
         }
+        self.sent = 0;
+        if is_last && first.capacity() <= PIECE {
+            first.clear();
+            return outcome;
+        }
+        if !is_last {
+            self.full[0] -= first.len();
+            self.full[1] -= first.capacity();
+        }
+        self.pieces.pop_front();
         outcome
     }
 }
@@ -129,7 +201,12 @@ mod tests {
         let mut input = Input::default();
         let mut from = &[7; 100_000][..];
         while !from.is_empty() {
+            let grown = match input.is_full() {
+                true => input.grown(1 << 25),
+                false => input.memory(),
+            };
             assert_ne!(input.fill(&mut from, 1 << 25), Moved::End);
+            assert_eq!(input.memory(), grown);
             assert!(input.memory() <= SMALL.max(2 * input.bytes().len()));
         }
         assert_eq!(input.bytes(), [7; 100_000]);
@@ -137,6 +214,8 @@ mod tests {
         let mut from = &[8; 4][..];
         input.fill(&mut from, 28);
         assert_eq!(input.bytes(), [7, 8, 8, 8, 8]);
+        input.shrink();
+        assert_eq!((input.bytes(), input.memory()), (&[7, 8, 8, 8, 8][..], 5));
     }
 
     #[test]
@@ -149,15 +228,53 @@ mod tests {
         }
         input.consume(KEPT + 1);
         assert_eq!(input.memory(), 0);
-        let mut output = Output {
-            buffer: bytes,
-            sent: 0,
-        };
-        let mut gone = Vec::new();
-        while !output.is_empty() {
-            output.send(&mut gone);
+    }
+
+    /// Takes `most` bytes at a time.
+    struct Slow(Vec<u8>, usize);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let count = bytes.len().min(self.1);
+            self.0.extend_from_slice(&bytes[..count]);
+            Ok(count)
         }
-        assert_eq!(gone.len(), KEPT + 1);
-        assert!(output.buffer.capacity() <= KEPT);
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_has_gone_takes_no_memory() {
+        let mut output = Output::default();
+        let mut to = Slow(Vec::new(), 5000);
+        let mut said = Vec::new();
+        for (round, bytes) in [100, 4096, 70_000, 0, 300_000, 40_000, 16]
+            .into_iter()
+            .cycle()
+            .take(700)
+            .enumerate()
+        {
+            let answer = vec![round as u8; bytes];
+            output.piece(bytes).extend_from_slice(&answer);
+            said.extend_from_slice(&answer);
+            // It is never empty, and takes about as much as is left.
+            while output.len() > 400_000 {
+                output.send(&mut to);
+            }
+            let most = 2 * output.len() + 300_000 + 4 * PIECE;
+            assert!(
+                output.memory() <= most,
+                "{} {}",
+                output.memory(),
+                output.len()
+            );
+        }
+        while !output.is_empty() {
+            output.send(&mut to);
+        }
+        assert!(to.0 == said);
+        assert!(output.memory() <= PIECE);
     }
 }

@@ -35,6 +35,7 @@ pub(super) fn asked<'i>(command: &Command<'i>, owner: Owner) -> (InFlight, Ask<'
         owner,
         kind,
         fua,
+        bytes: command.data.len(),
         next: sector + first,
         end,
     };

@@ -10,9 +10,12 @@ use destage_device::backed::Fault;
 use destage_device::slab::Slab;
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken};
+use mio::event::Event;
 use serde_json::Map;
 
+use super::buffers::{ANSWER_MAX, Output};
 use super::commands::{PART_SECTORS, SECTOR, asked, extents};
+use super::memory::{Granted, Memory, Need};
 use super::peer::{Peer, PeerId, Role};
 use super::stream::Stream;
 use super::syncer::Syncer;
@@ -24,15 +27,11 @@ use crate::protocol::{CommandKind, ErrorCode, Export, Reply, Session, Step};
 const TURN: usize = 64;
 /// So long a connection has its turn before its answers go out and others have theirs: a command that moves much does not
 /// hold up the answers of those before it.
-const SHARE: Duration = Duration::from_micros(100);
+const TURN_TIME: Duration = Duration::from_micros(100);
+/// What clients hear of a request that the program's memory limit has no room for.
+const NO_MEMORY: &str = "the server's memory limit leaves no room for it";
 /// How long a handshake, and a farewell, may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Bytes of memory for messages of all connections; with more, long ones wait.
-const HELD_MAX: usize = 1 << 28;
-/// From here on a message is long.
-const LONG: usize = 1 << 18;
-/// How long one that waits for memory waits before those that have held some for longest are closed.
-const STARVED: Duration = Duration::from_secs(2);
 
 /// Takes down what clients do: a request as it was made, with its bytes, and when it came, in ticks since the device began.
 pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
@@ -52,6 +51,8 @@ pub(super) struct InFlight {
     pub owner: Owner,
     pub kind: RequestKind,
     pub fua: bool,
+    /// Bytes of a write, which are held until it is answered.
+    pub bytes: usize,
     /// Sectors that the device does not have yet, of a request that goes in parts.
     pub next: u64,
     pub end: u64,
@@ -61,8 +62,10 @@ pub(super) struct InFlight {
 pub(super) enum Waits {
     /// More to come.
     Input,
-    /// Others are done, or memory is free.
+    /// Others are done.
     Room,
+    /// Memory is free.
+    Memory,
     /// Nothing: it is just somebody else's turn.
     Turn,
 }
@@ -77,10 +80,8 @@ pub(super) struct Core<'a> {
     /// Those whose turn comes.
     turns: VecDeque<PeerId>,
     deadlines: BTreeSet<(Instant, PeerId)>,
-    /// Those that wait for memory, and since when somebody does.
-    hungry: VecDeque<PeerId>,
-    hungry_since: Option<Instant>,
-    held: usize,
+    pub(super) memory: Memory,
+    operators: usize,
     /// Makes bytes last, if anything does.
     syncer: Option<Syncer>,
     /// Why the last flush, that of the server itself, has failed, if it has.
@@ -111,9 +112,8 @@ impl<'a> Core<'a> {
             requests: Slab::default(),
             turns: VecDeque::new(),
             deadlines: BTreeSet::new(),
-            hungry: VecDeque::new(),
-            hungry_since: None,
-            held: 0,
+            memory: Memory::new(),
+            operators: 0,
             syncer,
             unsaved: None,
             recorder,
@@ -124,8 +124,14 @@ impl<'a> Core<'a> {
         }
     }
 
-    pub fn connections(&self) -> usize {
-        self.peers.len() - self.free.len()
+    /// Connections of clients.
+    pub fn clients(&self) -> usize {
+        self.peers.len() - self.free.len() - self.operators
+    }
+
+    /// Connections of operators.
+    pub fn operators(&self) -> usize {
+        self.operators
     }
 
     /// A new connection; `register` makes its socket heard of.
@@ -146,14 +152,15 @@ impl<'a> Core<'a> {
         }
         self.generations += 1;
         let now = Instant::now();
-        let mut first = Vec::new();
+        let mut output = Output::default();
         let role = if is_client {
-            Role::Client(Session::new(&mut first))
+            Role::Client(Session::new(output.piece(0)))
         } else {
+            self.operators += 1;
             Role::Operator { waits: false }
         };
-        let mut peer = Box::new(Peer::new(stream, role, self.generations, now));
-        peer.output.buffer = first;
+        let mut peer = Box::new(Peer::new(stream, role, self.generations));
+        peer.output = output;
         let generation = peer.generation;
         self.peers[place] = Some(peer);
         let id = PeerId { place, generation };
@@ -164,10 +171,11 @@ impl<'a> Core<'a> {
     }
 
     /// The socket at `place` is ready.
-    pub fn ready(&mut self, place: usize, readable: bool, writable: bool) {
+    pub fn ready(&mut self, place: usize, event: &Event) {
         if let Some(Some(peer)) = self.peers.get_mut(place) {
-            peer.can_read |= readable;
-            peer.can_write |= writable;
+            peer.socket.is_ending |= event.is_read_closed();
+            peer.socket.can_read |= event.is_readable() || event.is_read_closed();
+            peer.socket.can_write |= event.is_writable() || event.is_write_closed();
             let generation = peer.generation;
             self.queue(PeerId { place, generation });
         }
@@ -199,8 +207,14 @@ impl<'a> Core<'a> {
 
     pub(super) fn close(&mut self, id: PeerId) {
         self.set_deadline(id, None);
-        if let Some(held) = self.peer(id).map(|peer| peer.held) {
-            self.held -= held;
+        self.stop_waiting(id);
+        self.count_memory(id);
+        if let Some(peer) = self.peer(id) {
+            let (held, in_device) = (peer.held, peer.under_way.bytes_in);
+            let is_operator = matches!(peer.role, Role::Operator { .. });
+            self.operators -= usize::from(is_operator);
+            self.memory.change(held, 0);
+            self.memory.leave(in_device);
             self.peers[id.place] = None;
             self.free.push(id.place);
         }
@@ -212,8 +226,7 @@ impl<'a> Core<'a> {
             return Some(Duration::ZERO);
         }
         let deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
-        let starved = self.hungry_since.map(|since| since + STARVED);
-        let next = deadline.into_iter().chain(starved).min()?;
+        let next = deadline.into_iter().chain(self.memory.next_look()).min()?;
         Some(next.saturating_duration_since(Instant::now()))
     }
 
@@ -227,46 +240,13 @@ impl<'a> Core<'a> {
                 self.turn(id);
             }
         }
-        self.feed_hungry();
+        self.feed_waiting();
         if !self.deadlines.is_empty() {
             let now = Instant::now();
             while let Some((_, id)) = self.deadlines.first().filter(|(at, _)| *at <= now).copied() {
                 self.close(id);
             }
         }
-    }
-
-    fn feed_hungry(&mut self) {
-        let Some(since) = self.hungry_since else {
-            return;
-        };
-        if since.elapsed() >= STARVED {
-            self.hungry_since = Some(Instant::now());
-            while self.held > HELD_MAX
-                && let Some(oldest) = self.oldest_message()
-            {
-                self.close(oldest);
-            }
-        }
-        if self.held <= HELD_MAX {
-            self.hungry_since = None;
-            while let Some(id) = self.hungry.pop_front() {
-                self.queue(id);
-            }
-        }
-    }
-
-    /// The connection whose long message has been coming for longest.
-    fn oldest_message(&self) -> Option<PeerId> {
-        let peers = self.peers.iter().enumerate();
-        let holders = peers
-            .filter_map(|(place, peer)| Some((place, peer.as_deref()?)))
-            .filter(|(_, peer)| peer.held >= LONG);
-        let (place, peer) = holders.min_by_key(|(_, peer)| peer.long_since)?;
-        Some(PeerId {
-            place,
-            generation: peer.generation,
-        })
     }
 
     fn turn(&mut self, id: PeerId) {
@@ -276,14 +256,13 @@ impl<'a> Core<'a> {
         if !peer.send() {
             return self.close(id);
         }
-        let mut is_hungry = false;
+        let mut waits_for_memory = false;
         for _ in 0..TURN {
             let waits = match self.peer(id).map(|peer| &peer.role) {
                 Some(Role::Client(_)) => self.commands(id),
                 Some(Role::Operator { .. }) => self.orders(id),
                 None => return,
             };
-            let starved = self.held > HELD_MAX;
             let Some(peer) = self.peer(id) else { return };
             if !peer.send() {
                 return self.close(id);
@@ -298,17 +277,21 @@ impl<'a> Core<'a> {
                 break;
             }
             match waits {
-                Waits::Input if starved && peer.needed > LONG => {
-                    is_hungry = true;
-                    self.hungry.push_back(id);
-                    self.hungry_since.get_or_insert_with(Instant::now);
-                    break;
-                }
-                Waits::Input if peer.can_read => {
-                    if !peer.read() {
-                        // Perhaps it still listens.
-                        peer.leaving = true;
+                Waits::Input if peer.socket.can_read => match self.may_read(id) {
+                    Granted::Yes => self.read(id),
+                    Granted::Later => {
+                        waits_for_memory = true;
+                        break;
                     }
+                    Granted::Never => {
+                        if !self.pass_over(id) {
+                            return self.close(id);
+                        }
+                    }
+                },
+                Waits::Memory => {
+                    waits_for_memory = true;
+                    break;
                 }
                 Waits::Turn => {
                     self.queue(id);
@@ -318,36 +301,67 @@ impl<'a> Core<'a> {
                 Waits::Input | Waits::Room => break,
             }
         }
-        let Some(peer) = self.peer(id) else { return };
-        let goes_on = peer.can_read && peer.has_room() && !peer.leaving;
-        let memory = peer.memory();
-        let before = std::mem::replace(&mut peer.held, memory);
-        if before < LONG && memory >= LONG {
-            peer.long_since = Instant::now();
+        if !waits_for_memory {
+            self.stop_waiting(id);
         }
-        self.held = self.held + memory - before;
-        if goes_on && !is_hungry {
+        let is_short = self.memory.is_short();
+        let Some(peer) = self.peer(id) else { return };
+        if is_short {
+            peer.shrink();
+        }
+        let goes_on = peer.socket.can_read && peer.has_room() && !peer.leaving;
+        self.count_memory(id);
+        if goes_on && !waits_for_memory {
             self.queue(id);
         }
+    }
+
+    fn read(&mut self, id: PeerId) {
+        if let Some(peer) = self.peer(id)
+            && !peer.read()
+        {
+            // Perhaps it still listens.
+            peer.leaving = true;
+        }
+    }
+
+    /// Passes over the write that is coming, and answers that there is no memory for it; whether that can be done.
+    fn pass_over(&mut self, id: PeerId) -> bool {
+        let Some(peer) = self.peer(id) else {
+            return false;
+        };
+        let Role::Client(session) = &mut peer.role else {
+            return false;
+        };
+        let taken = session.pass_over(peer.input.bytes(), (ErrorCode::NoMemory, NO_MEMORY));
+        if let Some(taken) = taken {
+            peer.take(taken);
+        }
+        taken.is_some()
     }
 
     /// Takes the commands of a client that have come.
     fn commands(&mut self, id: PeerId) -> Waits {
         let begun = Instant::now();
         for _ in 0..TURN {
+            let allowance = self.allowance(id);
             let Some(Some(peer)) = self.peers.get_mut(id.place) else {
                 return Waits::Room;
             };
             let peer = &mut **peer;
-            let has_room = peer.has_room();
+            let (has_room, is_done) = (peer.has_room(), peer.is_done());
             let Role::Client(session) = &mut peer.role else {
                 return Waits::Room;
             };
             if peer.leaving || !has_room {
                 return Waits::Room;
             }
+            if allowance < ANSWER_MAX && !is_done {
+                self.wait_for_memory(id, ANSWER_MAX);
+                return Waits::Memory;
+            }
             let was_transmitting = session.is_transmitting();
-            let out = &mut peer.output.buffer;
+            let out = peer.output.piece(0);
             match session.step(&self.export, peer.input.bytes(), out) {
                 Step::Needs(needed) => {
                     peer.needed = needed;
@@ -355,7 +369,7 @@ impl<'a> Core<'a> {
                 }
                 Step::Took(count) => {
                     let is_transmitting = session.is_transmitting();
-                    peer.input.consume(count);
+                    peer.take(count);
                     if is_transmitting && !was_transmitting {
                         self.set_deadline(id, None);
                     }
@@ -381,6 +395,21 @@ impl<'a> Core<'a> {
                         }
                         _ => None,
                     });
+                    let bytes_out = reply.data_bytes() as usize;
+                    let more = command.data.len() + bytes_out;
+                    let (request, ask) = asked(&command, Owner::Client(id, reply));
+                    let refusal = refusal.or_else(|| {
+                        let need = Need::of(&ask, &self.front);
+                        let is_granted = need.is_granted() && self.memory.can_hold(bytes_out);
+                        (!is_granted).then_some((ErrorCode::NoMemory, NO_MEMORY))
+                    });
+                    // A write that is here holds as much already, and gives it back on its way.
+                    let moves = bytes_out == 0 && peer.under_way.requests == 0;
+                    if refusal.is_none() && more > allowance && !moves {
+                        peer.set_aside = None;
+                        self.wait_for_memory(id, more);
+                        return Waits::Memory;
+                    }
                     if let Some((code, why)) = refusal {
                         reply.failed(code, why, out);
                     } else if command.kind == CommandKind::Cache {
@@ -389,9 +418,9 @@ impl<'a> Core<'a> {
                     } else if command.kind == CommandKind::BlockStatus {
                         reply.block_status(&extents(&self.front, &command), out);
                     } else {
-                        peer.in_flight += 1;
-                        peer.coming_out += reply.data_bytes() as usize;
-                        let (request, ask) = asked(&command, Owner::Client(id, reply));
+                        peer.under_way.requests += 1;
+                        peer.under_way.bytes_in += command.data.len();
+                        peer.under_way.bytes_out += bytes_out;
                         let tag = u64::from(self.requests.insert(request));
                         let arrival = self.front.submit(&Ask { tag, ..ask });
                         if let Some(record) = &mut self.recorder
@@ -402,14 +431,14 @@ impl<'a> Core<'a> {
                             self.recording = record(&whole, arrival);
                         }
                     }
-                    peer.input.consume(count);
-                    if count > LONG {
-                        peer.long_since = Instant::now();
+                    peer.take(count);
+                    if more > allowance {
+                        peer.shrink();
                     }
                     self.deliver();
                     // What is complete at its time is late if it waits for the next command.
                     let is_due = self.front.is_paced() && self.has_output(id);
-                    if is_due || begun.elapsed() >= SHARE {
+                    if is_due || begun.elapsed() >= TURN_TIME {
                         return Waits::Turn;
                     }
                 }
@@ -427,6 +456,7 @@ impl<'a> Core<'a> {
         while let Some(completion) = self.front.completed() {
             let id = completion.tag as u32;
             let request = self.requests[id];
+            self.take_back(&request);
             if let Some(fault) = completion.fault {
                 self.requests.free(id);
                 self.answer(request.owner, Some(failed(fault)));
@@ -435,14 +465,20 @@ impl<'a> Core<'a> {
             if request.next < request.end {
                 let part = (request.end - request.next).min(PART_SECTORS);
                 self.requests[id].next += part;
-                self.front.submit(&Ask {
+                let ask = Ask {
                     kind: request.kind,
                     sector: request.next,
                     sectors: part as u32,
                     fua: request.fua,
                     data: &[],
                     tag: completion.tag,
-                });
+                };
+                if Need::of(&ask, &self.front).is_granted() {
+                    self.front.submit(&ask);
+                } else {
+                    self.requests.free(id);
+                    self.answer(request.owner, Some((ErrorCode::NoMemory, NO_MEMORY)));
+                }
                 continue;
             }
             self.requests.free(id);
@@ -452,11 +488,12 @@ impl<'a> Core<'a> {
             }
         }
         if self.front.broken().is_some() && !self.requests.is_empty() {
-            let left: Vec<Owner> = self.requests.iter().map(|request| request.owner).collect();
+            let left: Vec<InFlight> = self.requests.iter().copied().collect();
             self.requests = Slab::default();
             let why = self.front.broken().map(broken);
-            for owner in left {
-                self.answer(owner, why);
+            for request in left {
+                self.take_back(&request);
+                self.answer(request.owner, why);
             }
         }
         if self.front.has_failed() {
@@ -473,6 +510,21 @@ impl<'a> Core<'a> {
         }
     }
 
+    /// The device does not have the bytes of `request` any more, nor are they waited for.
+    fn take_back(&mut self, request: &InFlight) {
+        if request.bytes == 0 {
+            return;
+        }
+        if let Owner::Client(id, _) = request.owner
+            && let Some(peer) = self.peer(id)
+        {
+            peer.under_way.bytes_in -= request.bytes;
+            self.count_memory(id);
+        } else {
+            self.memory.answered(request.bytes);
+        }
+    }
+
     fn answer(&mut self, owner: Owner, failure: Option<(ErrorCode, &'static str)>) {
         match owner {
             Owner::Client(id, reply) => {
@@ -483,9 +535,14 @@ impl<'a> Core<'a> {
                 if peer.generation != id.generation {
                     return;
                 }
-                peer.in_flight -= 1;
-                peer.coming_out -= reply.data_bytes() as usize;
-                let out = &mut peer.output.buffer;
+                peer.under_way.requests -= 1;
+                peer.under_way.bytes_out -= reply.data_bytes() as usize;
+                let bytes = if failure.is_none() {
+                    reply.data_bytes()
+                } else {
+                    0
+                };
+                let out = peer.output.piece(bytes as usize);
                 match failure {
                     Some((code, why)) => reply.failed(code, why, out),
                     None => {
@@ -518,6 +575,7 @@ impl<'a> Core<'a> {
             owner,
             kind: RequestKind::Flush,
             fua: false,
+            bytes: 0,
             next: 0,
             end: 0,
         };

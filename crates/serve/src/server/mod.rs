@@ -8,6 +8,7 @@
 mod buffers;
 mod commands;
 mod core;
+mod memory;
 mod operators;
 mod peer;
 mod power;
@@ -41,10 +42,13 @@ const CLIENTS: Token = Token(2);
 const OPERATORS: Token = Token(3);
 const FIRST_PEER: usize = 4;
 
-/// Connections, at most.
-const CONNECTIONS_MAX: usize = 4096;
-/// Open files that are asked for, for connections and what else there is.
-const FILES: u64 = CONNECTIONS_MAX as u64 + 64;
+/// Connections of clients, and of operators, at most: clients never take the places of those that could end them.
+const CLIENTS_MAX: usize = 4096;
+const OPERATORS_MAX: usize = 32;
+/// Open files of the server besides those of clients: operators, listeners, logs, what keeps the bytes.
+const OTHER_FILES: usize = OPERATORS_MAX + 32;
+/// Connections that are accepted before those that are there have their turn.
+const ACCEPTED_MAX: usize = 256;
 /// What is due within this time is waited for without sleep, as waking up takes about as long.
 const TOO_SOON: Duration = Duration::from_micros(60);
 /// A sleep shorter than this costs more than it spares: after one the next event is waited for so long without sleep.
@@ -132,8 +136,10 @@ pub struct Server<'a> {
     operators: Option<Listener>,
     address: Address,
     stopper: Stopper,
-    /// Connections wait that the system had no room for, since then.
-    waiting_since: Option<Instant>,
+    /// Connections of clients, at most.
+    clients_max: usize,
+    /// Connections wait to be accepted at this time: the system had no room for them, or others had their turn first.
+    accept_at: Option<Instant>,
     /// The last wait was [brief](BRIEF), and the machine has another processor for who ends the next.
     was_brief: bool,
     has_others: bool,
@@ -158,7 +164,7 @@ impl<'a> Server<'a> {
         {
             return Err(ServeError::Exposed(address.to_string()));
         }
-        allow_files();
+        let clients_max = allow_files().min(memory::clients_max()).max(1);
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         let syncer = front.take_sync().map(|sync| Syncer::new(sync, &waker));
@@ -207,7 +213,8 @@ impl<'a> Server<'a> {
                 asked: Arc::default(),
                 waker,
             },
-            waiting_since: None,
+            clients_max,
+            accept_at: None,
             was_brief: false,
             has_others: thread::available_parallelism().is_ok_and(|count| count.get() > 1),
             core: Core::new(export, front, syncer.transpose()?, recorder),
@@ -241,18 +248,14 @@ impl<'a> Server<'a> {
                     CLIENTS => self.accept(true),
                     OPERATORS => self.accept(false),
                     Token(number) => {
-                        let readable = event.is_readable() || event.is_read_closed();
-                        let writable = event.is_writable() || event.is_write_closed();
-                        self.core.ready(number - FIRST_PEER, readable, writable);
+                        self.core.ready(number - FIRST_PEER, event);
                     }
                 }
             }
-            if self
-                .waiting_since
-                .is_some_and(|since| since.elapsed() >= AGAIN)
-            {
-                self.accept(true);
+            if self.accept_at.is_some_and(|at| at <= Instant::now()) {
+                self.accept_at = None;
                 self.accept(false);
+                self.accept(true);
             }
             self.core.work();
         }
@@ -262,8 +265,9 @@ impl<'a> Server<'a> {
     /// How long to sleep. The timer is set for what is finer than that.
     fn timeout(&mut self) -> Result<Option<Duration>, ServeError> {
         let mut timeout = self.core.sleep();
-        if self.waiting_since.is_some() {
-            timeout = Some(timeout.unwrap_or(AGAIN).min(AGAIN));
+        if let Some(at) = self.accept_at {
+            let left = at.saturating_duration_since(Instant::now());
+            timeout = Some(timeout.map_or(left, |timeout| timeout.min(left)));
         }
         let due = self.core.front.due_in();
         if due.is_some_and(|due| due < TOO_SOON) {
@@ -313,10 +317,14 @@ impl<'a> Server<'a> {
             self.operators.as_ref()
         };
         let Some(listener) = listener else { return };
-        loop {
+        for _ in 0..ACCEPTED_MAX {
+            let has_place = match of_clients {
+                true => self.core.clients() < self.clients_max,
+                false => self.core.operators() < OPERATORS_MAX,
+            };
             match listener.accept() {
                 // One too many: it sees that it is closed.
-                Ok(_) if self.core.connections() >= CONNECTIONS_MAX => {}
+                Ok(_) if !has_place => {}
                 // Without power there is nobody to talk to.
                 Ok(_) if of_clients && !self.core.front.is_on() => {}
                 Ok(stream) => {
@@ -326,19 +334,17 @@ impl<'a> Server<'a> {
                     });
                 }
                 Err(cause) => match cause.kind() {
-                    io::ErrorKind::WouldBlock => {
-                        self.waiting_since = None;
-                        return;
-                    }
+                    io::ErrorKind::WouldBlock => return,
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
                     // No file is free, or no memory.
                     _ => {
-                        self.waiting_since = Some(Instant::now());
+                        self.accept_at = Some(Instant::now() + AGAIN);
                         return;
                     }
                 },
             }
         }
+        self.accept_at = Some(Instant::now());
     }
 
     fn end(mut self, events: &mut Events) -> Result<Ended, ServeError> {
@@ -352,7 +358,7 @@ impl<'a> Server<'a> {
             self.wait(events, Some(left))?;
             for event in &*events {
                 if let Some(place) = event.token().0.checked_sub(FIRST_PEER) {
-                    self.core.ready(place, false, event.is_writable());
+                    self.core.ready(place, event);
                 }
             }
         }
@@ -365,13 +371,19 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Asks the system for as many open files as connections may need. With fewer there are fewer connections.
-fn allow_files() {
+/// Asks the system for as many open files as connections may need; how many of clients there may be then.
+fn allow_files() -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.map_or(FILES, |most| most.min(FILES));
+    let all = (CLIENTS_MAX + OTHER_FILES) as u64;
+    let wanted = limit.maximum.map_or(all, |most| most.min(all));
     if limit.current.is_some_and(|current| current < wanted) {
+        let before = limit.current;
         limit.current = Some(wanted);
-        let _ = setrlimit(Resource::Nofile, limit);
+        if setrlimit(Resource::Nofile, limit.clone()).is_err() {
+            limit.current = before;
+        }
     }
+    let files = limit.current.map_or(all, |current| current.min(all));
+    (files as usize).saturating_sub(OTHER_FILES)
 }

@@ -19,6 +19,10 @@ impl Core<'_> {
             if peer.leaving {
                 return Waits::Room;
             }
+            if peer.output.len() >= LINE_MAX {
+                // Answers are longer than orders.
+                return Waits::Room;
+            }
             let input = peer.input.bytes();
             if matches!(peer.role, Role::Operator { waits: true }) {
                 // It is read from nevertheless, so that its end is seen.
@@ -44,6 +48,10 @@ impl Core<'_> {
                     self.tell(id, &stats);
                 }
                 Ok(Order::Cut(after, seed)) => self.cut(id, after, seed),
+                Ok(Order::Cancel) => {
+                    let said = self.cancel_cut();
+                    self.tell(id, &said);
+                }
                 Ok(Order::Restore) => {
                     let said = self.restore();
                     self.tell(id, &said);
@@ -80,9 +88,6 @@ impl Core<'_> {
 
     fn stats(&mut self) -> Value {
         let metrics = self.front.metrics();
-        let operators = self.peers.iter().flatten();
-        let operators = operators.filter(|peer| matches!(peer.role, Role::Operator { .. }));
-        let clients = self.connections() - operators.count();
         let mut more = Map::new();
         let power = if self.front.is_on() { "on" } else { "off" };
         more.insert("power".to_owned(), power.into());
@@ -90,7 +95,7 @@ impl Core<'_> {
         let [writes, flushes] = self.front.accepted();
         more.insert("writes".to_owned(), writes.into());
         more.insert("flushes".to_owned(), flushes.into());
-        more.insert("clients".to_owned(), clients.into());
+        more.insert("clients".to_owned(), self.clients().into());
         more.insert("in_flight".to_owned(), self.requests.len().into());
         let now = destage_base::time::to_ms(self.front.now());
         more.insert("model_ms".to_owned(), now.into());
@@ -107,5 +112,7 @@ impl Core<'_> {
 /// A line to an operator.
 pub(super) fn say(peer: &mut Peer, answer: &Value) {
     let line = format!("{answer}\n");
-    peer.output.buffer.extend_from_slice(line.as_bytes());
+    peer.output
+        .piece(line.len())
+        .extend_from_slice(line.as_bytes());
 }

@@ -26,70 +26,101 @@ pub(super) struct PeerId {
     pub generation: u64,
 }
 
+/// A socket, and what is known of it. It is reported when its state changes, and not again while the state stays.
+pub(super) struct Socket {
+    pub stream: Stream,
+    /// Since it was reported the last time, it has not refused to be read, or written.
+    pub can_read: bool,
+    pub can_write: bool,
+    /// It was reported that the other side sends no more: behind what there is to read comes the end, and no further report.
+    pub is_ending: bool,
+}
+
+/// What a connection has in the device.
+#[derive(Clone, Copy, Default)]
+pub(super) struct UnderWay {
+    pub requests: usize,
+    /// Bytes of writes.
+    pub bytes_in: usize,
+    /// Bytes that reads will put out.
+    pub bytes_out: usize,
+}
+
+/// Memory that is set aside for a long message while it is coming.
+#[derive(Clone, Copy)]
+pub(super) struct SetAside {
+    pub bytes: usize,
+    pub since: Instant,
+}
+
 /// A connection.
 pub(super) struct Peer {
-    pub stream: Stream,
+    pub socket: Socket,
     pub role: Role,
     pub input: Input,
     pub output: Output,
     pub generation: u64,
-    /// Since it said so the last time, the socket has not refused to be read, or written.
-    pub can_read: bool,
-    pub can_write: bool,
     /// Bytes of the message that is coming, at least.
     pub needed: usize,
-    pub in_flight: usize,
-    /// Bytes that reads under way will put out.
-    pub coming_out: usize,
+    pub set_aside: Option<SetAside>,
+    pub under_way: UnderWay,
     /// It takes no more commands, and ends when everything is answered.
     pub leaving: bool,
     /// It ends at this time if it has not got further.
     pub deadline: Option<Instant>,
     /// It is among those whose turn comes.
     pub queued: bool,
+    /// It is among those that wait for memory.
+    pub waits_for_memory: bool,
     /// Bytes of memory that were counted for it.
     pub held: usize,
-    /// Since when the long message that is coming is coming.
-    pub long_since: Instant,
 }
 
 impl Peer {
-    pub fn new(stream: Stream, role: Role, generation: u64, now: Instant) -> Self {
+    pub fn new(stream: Stream, role: Role, generation: u64) -> Self {
         Self {
-            stream,
+            socket: Socket {
+                stream,
+                can_read: true,
+                can_write: true,
+                is_ending: false,
+            },
             role,
             input: Input::default(),
             output: Output::default(),
             generation,
-            can_read: true,
-            can_write: true,
             needed: 1,
-            in_flight: 0,
-            coming_out: 0,
+            set_aside: None,
+            under_way: UnderWay::default(),
             leaving: false,
             deadline: None,
             queued: false,
+            waits_for_memory: false,
             held: 0,
-            long_since: now,
         }
     }
 
     /// Whether it may have another command taken.
     pub fn has_room(&self) -> bool {
-        self.in_flight < IN_FLIGHT_MAX && self.output.len() + self.coming_out < BACKLOG_MAX
+        self.under_way.requests < IN_FLIGHT_MAX
+            && self.output.len() + self.under_way.bytes_out < BACKLOG_MAX
     }
 
     /// Whether it has nothing under way, and everything it was told is gone.
     pub fn is_done(&self) -> bool {
-        self.in_flight == 0 && self.output.is_empty()
+        self.under_way.requests == 0 && self.output.is_empty()
     }
 
     /// Reads once; whether it is still there.
     pub fn read(&mut self) -> bool {
-        match self.input.fill(&mut self.stream, self.needed) {
+        match self.input.fill(&mut self.socket.stream, self.needed) {
             Moved::All => true,
-            Moved::Some | Moved::Nothing => {
-                self.can_read = false;
+            Moved::Some => {
+                self.socket.can_read = self.socket.is_ending;
+                true
+            }
+            Moved::Nothing => {
+                self.socket.can_read = false;
                 true
             }
             Moved::End => false,
@@ -98,18 +129,42 @@ impl Peer {
 
     /// Sends what can be sent; whether it is still there.
     pub fn send(&mut self) -> bool {
-        while self.can_write && !self.output.is_empty() {
-            match self.output.send(&mut self.stream) {
+        while self.socket.can_write && !self.output.is_empty() {
+            match self.output.send(&mut self.socket.stream) {
                 Moved::All => {}
-                Moved::Some | Moved::Nothing => self.can_write = false,
+                Moved::Some | Moved::Nothing => self.socket.can_write = false,
                 Moved::End => return false,
             }
+        }
+        if self.output.is_empty() {
+            self.output.since = None;
+        } else {
+            self.output.since.get_or_insert_with(Instant::now);
         }
         true
     }
 
+    /// The first `count` bytes that have come are understood, up to the end of a message.
+    pub fn take(&mut self, count: usize) {
+        self.input.consume(count);
+        self.set_aside = None;
+    }
+
+    /// Gives back room for messages, but that of a long one that is coming.
+    pub fn shrink(&mut self) {
+        if self.set_aside.is_none() {
+            self.input.shrink();
+        }
+    }
+
+    /// Bytes of memory for the message that is coming.
+    pub fn incoming(&self) -> usize {
+        let set_aside = self.set_aside.map_or(0, |set_aside| set_aside.bytes);
+        self.input.memory().max(set_aside)
+    }
+
     /// Bytes of memory that it has, or will have.
     pub fn memory(&self) -> usize {
-        self.input.memory() + self.output.len() + self.coming_out
+        self.incoming() + self.under_way.bytes_in + self.under_way.bytes_out + self.output.memory()
     }
 }

@@ -13,6 +13,7 @@ use destage_sim::run::live::CutAfter;
 use serde_json::{Map, Value, json};
 
 use super::core::{Core, Owner};
+use super::memory::Need;
 use super::peer::{PeerId, Role};
 use crate::control::{done, failed};
 use crate::device::PowerError;
@@ -46,6 +47,23 @@ impl Core<'_> {
         }
     }
 
+    /// The cut that the device is armed for does not come, and the operator that waits for it is told so.
+    pub(super) fn cancel_cut(&mut self) -> Value {
+        // Its time may have come.
+        self.front.advance();
+        self.deliver();
+        if !self.front.is_armed() {
+            return failed("no cut is armed; expected cut with a moment before");
+        }
+        if let Err(error) = self.front.arm(None, None) {
+            return failed(&error.to_string());
+        }
+        if let Some(id) = self.armed.take() {
+            self.tell(id, &failed("the cut was cancelled"));
+        }
+        done(Map::new())
+    }
+
     /// The power fails: clients are dropped with what they have under way, and who waits for the cut is told.
     pub(super) fn fail_power(&mut self, seed: Option<u64>) {
         let outcome = self.front.cut(seed);
@@ -58,6 +76,7 @@ impl Core<'_> {
                 }
             }
             self.drop_clients();
+            self.memory.forget_gone();
         }
         if let Some(id) = self.armed.take() {
             let said = match outcome {
@@ -103,6 +122,12 @@ impl Core<'_> {
     }
 
     pub(super) fn restore(&mut self) -> Value {
+        let needed = self.front.mount_bytes();
+        if !self.front.is_on() && !Need::Passing(needed as usize).is_granted() {
+            return failed(&format!(
+                "a mount takes {needed} bytes of memory, for which the server's limit has no room; expected a larger --memory-limit from the start"
+            ));
+        }
         match self.front.restore() {
             Err(error) => failed(&error.to_string()),
             Ok(restored) => {

@@ -221,6 +221,7 @@ fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
     assert!(made.unwrap().success());
     for (order, expected) in [
         (json!({"do": "restore"}), "the power is on"),
+        (json!({"do": "cancel"}), "no cut is armed"),
         (json!({"do": "cut", "at_write": 0}), "from 1 on"),
         (
             json!({"do": "cut", "at_write": 1, "at_flush": 1}),
@@ -246,6 +247,7 @@ fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
     for (order, expected) in [
         (json!({"do": "cut"}), "off already"),
         (json!({"do": "cut", "at_write": 1}), "off already"),
+        (json!({"do": "cancel"}), "no cut is armed"),
         (json!({"do": "flush"}), "the power is off"),
         (json!({"do": "check"}), "the power is off"),
     ] {
@@ -256,6 +258,11 @@ fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
     assert_eq!(
         (&stats["power"], &stats["clients"]),
         (&json!("off"), &json!(0))
+    );
+    // What was until the power failed.
+    assert_eq!(
+        (&stats["writes"], &stats["flushes"]),
+        (&json!(1), &json!(1))
     );
     assert!(stats["metrics"]["flash.programs"].as_u64().unwrap() > 0);
     assert!(Client::connect(&running.address, true).is_err());
@@ -268,6 +275,37 @@ fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
     assert!(refused(&mut operator, &json!({"do": "restore"})).contains("the power is on"));
     assert_eq!(running.client().read(0, 4096), [7; 4096]);
     running.stop();
+}
+
+#[test]
+fn a_cut_that_is_armed_can_be_cancelled() {
+    let running = Rig::default().start();
+    let mut second = operator(&running);
+    let waits = std::thread::spawn({
+        let mut first = operator(&running);
+        move || refused(&mut first, &json!({"do": "cut", "at_write": 3}))
+    });
+    until_armed(&mut second);
+    let mut client = running.client();
+    client.write(0, &[1; 4096]);
+    second.ask("cancel").unwrap();
+    assert_eq!(waits.join().unwrap(), "the cut was cancelled");
+    assert_eq!(second.ask("stats").unwrap()["armed"], json!(false));
+    for page in 0..10 {
+        client.write(page * 4096, &[2; 4096]);
+    }
+    // An operator that is gone leaves it armed.
+    let mut gone = std::os::unix::net::UnixStream::connect(&running.control).unwrap();
+    std::io::Write::write_all(&mut gone, b"{\"do\": \"cut\", \"at_write\": 3}\n").unwrap();
+    until_armed(&mut second);
+    drop(gone);
+    second.ask("cancel").unwrap();
+    for page in 0..10 {
+        client.write(page * 4096, &[3; 4096]);
+    }
+    assert_eq!(client.read(4096, 4096), [3; 4096]);
+    assert_eq!(second.ask("stats").unwrap()["power"], json!("on"));
+    assert!(running.stop().broken.is_none());
 }
 
 #[test]

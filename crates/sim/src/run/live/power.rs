@@ -22,6 +22,8 @@ use crate::power::{Check, CutAt, CutPlan, Trigger};
 /// Old versions of a sector that the ledger of a live device knows, and changes of a page that it knows without a promise,
 /// at most: its memory has a bound, whatever clients do.
 const REMEMBERED: usize = 16;
+/// Bytes that a mount takes for a page that is programmed, at most about.
+const MOUNT_BYTES: u64 = 200;
 
 /// How long the power lasts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,12 +67,32 @@ pub struct Off<'a> {
     ledger: Box<Ledger>,
     observer: Box<dyn Observer + 'a>,
     arrivals: u64,
+    accepted: [u64; 2],
     cut: Cut,
     metrics: Metrics,
     bad: Vec<u64>,
 }
 
+impl Config {
+    /// Bytes of memory that a mount of `payload` takes while it lasts, at most about.
+    fn mount_bytes(&self, payload: &Payload) -> u64 {
+        let geometry = self.geometry();
+        let blocks = u64::from(geometry.blocks_per_die()) * u64::from(geometry.dies);
+        let pages = blocks * u64::from(geometry.pages_per_block);
+        payload.medium().programmed_pages().min(pages) * MOUNT_BYTES
+    }
+}
+
 impl<'a> Live<'a> {
+    /// Bytes of memory that a mount would take while it lasts if the power failed now, at most about.
+    #[must_use]
+    pub fn mount_bytes(&self) -> u64 {
+        match &self.engine.mover().below {
+            Below::Flash(payload) => self.config.mount_bytes(payload),
+            Below::Disk(_) => 0,
+        }
+    }
+
     /// From now on it is known what was promised, so that the power may fail. Before the first request.
     pub fn keep_ledger(&mut self) {
         let pages = self.sectors / self.sectors_per_page;
@@ -188,6 +210,7 @@ impl<'a> Live<'a> {
             now,
             arrivals,
         } = engine.into_parts();
+        let accepted = mover.accepted;
         let at = failed_at.unwrap_or(at).max(now);
         let seed = mover
             .trigger
@@ -211,6 +234,7 @@ impl<'a> Live<'a> {
             payload,
             observer,
             arrivals,
+            accepted,
             metrics,
             bad,
             cut: cut.clone(),
@@ -250,6 +274,18 @@ impl<'a> Off<'a> {
     #[must_use]
     pub fn cut(&self) -> &Cut {
         &self.cut
+    }
+
+    /// Writes that the device had accepted when the power failed, write-zeroes included, and flushes.
+    #[must_use]
+    pub fn accepted(&self) -> [u64; 2] {
+        self.accepted
+    }
+
+    /// Bytes of memory that a mount takes while it lasts, at most about.
+    #[must_use]
+    pub fn mount_bytes(&self) -> u64 {
+        self.config.mount_bytes(&self.payload)
     }
 
     /// What a run would have for results that ended when the power failed.

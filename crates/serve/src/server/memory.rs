@@ -1,0 +1,281 @@
+//! Memory for connections: what each may hold, what all may, which of them wait for it, and what the limit of the whole program leaves.
+//!
+//! A connection holds the message that is coming, the data of its requests that the device has not answered, and answers that its
+//! client has not taken. [`SHARE`] bytes each may hold at any time. What goes beyond that is granted only while all connections together
+//! hold no more than the pool; else the connection waits, in the order of coming, and is read no further. When the first that waits
+//! has waited for [`STARVED`], connections are closed that have held more than their share for as long: because their message does not
+//! come to its end, or because their answers are not taken. What is in the device ends by itself, in the model's time.
+//!
+//! The pool is for connections. Contents in RAM grow with what is written, so each command that takes memory also needs room below the
+//! limit of the program, or is refused; the part of the limit that is left free is for what grows by itself.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use destage_device::RequestKind;
+use destage_sim::run::live::Ask;
+
+use super::buffers::SMALL;
+use super::commands::SECTOR;
+use super::core::Core;
+use super::peer::{PeerId, SetAside};
+use crate::device::Front;
+
+/// Bytes that each connection may hold, whatever others do.
+pub(super) const SHARE: usize = 1 << 17;
+/// Bytes that all may hold together, at most.
+const POOL_MAX: usize = 1 << 28;
+/// The part of the program's limit that connections may have: for the pool, and for the shares.
+const PART: u64 = 4;
+/// What is kept of a page besides its bytes: its spare area, its place in tables, and what the ledger knows.
+const PAGE: usize = 512;
+/// How long a connection waits for memory before others are closed, and how long these have held it then.
+const STARVED: Duration = Duration::from_secs(2);
+/// How often it is looked for those while somebody waits.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A connection that waits for `wanted` bytes more.
+struct Waiting {
+    id: PeerId,
+    wanted: usize,
+    since: Instant,
+}
+
+/// Memory of all connections.
+pub(super) struct Memory {
+    pool: usize,
+    /// Bytes held by connections, and by requests in the device whose connection is gone.
+    held: usize,
+    gone: usize,
+    waiting: VecDeque<Waiting>,
+    /// Some was given back since the first that waits has tried.
+    has_freed: bool,
+}
+
+/// What a command needs of the program's limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Need {
+    /// Bytes that stay: contents.
+    Contents(usize),
+    /// Bytes that are given back soon.
+    Passing(usize),
+}
+
+impl Need {
+    /// What `ask` needs of the device behind `front`. With contents grows what their next mount takes.
+    pub fn of(ask: &Ask<'_>, front: &Front<'_>) -> Self {
+        let bytes = u64::from(ask.sectors) * SECTOR;
+        let of_pages = (bytes.div_ceil(front.page_bytes()) as usize + 1) * PAGE;
+        let of_mount = front.mount_bytes() as usize;
+        match ask.kind {
+            RequestKind::Write => Self::Contents(bytes as usize + of_pages + of_mount),
+            RequestKind::WriteZeroes => Self::Contents(of_pages + of_mount),
+            RequestKind::Trim => Self::Passing(of_pages),
+            RequestKind::Read => Self::Passing(bytes as usize),
+            RequestKind::Flush => Self::Passing(0),
+        }
+    }
+
+    /// Whether the program's limit has room for it. Contents leave an eighth of the limit free, the rest a sixteenth.
+    pub fn is_granted(self) -> bool {
+        let (bytes, part) = match self {
+            Self::Contents(bytes) => (bytes, 8),
+            Self::Passing(bytes) => (bytes, 16),
+        };
+        let limit = destage_memory::limit();
+        destage_memory::used().saturating_add(bytes as u64) <= limit - limit / part
+    }
+}
+
+/// Connections of clients whose shares the program's limit has room for.
+pub(super) fn clients_max() -> usize {
+    let shares = destage_memory::limit() / PART / SHARE as u64;
+    usize::try_from(shares).unwrap_or(usize::MAX)
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        let part = destage_memory::limit() / PART;
+        Self {
+            pool: usize::try_from(part).map_or(POOL_MAX, |part| part.min(POOL_MAX)),
+            held: 0,
+            gone: 0,
+            waiting: VecDeque::new(),
+            has_freed: false,
+        }
+    }
+
+    /// Whether `bytes` can ever be granted to one connection.
+    pub fn can_hold(&self, bytes: usize) -> bool {
+        bytes <= self.pool
+    }
+
+    /// Whether any connection waits.
+    pub fn is_short(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// A connection that held `before` bytes holds `now`.
+    pub fn change(&mut self, before: usize, now: usize) {
+        self.held = self.held + now - before;
+        self.has_freed |= now < before;
+    }
+
+    /// A connection is gone that has `bytes` in the device.
+    pub fn leave(&mut self, bytes: usize) {
+        self.gone += bytes;
+    }
+
+    /// The device has answered `bytes` of a connection that is gone.
+    pub fn answered(&mut self, bytes: usize) {
+        self.gone -= bytes;
+        self.has_freed = true;
+    }
+
+    /// Nothing is in the device any more.
+    pub fn forget_gone(&mut self) {
+        self.gone = 0;
+        self.has_freed = true;
+    }
+
+    /// When those that wait have to be looked at next.
+    pub fn next_look(&self) -> Option<Instant> {
+        let first = self.waiting.front()?;
+        Some((first.since + STARVED).max(Instant::now() + LOOK))
+    }
+
+    fn fits(&self, more: usize) -> bool {
+        self.held + self.gone + more <= self.pool
+    }
+}
+
+impl Core<'_> {
+    /// Counts what `id` holds now.
+    pub(super) fn count_memory(&mut self, id: PeerId) {
+        if let Some(peer) = self.peer(id) {
+            let now = peer.memory();
+            let before = std::mem::replace(&mut peer.held, now);
+            self.memory.change(before, now);
+        }
+    }
+
+    /// Bytes that `id` may hold besides those it holds now.
+    pub(super) fn allowance(&mut self, id: PeerId) -> usize {
+        let Some(peer) = self.peer(id) else { return 0 };
+        let (before, now) = (peer.held, peer.memory());
+        let share = SHARE.saturating_sub(now);
+        let memory = &self.memory;
+        let is_first = memory.waiting.front().is_none_or(|first| first.id == id);
+        let others = memory.held + memory.gone - before;
+        match is_first {
+            true => share.max(memory.pool.saturating_sub(others + now)),
+            false => share,
+        }
+    }
+
+    /// `id` has its turn again when it may hold `wanted` bytes more, perhaps.
+    pub(super) fn wait_for_memory(&mut self, id: PeerId, wanted: usize) {
+        let Some(peer) = self.peer(id) else { return };
+        if std::mem::replace(&mut peer.waits_for_memory, true) {
+            return;
+        }
+        self.memory.waiting.push_back(Waiting {
+            id,
+            wanted,
+            since: Instant::now(),
+        });
+        // Idle connections keep buffers for their next message.
+        for peer in self.peers.iter_mut().flatten() {
+            peer.shrink();
+            let now = peer.memory();
+            let before = std::mem::replace(&mut peer.held, now);
+            self.memory.change(before, now);
+        }
+    }
+
+    /// `id` does not wait any more.
+    pub(super) fn stop_waiting(&mut self, id: PeerId) {
+        if let Some(peer) = self.peer(id)
+            && std::mem::take(&mut peer.waits_for_memory)
+        {
+            self.memory.waiting.retain(|waiting| waiting.id != id);
+            self.memory.has_freed = true;
+        }
+    }
+
+    /// Gives the first that waits its turn if some was given back, and sees to it that it does not wait for ever.
+    pub(super) fn feed_waiting(&mut self) {
+        let Some(first) = self.memory.waiting.front() else {
+            return;
+        };
+        let (id, wanted, since) = (first.id, first.wanted, first.since);
+        if since.elapsed() >= STARVED {
+            while !self.memory.fits(wanted)
+                && let Some(oldest) = self.longest_holder()
+            {
+                self.close(oldest);
+            }
+        }
+        if std::mem::take(&mut self.memory.has_freed) {
+            self.queue(id);
+        }
+    }
+
+    /// The connection that has held more than its share for longest, and longer than others have to bear: for a message that does
+    /// not end, or for answers that are not taken.
+    fn longest_holder(&self) -> Option<PeerId> {
+        let peers = self.peers.iter().enumerate();
+        let holders = peers.filter_map(|(place, peer)| {
+            let peer = peer.as_deref()?;
+            let coming = peer.set_aside.map(|set_aside| set_aside.since);
+            let since = coming.into_iter().chain(peer.output.since).min()?;
+            let is_holder = peer.memory() > SHARE && since.elapsed() >= STARVED;
+            let generation = peer.generation;
+            is_holder.then_some((since, PeerId { place, generation }))
+        });
+        holders.min().map(|(_, id)| id)
+    }
+
+    /// Whether memory is granted for the rest of the message of `id` that is coming, or the next part of it.
+    pub(super) fn may_read(&mut self, id: PeerId) -> Granted {
+        let Some(peer) = self.peer(id) else {
+            return Granted::Later;
+        };
+        let is_long = peer.needed > SHARE;
+        let wanted = match is_long {
+            true => peer.needed,
+            false if peer.input.is_full() => peer.input.grown(peer.needed),
+            false => return Granted::Yes,
+        };
+        let more = wanted.saturating_sub(peer.incoming());
+        if more == 0 {
+            return Granted::Yes;
+        }
+        let is_granted = wanted <= SMALL || Need::Passing(more).is_granted();
+        if !is_granted || !self.memory.can_hold(wanted) {
+            return Granted::Never;
+        }
+        if more > self.allowance(id) {
+            self.wait_for_memory(id, more);
+            return Granted::Later;
+        }
+        if is_long && let Some(peer) = self.peer(id) {
+            peer.set_aside = Some(SetAside {
+                bytes: wanted,
+                since: Instant::now(),
+            });
+            self.count_memory(id);
+        }
+        Granted::Yes
+    }
+}
+
+/// Whether memory is granted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Granted {
+    Yes,
+    /// When others have given some back.
+    Later,
+    /// The limit of the program does not allow it.
+    Never,
+}
