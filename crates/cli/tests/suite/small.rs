@@ -176,12 +176,18 @@ fn a_parameter_of_the_host_that_decides_nothing_is_named() {
         let run = ["run", "t.disksim", "--set", "host.queue_depth=3"];
         let outcome = place.run(&[&run[..], arguments].concat());
         assert_eq!(outcome.status, 0, "{}", outcome.errors);
-        outcome.errors.contains("host.queue_depth was set, and decides nothing")
+        outcome
+            .errors
+            .contains("host.queue_depth was set, and decides nothing")
     };
     assert!(warned(&["--ftl", "none"]));
     assert!(warned(&["--set", "sim.costing=op_count"]));
     assert!(!warned(&[]));
     let profile = ["--profile", "disksim-ssd", "--ftl", "none"];
     let outcome = place.run(&[&["run", "t.disksim"], &profile[..]].concat());
-    assert!(!outcome.errors.contains("decides nothing"), "{}", outcome.errors);
+    assert!(
+        !outcome.errors.contains("decides nothing"),
+        "{}",
+        outcome.errors
+    );
 }
