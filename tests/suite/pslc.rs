@@ -114,7 +114,7 @@ fn a_full_cache_is_folded_in_idle_time_in_steps_that_yield() {
     all.push((500 * US, 30, Operation::Write));
     // The run goes on until then.
     all.push((20_000 * US, 31, Operation::Read));
-    let idle = ["ftl.cache_fold_idle=true", "ftl.cache_fold_pages=1"];
+    let idle = ["ftl.cache_fold_idle=true", "ftl.cache_fold_percent=0"];
     let (seen, metrics) = run(&idle, &all);
     assert_eq!(seen[..4], [110_000, 220_000, 330_000, 440_000]);
     // One page is folded from 440 to 1080 us; then the write has its turn.
@@ -122,13 +122,30 @@ fn a_full_cache_is_folded_in_idle_time_in_steps_that_yield() {
     assert_eq!(value(&metrics, "ftl.cache_folded"), 4.0);
     assert_eq!(value(&metrics, "flash.programs.copy"), 4.0);
     // In one step it waits for all four and the erase.
-    let (seen, _) = run(&[idle[0], "ftl.cache_fold_pages=4"], &all);
+    let (seen, _) = run(&[idle[0], idle[1], "ftl.cache_fold_pages=4"], &all);
     assert_eq!(seen[4], 4 * 640_000 + 2_000_000 - 60_000 + 110_000);
     // A read goes ahead between two commands of the step.
     all[4].2 = Operation::Read;
-    let first = ["flash.order=reads_first", idle[0], "ftl.cache_fold_pages=4"];
-    let (seen, _) = run(&first, &all);
+    let first = ["flash.order=reads_first", "ftl.cache_fold_pages=4"];
+    let (seen, _) = run(&[&first[..], &idle].concat(), &all);
     assert_eq!(seen[4], 580_000 + 50_000);
+}
+
+#[test]
+fn idle_time_folds_no_more_than_what_keeps_a_part_of_the_cache_free() {
+    let folded = |pairs: &[&str], count: u64| {
+        let mut all = writes(count, 0);
+        all.push((100_000 * US, 31, Operation::Read));
+        let pairs = [&["ftl.cache_fold_idle=true"], pairs].concat();
+        value(&run(&pairs, &all).1, "ftl.cache_folded")
+    };
+    // Two of three blocks are full, then all of them; a block of four pages is folded at a time.
+    assert_eq!([8, 12].map(|count| folded(&[], count)), [0.0, 4.0]);
+    let half = "ftl.cache_fold_percent=50";
+    assert_eq!([4, 8].map(|count| folded(&[half], count)), [0.0, 4.0]);
+    assert_eq!(folded(&[half], 12), 8.0);
+    assert_eq!(folded(&["ftl.cache_fold_percent=0"], 12), 12.0);
+    assert_eq!(folded(&["ftl.cache_fold_percent=100"], 12), 0.0);
 }
 
 #[test]
@@ -209,7 +226,7 @@ fn everything_completes_and_what_is_folded_was_cached() {
         }
         let pairs: Vec<&str> = pairs
             .into_iter()
-            .chain(["ftl.cache_fold_idle=true"])
+            .chain(["ftl.cache_fold_idle=true", "ftl.cache_fold_percent=0"])
             .collect();
         let (seen, metrics) = run(&pairs, &all);
         assert_eq!(seen.len(), all.len(), "{pairs:?}");

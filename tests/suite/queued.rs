@@ -168,6 +168,87 @@ fn queues_take_nothing_where_what_came_first_is_next() {
     }
 }
 
+/// Reads, writes and trims of a device that collects garbage, most of them at once.
+fn with_trims(seed: u64, count: u64) -> Vec<Request> {
+    let mut random = destage_base::Random::new(seed);
+    let all: Vec<_> = (0..count)
+        .map(|index| {
+            let operation = match random.below(8) {
+                0 | 1 => Operation::Read,
+                2 => Operation::Trim,
+                3 if index % 32 == 0 => Operation::Flush,
+                _ => Operation::Write,
+            };
+            let pages = 1 + random.below(8) as u32;
+            let arrival = index * 400 * US + random.below(400 * US);
+            (arrival, random.below(1500), pages, operation)
+        })
+        .collect();
+    page_requests(&all)
+}
+
+#[test]
+fn every_metric_is_the_same_in_both_timings_with_trims_and_collections() {
+    let mut collected = 0.0;
+    for (seed, layer) in ["page", "bast", "dftl", "fast"].into_iter().enumerate() {
+        for depth in [
+            "host.queue_depth=1",
+            "host.queue_depth=20",
+            "host.queue_depth=200",
+        ] {
+            for buffer in ["buffer.kind=nocache", "buffer.kind=lru"] {
+                let all = with_trims(20 + seed as u64, 3000);
+                let kind = format!("ftl.kind={layer}");
+                let device = [
+                    "flash.dies=4",
+                    "flash.channels=4",
+                    "flash.planes_per_die=1",
+                    "flash.blocks_per_plane=64",
+                    "flash.pages_per_block=8",
+                    "flash.wearout=ignore",
+                    "buffer.capacity_bytes=128KiB",
+                    "sim.run_out=true",
+                    buffer,
+                    depth,
+                    &kind,
+                ];
+                let alone = run(&device, &all);
+                let queued = run(&[&device[..], &["flash.dispatch=arrival"]].concat(), &all);
+                let what = format!("{layer} {depth} {buffer}");
+                let differs = alone.0.iter().zip(&queued.0).position(|(a, b)| a != b);
+                let differs = differs.map(|at| (at, all[at].operation, alone.0[at], queued.0[at]));
+                assert_eq!(differs, None, "{what}");
+                let all_of = |result: &RunResult| {
+                    let numbers = result.metrics.iter();
+                    let numbers = numbers.map(|(name, number)| (name.to_owned(), number.as_f64()));
+                    numbers.collect::<Vec<_>>()
+                };
+                assert_eq!(all_of(&alone.1), all_of(&queued.1), "{what}");
+                let gc = queued.1.metrics.get("ftl.gc_time_ms");
+                collected += gc.map_or(0.0, |gc| gc.as_f64());
+            }
+        }
+    }
+    assert!(collected > 1000.0, "{collected} ms of garbage collection");
+}
+
+#[test]
+fn a_trim_waits_for_what_its_die_does() {
+    let two = page_requests(&[
+        (0, 0, 1, Operation::Write),
+        (US, 1, 1, Operation::Trim),
+        (2 * US, 2, 1, Operation::Write),
+    ]);
+    let expected = [210_000, 209_000, 418_000];
+    assert_eq!(responses(&[], &two), expected);
+    assert_eq!(responses(&["flash.dispatch=arrival"], &two), expected);
+    // The register is free for the next program long before the first has ended, and the trim has its turn behind that.
+    let expected = [215_000, 214_000, 428_000];
+    assert_eq!(responses(&REGISTERS, &two), expected);
+    let both = [&REGISTERS[..], &["flash.dispatch=arrival"]].concat();
+    assert_eq!(responses(&both, &two), expected);
+}
+
 #[test]
 fn queues_take_nothing_from_cache_registers_where_what_came_first_is_next() {
     let mut random = destage_base::Random::new(7);
@@ -252,4 +333,49 @@ fn every_scheme_runs_to_its_end() {
             }
         }
     }
+}
+
+#[test]
+fn a_read_of_nothing_has_its_turn_where_what_came_first_is_next() {
+    let two = page_requests(&[
+        (0, 0, 1, Operation::Write),
+        (US, 0, 1, Operation::Trim),
+        (300 * US, 1, 1, Operation::Write),
+        (301 * US, 0, 1, Operation::Read),
+    ]);
+    let expected = [210_000, 209_000, 210_000, 209_000];
+    assert_eq!(responses(&[], &two), expected);
+    assert_eq!(responses(&["flash.dispatch=arrival"], &two), expected);
+    // It takes no command, and so there is none that it would go ahead with.
+    let first = responses(&["flash.dispatch=reads_first"], &two);
+    assert_eq!(first, [210_000, 209_000, 210_000, 0]);
+}
+
+#[test]
+fn a_collection_takes_its_own_time_and_not_that_of_what_was_before_it() {
+    let mut random = destage_base::Random::new(9);
+    let all: Vec<_> = (0..3000)
+        .map(|_| (0, random.below(900), 1, Operation::Write))
+        .collect();
+    let all = page_requests(&all);
+    let gc = |more: &[&str]| {
+        let device = [
+            "flash.dies=2",
+            "flash.channels=2",
+            "flash.planes_per_die=1",
+            "flash.blocks_per_plane=64",
+            "flash.pages_per_block=16",
+            "flash.copy_back=false",
+            "host.queue_depth=200",
+            "sim.run_out=true",
+        ];
+        let (_, result) = run(&[&device[..], more].concat(), &all);
+        let metric = |name: &str| result.metrics.get(name).map_or(0.0, |of| of.as_f64());
+        (metric("ftl.gc_runs"), metric("ftl.gc_time_ms"))
+    };
+    let (runs, time) = gc(&[]);
+    assert!(runs > 50.0, "{runs}");
+    assert_eq!(gc(&["flash.dispatch=arrival"]), (runs, time));
+    // A register lets a step begin while the program before it is under way.
+    assert_eq!(gc(&["flash.cache_program=true"]), (runs, time));
 }

@@ -146,6 +146,31 @@ fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
     assert_eq!(run(&pairs(&order), &single_pages(&all)).0, steps);
 }
 
+#[test]
+fn steps_give_way_where_no_mark_is_set() {
+    // Garbage collection starts at no more than 4 free blocks here, which is where it would give way to nothing.
+    let own = [
+        "flash.blocks_per_plane=32",
+        "flash.copy_back=false",
+        "ftl.reserve_percent=30",
+    ];
+    let mut random = Random::new(5);
+    let all: Vec<_> = (0..2000)
+        .map(|write| (write * 3000 * US, random.below(260), Operation::Write))
+        .collect();
+    let all = single_pages(&all);
+    let (whole, _) = run(&own, &all);
+    let (steps, _) = run(&[&own[..], &["ftl.gc_step_pages=2"]].concat(), &all);
+    let bound = 2 * 260_000 + 2_000_000 + 210_000;
+    let slow = |seen: &[u64]| seen.iter().filter(|time| **time > bound).count();
+    assert!(
+        slow(&whole) > 50 && slow(&steps) * 3 < slow(&whole),
+        "{} {}",
+        slow(&steps),
+        slow(&whole)
+    );
+}
+
 fn streamed(requests: &mut [Request], stream: impl Fn(&Request) -> u16) {
     for request in requests {
         request.stream = stream(request);

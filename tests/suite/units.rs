@@ -125,6 +125,25 @@ fn a_flush_is_answered_after_the_last_pass() {
 }
 
 #[test]
+fn a_forced_write_completes_the_unit_of_its_own_page_alone() {
+    // Page 0 leaves for page 2 and waits for the rest of its unit. Page 3 is forced to the other die, where page 1 goes with it.
+    let mut all = single_pages(&writes(
+        [(0, 0), (0, 1), (100 * US, 2), (1000 * US, 3)].into_iter(),
+    ));
+    all[3].fua = true;
+    let pairs = [
+        "flash.dies=2",
+        "buffer.kind=lru",
+        "buffer.capacity_bytes=32KiB",
+        "sim.run_out=true",
+    ];
+    let (seen, metrics) = run(&pairs, &all);
+    assert_eq!(seen[3], 230_000);
+    let of = |name| metrics.get(name).map(|number| number.as_f64());
+    assert_eq!(of("flash.programs.pad"), Some(1.0), "the unit of page 3");
+}
+
+#[test]
 fn times_may_be_a_table() {
     let pairs = [
         "flash.program_unit=1",

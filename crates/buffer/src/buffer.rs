@@ -540,6 +540,14 @@ impl Buffer {
             .is_some_and(|(_, state)| state != State::Leaving)
     }
 
+    /// Whether the newest copy of `page` is in RAM and is not being programmed.
+    #[must_use]
+    pub fn is_dirty(&self, page: Lpn) -> bool {
+        self.resident
+            .newest(page)
+            .is_some_and(|(_, state)| state == State::Dirty)
+    }
+
     /// What this buffer was made from; the capacity is `u32::MAX` pages if its scheme knows no bound.
     #[must_use]
     pub fn config(&self) -> &BufferConfig {

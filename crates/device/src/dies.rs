@@ -42,6 +42,8 @@ struct Die {
     /// Operations that wait with the driver.
     queued: u32,
     serving: Option<PageOperation>,
+    /// What is in service has changed the map, and its time comes when nothing waits with the driver.
+    is_put_off: bool,
     collecting: bool,
     /// The layer has said that there is no garbage to collect before the next operation; never while collecting.
     is_tidy: bool,
@@ -106,10 +108,11 @@ pub(crate) struct Dies {
     unfinished: BTreeMap<Lpn, (u32, u32)>,
 }
 
-/// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again.
+/// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again, where each is done in up to
+/// `steps` steps that count one by one.
 #[must_use]
-pub fn gc_limit(blocks: u32) -> u32 {
-    4 * blocks + 16
+pub fn gc_limit(blocks: u32, steps: u32) -> u32 {
+    (4 * blocks + 16).saturating_mul(steps)
 }
 
 /// The error of a die beyond its [`gc_limit`].
@@ -152,7 +155,7 @@ impl Dies {
             round: properties.goes_round.then(|| Divider::new(config.dies)),
             updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
-            gc_limit: gc_limit(config.blocks_per_die).saturating_mul(properties.gc_steps),
+            gc_limit: gc_limit(config.blocks_per_die, properties.gc_steps),
             repeats_at_once: config.ordering == Ordering::Reference,
             service: config.service,
             reads_ahead: config.reads_ahead,
@@ -361,7 +364,9 @@ impl Dies {
     ) -> Result<Progress, NoSpace> {
         let state = &mut self.dies[die as usize];
         if state.in_service > 0 || state.collecting {
-            return Ok(if state.chosen.copied {
+            return Ok(if state.is_put_off && state.queued == 0 {
+                self.take_up(die, driver)
+            } else if state.chosen.copied {
                 self.start_erases(die, driver)
             } else {
                 if self.service != ServiceOrder::Arrival {
@@ -449,9 +454,34 @@ impl Dies {
         if !PLAIN && self.units.is_some() {
             self.begin_units(die, operation.write_cause().map(|_| operation));
         }
+        if self.operations.all().is_empty() && self.puts_off(die, operation, driver) {
+            self.dies[die as usize].is_put_off = true;
+            self.operations.clear();
+            return Ok(Progress::Running);
+        }
         let progress = driver.serve(die, operation, &self.operations, map_time);
         self.operations.clear();
         Ok(progress)
+    }
+
+    /// Whether `operation`, which takes no command of flash, waits for what waits with the driver of `die`: its turn comes when all that
+    /// came before it has ended, and not when that has begun. A read waits only where no other goes ahead.
+    #[cold]
+    fn puts_off<D: Driver>(&self, die: u32, operation: PageOperation, driver: &D) -> bool {
+        let in_order = self.service == ServiceOrder::Arrival && driver.keeps_order();
+        self.dies[die as usize].queued > 0 && (in_order || !operation.is_read())
+    }
+
+    /// Serves what `die` has begun and put off: what waited with the driver has ended.
+    #[cold]
+    fn take_up<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
+        let state = &mut self.dies[die as usize];
+        state.is_put_off = false;
+        let Some(operation) = state.serving else {
+            return Progress::Running;
+        };
+        let map_time = self.map_time[usize::from(!operation.is_read())];
+        driver.serve(die, operation, &self.operations, map_time)
     }
 
     /// Takes the first operation from the queue of `die`. A read whose page went to another die meanwhile follows it.

@@ -109,6 +109,13 @@ pub trait Driver {
         now
     }
 
+    /// Whether page operations that wait with the driver have their turn as they came. A read that takes no command of flash then
+    /// waits for those before it, and else for none.
+    #[inline]
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
     /// Whether [`Driver::record`] is wanted for writes that go past the buffer.
     #[inline]
     fn wants_records(&self) -> bool {

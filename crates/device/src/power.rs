@@ -122,11 +122,12 @@ impl Device {
             charge = left.unwrap_or(charge);
             left.is_some()
         };
-        let most_collections = gc_limit(self.blocks_per_die());
         let owes_erases = self.owes_erases();
         let medium = payload.medium_mut();
         let report = medium.wind_up(loss.elapsed, timing, bad, random, pays);
+        let blocks_per_die = self.blocks_per_die();
         let (mut ftl, dirty) = self.taken_apart(loss.now);
+        let most_collections = gc_limit(blocks_per_die, ftl.properties().gc_steps);
         let mut dump = Dumping {
             payload,
             capacitor,

@@ -68,6 +68,17 @@ impl Span {
         })
     }
 
+    /// Whether `page` is one of the span's on a device of `device_pages`.
+    #[must_use]
+    pub fn has(&self, page: Lpn, device_pages: u64) -> bool {
+        let first = self.first % device_pages;
+        let offset = match page.0 >= first {
+            true => page.0 - first,
+            false => page.0 + device_pages - first,
+        };
+        offset < u64::from(self.pages)
+    }
+
     /// The pages that the span covers whole: the first of them as an offset, and the offset behind the last.
     #[must_use]
     pub fn whole_pages(&self) -> Range<u32> {
@@ -142,6 +153,8 @@ mod tests {
         );
         assert_eq!(span.whole_pages(), 1..3);
         assert_eq!([0, 1, 2].map(|page| span.page(page, 8).0), [6, 7, 0]);
+        let has = [0, 1, 5, 6, 7].map(|page| span.has(Lpn(page), 8));
+        assert_eq!(has, [true, false, false, true, true]);
         let within = Span {
             first: 0,
             pages: 1,

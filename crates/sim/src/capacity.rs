@@ -30,7 +30,7 @@ pub const OVER_PROVISIONING: Parameter = Parameter {
     },
     default: "7",
     unit: "%",
-    about: "Over-provisioning, in place of ftl.reserve_percent: flash that is not offered to the host, over what is.",
+    about: "Over-provisioning, in place of ftl.reserve_percent: flash that is not offered to the host, over what is. All of it serves garbage collection: ftl.min_free_percent is 0 then, unless it is given, too.",
     source: "ours",
 };
 
@@ -40,6 +40,8 @@ pub const STAND_INS: &[Parameter] = &[CAPACITY, OVER_PROVISIONING];
 const BLOCKS: &str = "flash.blocks_per_plane";
 const RESERVE: &str = "reserve_percent";
 const RESERVE_KEY: &str = "ftl.reserve_percent";
+const MIN_FREE: &str = "min_free_percent";
+const MIN_FREE_KEY: &str = "ftl.min_free_percent";
 
 impl Settings {
     /// The same with what [`STAND_INS`] stand for, and the bytes to be offered, if they are set.
@@ -59,10 +61,10 @@ impl Settings {
         if let Some((Value::Number(percent), origin)) =
             settings.take(&OVER_PROVISIONING, RESERVE_KEY)?
         {
-            if !has_reserve(ftl) {
+            if !has(ftl, RESERVE) {
                 let layers = destage_flash::ftl::FTLS
                     .iter()
-                    .filter(|row| has_reserve(row));
+                    .filter(|row| has(row, RESERVE));
                 let layers: Vec<_> = layers.map(|row| row.name).collect();
                 return Err(SimError::Config(format!(
                     "{origin}: {} has no {RESERVE_KEY}, by which over-provisioning is set; expected one of {}",
@@ -71,9 +73,20 @@ impl Settings {
                 )));
             }
             let reserve = 100.0 * percent / (100.0 + percent);
+            // A share that is kept free besides would take most of it: users mean what is not offered.
+            if has(ftl, MIN_FREE) && settings.gives_way(MIN_FREE_KEY, &origin) {
+                settings.set(MIN_FREE_KEY, "0", origin.clone());
+            }
             settings.set(RESERVE_KEY, &reserve.to_string(), origin);
         }
         Ok((settings, capacity))
+    }
+
+    /// Whether `key` is not set, or by a profile while what comes instead, of `origin`, is not.
+    fn gives_way(&self, key: &str, origin: &Origin) -> bool {
+        let is_of_profile = |origin: &Origin| matches!(origin, Origin::Profile(_));
+        let entry = self.entry(key);
+        entry.is_none_or(|(_, other)| is_of_profile(&other) && !is_of_profile(origin))
     }
 
     /// Takes out the stand-in `row`, if it is set and counts: of it and `key`, for which it stands, one may be of the
@@ -106,8 +119,8 @@ impl Settings {
     }
 }
 
-fn has_reserve(ftl: &FtlRow) -> bool {
-    ftl.parameters.iter().any(|row| row.name == RESERVE)
+fn has(ftl: &FtlRow, name: &str) -> bool {
+    ftl.parameters.iter().any(|row| row.name == name)
 }
 
 #[cfg(test)]
@@ -134,6 +147,15 @@ mod tests {
         let config = resolved(None, &["device.op_percent=25"]).unwrap();
         assert_eq!(config.parameters()[RESERVE_KEY], Value::Number(20.0));
         assert!(!config.parameters().contains_key(OVER_PROVISIONING.name));
+        // None of it is kept free but what garbage collection needs, unless that is asked for.
+        let min_free = |pairs: &[&str]| {
+            let config = resolved(None, &[&["device.op_percent=25"], pairs].concat());
+            config.unwrap().parameters()[MIN_FREE_KEY].clone()
+        };
+        assert_eq!(min_free(&[]), Value::Number(0.0));
+        assert_eq!(min_free(&["ftl.min_free_percent=3"]), Value::Number(3.0));
+        let of_profile = resolved(Some("qlc-pslc"), &["device.op_percent=25"]).unwrap();
+        assert_eq!(of_profile.parameters()[MIN_FREE_KEY], Value::Number(0.0));
         let text = error(&["device.op_percent=7", "ftl.kind=bast"]);
         assert!(
             text.contains("bast has no ftl.reserve_percent")

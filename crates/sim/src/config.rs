@@ -54,6 +54,8 @@ pub struct Config {
     pub(crate) units_per_page: u32,
     /// Runs are explained. It changes no result, and so is no parameter.
     pub explain: bool,
+    /// Parameters of the host that were set, and decide nothing since runs have no clock; profiles set them for runs that have one.
+    pub without_effect: Vec<&'static str>,
 }
 
 impl Config {
@@ -77,6 +79,7 @@ impl Config {
             scheme,
             ftl_row,
             capacity_bytes: None,
+            without_effect: Vec::new(),
             state: None,
             explain: false,
         }

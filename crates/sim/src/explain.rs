@@ -323,9 +323,9 @@ impl Witness for Explaining {
         }
     }
 
-    fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
-        let gc = if moves { time } else { 0 };
-        self.paths.dies[die as usize].go_on(self.now, time, gc);
+    fn goes_on(&mut self, die: u32, waits: Ticks, time: Ticks, moves: bool) {
+        let waits = if moves { waits } else { time };
+        self.paths.dies[die as usize].go_on(self.now, waits, time);
     }
 
     fn begins_beside(

@@ -37,6 +37,17 @@ pub enum Waiting {
     },
 }
 
+/// When a request arrives that does so at `arrival` by its trace, with times multiplied by `factor`. A product beyond 64 bits is
+/// the largest of them.
+#[inline(always)]
+pub fn scaled(arrival: Ticks, factor: f64) -> Ticks {
+    if factor == 1.0 {
+        arrival
+    } else {
+        (arrival as f64 * factor + 0.5) as Ticks
+    }
+}
+
 impl Waiting {
     /// An empty queue.
     pub fn new(scheduler: Scheduler) -> Self {

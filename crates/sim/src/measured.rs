@@ -95,7 +95,7 @@ impl Measured {
         self.take_dirty_ages(device);
         self.dirty_age = self.dirty_age.is_some().then(Counted::default);
         self.before = Some((totals, device.buffer().counts()));
-        self.requests = 0;
+        (self.requests, self.completed) = (0, 0);
         (self.page_reads, self.page_writes) = (0, 0);
         (self.bytes_read, self.bytes_written) = (0, 0);
     }

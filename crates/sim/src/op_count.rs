@@ -11,7 +11,9 @@ use destage_flash::ftl::NoSpace;
 use destage_trace::Request;
 
 use crate::error::SimError;
+use crate::events::LAST;
 use crate::explain::{Destages, Explained, Wear};
+use crate::host::scaled;
 use crate::latencies::Counted;
 use crate::limits::SoFar;
 use crate::measured::{Measured, check_measured};
@@ -87,6 +89,8 @@ pub struct Count<'a> {
     addressing: Addressing,
     counter: Counter<'a>,
     measured: Measured,
+    /// Factor on times of arrival, by which pages are as old as they are.
+    time_scale: f64,
     /// Requests before statistics open.
     warmup: u64,
     /// Requests so far.
@@ -122,11 +126,17 @@ impl<'a> Count<'a> {
                 dirty_age: dirty_ages.then(Counted::default),
                 ..Measured::default()
             },
+            time_scale: 1.0,
             warmup,
             arrivals: 0,
             line: 0,
             now: 0,
         }
+    }
+
+    /// Times of arrival are multiplied by `factor`.
+    pub fn scale_times(&mut self, factor: f64) {
+        self.time_scale = factor;
     }
 
     /// The run is to be explained, as far as that needs no clock.
@@ -179,7 +189,16 @@ impl<'a> Count<'a> {
             self.measured.take_dirty_ages(&mut self.device);
             self.arrivals += 1;
             self.measured.requests += 1;
-            (self.now, self.line) = (request.arrival, request.line);
+            let now = scaled(request.arrival, self.time_scale);
+            if self.time_scale != 1.0 && now >= LAST {
+                return Err(SimError::LateArrival {
+                    origin: self.origin.to_string(),
+                    line: request.line,
+                    arrival: request.arrival,
+                    time_scale: self.time_scale,
+                });
+            }
+            (self.now, self.line) = (now, request.line);
             let (device, origin) = (&mut self.device, &self.origin);
             let origin_text = || origin.to_string();
             let asked = self

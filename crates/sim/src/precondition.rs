@@ -106,12 +106,13 @@ impl Preparation<'_> {
     /// Collects garbage that is due, then writes `page`, at time 0.
     fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let die = self.ftl.place(page, &|_| 0);
+        let most_collections = gc_limit(self.blocks_per_die, self.ftl.properties().gc_steps);
         for collected in 0.. {
             operations.clear();
             if !self.ftl.collect_garbage(die, 0, operations)? {
                 break;
             }
-            if collected > gc_limit(self.blocks_per_die) {
+            if collected > most_collections {
                 return Err(only_collects(die, collected));
             }
         }

@@ -398,11 +398,27 @@ impl Settings {
         let mut added = self.schemes.iter();
         let own = added.find(|(row, _)| std::ptr::eq(*row, rows.scheme));
         config.own_version = own.map(|(_, version)| version.clone());
+        if !config.is_timed() {
+            config.without_effect = settings.of_the_clock(&rows);
+        }
         if let Some(path) = state::file_of(&config.typed.sim.precondition) {
             config.begin_with(State::open(path)?);
         }
         config.check()?;
         Ok(config)
+    }
+
+    /// Parameters of the host that somebody set to another value than their default, but for the factor on times of arrival: pages
+    /// grow old by that without a clock, too.
+    fn of_the_clock(&self, rows: &Rows) -> Vec<&'static str> {
+        let keys = self.entries.iter();
+        let set = keys.filter_map(|(key, setting)| {
+            let (_, row) = rows.find(key)?;
+            let is_given = !matches!(setting.origin, Origin::Profile(_));
+            let differs = row.read(&setting.text) != row.read(row.default);
+            (is_given && differs && key.starts_with("host.")).then_some(row.name)
+        });
+        set.filter(|name| *name != "host.time_scale").collect()
     }
 }
 

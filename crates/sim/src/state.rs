@@ -1,8 +1,8 @@
 //! Files that keep a device in its state before the first request, so that later runs need not bring it about.
 //!
 //! ```text
-//! destage-state 2
-//! flash.blocks_per_plane = 40         all parameters of the device and its layer, what filled it, and the seed
+//! destage-state 3
+//! flash.blocks_per_plane = 40         what decides what the device holds: its shape, its layer, what filled it, and the seed
 //! ...
 //! sim.precondition = random_fill:2
 //! sim.seed = 1
@@ -29,12 +29,80 @@ use crate::precondition::Precondition;
 use crate::settings::Config;
 
 /// Grows with every change of what a layer keeps, so that an older state is refused.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 const MAGIC: &str = "destage-state";
 /// Before the name of a file in `sim.precondition`.
 const PREFIX: &str = "file:";
 /// What brought the state about; everything else says of what it is.
 const FILLED: [&str; 2] = ["sim.precondition", "sim.seed"];
+/// Parameters of flash and device, and whether what a device holds before the first request depends on them. It does on what its
+/// layer is made from; the requests of a preparation come one by one and take no time, so it depends on no time, no queue and no
+/// channel. All parameters of a layer (`ftl.*`) count.
+const DECIDES: &[(&str, bool)] = &[
+    ("flash.dies", true),
+    ("flash.planes_per_die", true),
+    ("flash.blocks_per_plane", true),
+    ("flash.pages_per_block", true),
+    ("flash.page_bytes", true),
+    ("flash.summary_page", true),
+    ("flash.spare_bytes_per_sector", false),
+    ("flash.copy_back", true),
+    ("flash.parallel_units", true),
+    ("flash.read_us", false),
+    ("flash.program_us", false),
+    ("flash.read_factors", false),
+    ("flash.program_factors", false),
+    ("flash.read_times_us", false),
+    ("flash.program_times_us", false),
+    ("flash.program_unit", true),
+    ("flash.program_passes", false),
+    ("flash.first_pass_us", false),
+    ("flash.unit_wait_us", false),
+    ("flash.erase_us", false),
+    ("flash.read_uj", false),
+    ("flash.program_uj", false),
+    ("flash.erase_uj", false),
+    ("flash.transfer_uj_per_byte", false),
+    ("flash.bits_per_cell", true),
+    ("flash.cell_mode", true),
+    ("flash.pslc_read_us", false),
+    ("flash.pslc_program_us", false),
+    ("flash.channels", false),
+    ("flash.command_ns", false),
+    ("flash.status_ns", false),
+    ("flash.order", false),
+    ("flash.reads_ahead", false),
+    ("flash.suspend", false),
+    ("flash.suspend_us", false),
+    ("flash.suspend_limit", false),
+    ("flash.dispatch", false),
+    ("flash.multi_plane", false),
+    ("flash.program_command_ns", false),
+    ("flash.ready_ns", false),
+    ("flash.plane_gap_read_ns", false),
+    ("flash.plane_gap_program_ns", false),
+    ("flash.cache_read", false),
+    ("flash.cache_read_busy_us", false),
+    ("flash.cache_program", false),
+    ("flash.cache_program_busy_us", false),
+    ("flash.transfer_ns_per_byte", false),
+    ("flash.endurance", true),
+    ("flash.wearout", true),
+    ("device.vwc", false),
+    ("device.trim", false),
+    ("device.torn", false),
+    ("device.paired_loss", false),
+    ("device.power_may_fail", true),
+    ("device.firmware_ns", false),
+    ("device.firmware_read_ns", false),
+    ("device.firmware_page_ns", false),
+    ("device.firmware_cores", false),
+    ("device.firmware_uj", false),
+    ("device.dram_access_ns", false),
+    ("device.dram_ns_per_byte", false),
+    ("device.dram_uj_per_byte", false),
+    ("device.plp", false),
+];
 /// Bytes of the lines before the state, at most: there are some fifty short ones.
 const HEADER_MAX: u64 = 1 << 16;
 const CHECKSUM: usize = 32;
@@ -246,8 +314,9 @@ pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Resul
 
 /// What a state depends on.
 fn parameters(config: &Config) -> BTreeMap<String, String> {
-    let of_device = |name: &str| {
-        name.starts_with("flash.") || name.starts_with("ftl.") || FILLED.contains(&name)
+    let decides = |name: &str| {
+        let of_device = DECIDES.contains(&(name, true));
+        of_device || name.starts_with("ftl.") || FILLED.contains(&name)
     };
     let text = |value: Value| match value {
         Value::Flag(flag) => flag.to_string(),
@@ -257,7 +326,7 @@ fn parameters(config: &Config) -> BTreeMap<String, String> {
     };
     let parameters = config.parameters().into_iter();
     parameters
-        .filter(|(name, _)| of_device(name))
+        .filter(|(name, _)| decides(name))
         .map(|(name, value)| (name, text(value)))
         .collect()
 }
@@ -305,5 +374,21 @@ impl<W: Write> Write for Hashing<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::{Flash, Promises};
+
+    #[test]
+    fn every_parameter_of_flash_and_device_is_said_to_decide_or_not() {
+        let rows = Flash::ROWS.iter().chain(Promises::ROWS);
+        let mut rows: Vec<&str> = rows.map(|row| row.name).collect();
+        let mut said: Vec<&str> = DECIDES.iter().map(|(name, _)| *name).collect();
+        rows.sort_unstable();
+        said.sort_unstable();
+        assert_eq!(said, rows);
     }
 }

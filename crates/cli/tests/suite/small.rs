@@ -167,3 +167,27 @@ fn a_table_fits_the_terminal() {
     assert!(widest("60") <= 60, "{}", widest("60"));
     assert!(widest("200") > 80, "{}", widest("200"));
 }
+
+#[test]
+fn a_parameter_of_the_host_that_decides_nothing_is_named() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1, 2]));
+    let warned = |arguments: &[&str]| {
+        let run = ["run", "t.disksim", "--set", "host.queue_depth=3"];
+        let outcome = place.run(&[&run[..], arguments].concat());
+        assert_eq!(outcome.status, 0, "{}", outcome.errors);
+        outcome
+            .errors
+            .contains("host.queue_depth was set, and decides nothing")
+    };
+    assert!(warned(&["--ftl", "none"]));
+    assert!(warned(&["--set", "sim.costing=op_count"]));
+    assert!(!warned(&[]));
+    let profile = ["--profile", "disksim-ssd", "--ftl", "none"];
+    let outcome = place.run(&[&["run", "t.disksim"], &profile[..]].concat());
+    assert!(
+        !outcome.errors.contains("decides nothing"),
+        "{}",
+        outcome.errors
+    );
+}

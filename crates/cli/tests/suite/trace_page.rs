@@ -32,7 +32,7 @@ fn the_page_has_every_chart_and_does_not_disturb_other_output() {
     assert!(names.contains(&"rewrite_share"), "{names:?}");
     let shape = &plain["shape"];
     // All requests have 4 KiB, and begin on a multiple of them.
-    assert_eq!(shape["write_sectors"], serde_json::json!([[15, 1334]]));
+    assert_eq!(shape["write_sectors"], serde_json::json!([[8, 1334]]));
     let starts: Vec<u64> = shape["starts"]
         .as_array()
         .unwrap()

@@ -119,6 +119,9 @@ impl Device {
             if self.dies.places_writes() {
                 // All have a die before anything begins.
                 self.dies.push_and_stir(*operation, driver);
+                if self.dies.has_units() {
+                    self.want_if_awaited(*operation);
+                }
             } else {
                 self.enqueue(*operation, now, driver)?;
             }

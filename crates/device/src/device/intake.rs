@@ -286,15 +286,44 @@ impl Device {
         if !self.buffer.config().honor_flush {
             return Ok(());
         }
-        // Pages of a large write may have left already: their programs are waited for as well.
-        self.wait_for_records(token);
+        self.wait_for_programs_of(token, span, now, driver)?;
         for offset in 0..span.pages {
             let page = span.page(offset, self.pages);
             if self.buffer.fua(page, now, &self.dies) {
                 self.emit(Some(token), None, now, driver)?;
             }
         }
-        self.want_all(now, driver)
+        Ok(())
+    }
+
+    /// Lets request `token`, which has written the pages of `span`, wait for those of them that have left already: a large
+    /// write evicts pages of its own, and some schemes write pages back as they come.
+    fn wait_for_programs_of<D: Driver>(
+        &mut self,
+        token: u32,
+        span: &Span,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let has_left = |page| !self.buffer.is_dirty(page);
+        let mut pages = (0..span.pages).map(|offset| span.page(offset, self.pages));
+        if !pages.any(has_left) {
+            return Ok(());
+        }
+        let mut awaited = Vec::new();
+        for record in self.records.iter_mut() {
+            let own = record.programs.iter().filter(|program| {
+                let is_data = matches!(program.work(), Work::Destage(..));
+                is_data && span.has(program.page(), self.pages) && has_left(program.page())
+            });
+            let before = awaited.len();
+            awaited.extend(own.map(|program| program.page()));
+            if awaited.len() > before {
+                record.waiters.push(token);
+                self.remaining[token as usize] += 1;
+            }
+        }
+        self.want_pages(&awaited, now, driver)
     }
 
     /// Destages everything dirty for a flush, which waits for that and for what is on its way.

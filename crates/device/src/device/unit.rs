@@ -1,6 +1,6 @@
 //! Program units: operations end with their unit, and whoever waits for durability has units completed.
 
-use destage_base::Ticks;
+use destage_base::{Lpn, Ticks};
 
 use super::{Device, Outcome};
 use crate::driver::Driver;
@@ -48,6 +48,26 @@ impl Device {
         if is_awaited || self.is_drained {
             self.dies.want(self.dies.ftl().die_of(operation.page()));
         }
+    }
+
+    /// Programs of `pages` that have been emitted are waited for until they are durable.
+    pub(super) fn want_pages<D: Driver>(
+        &mut self,
+        pages: &[Lpn],
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        if !self.dies.has_units() {
+            return Ok(());
+        }
+        for page in pages {
+            let die = self.dies.ftl().die_of(*page);
+            self.dies.want(die);
+            if self.dies.may_fill(die) {
+                self.activate(die, now, driver)?;
+            }
+        }
+        Ok(())
     }
 
     /// All that has been emitted is waited for until it is durable.

@@ -199,6 +199,12 @@ impl Media {
         self.channels[self.channel_of(die)].held_until()
     }
 
+    /// When the cells of this place are free, as far as is known.
+    #[must_use]
+    pub fn free_from(&self, die: u32, plane: u32) -> Ticks {
+        self.busy_until(die, plane)
+    }
+
     /// When the last program or erase of one plane is done, after the interruptions so far.
     #[must_use]
     pub fn change_done(&self, die: u32, plane: u32) -> Ticks {

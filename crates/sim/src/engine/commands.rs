@@ -18,6 +18,7 @@ use crate::explain::moves;
 struct Step {
     /// What is left of it.
     commands: VecDeque<Phase>,
+    /// When the die began with its first command.
     began: Ticks,
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
@@ -26,7 +27,7 @@ struct Step {
     number: u32,
     /// The number of the step that has the latest program of the die, if that leaves it so.
     programs: Option<u32>,
-    /// What was issued last, and when it is done as far as is known.
+    /// What was issued last of it, and when it is done as far as is known.
     latest: Option<Phase>,
     done: Ticks,
 }
@@ -79,6 +80,8 @@ pub struct OneByOne {
 pub(super) struct Issued {
     /// How long it takes.
     pub time: Ticks,
+    /// For so much of that the die is still with what it began before the step, where cache registers let a step begin so early.
+    pub waits: Ticks,
     /// It moves or erases what was there, and serves no request.
     pub moves: bool,
 }
@@ -262,6 +265,7 @@ impl Commands {
         let step = &mut self.steps[die as usize];
         step.commands = commands;
         step.began = now;
+        step.latest = None;
         step.not_before = now.saturating_add(map_time);
         step.collects = collects;
     }
@@ -284,6 +288,7 @@ impl Commands {
             // Reads have interrupted it.
             return Some(Issued {
                 time: step.done - now,
+                waits: 0,
                 moves: step.latest.is_some_and(|latest| latest.moves),
             });
         }
@@ -291,17 +296,28 @@ impl Commands {
             let left = step.not_before.saturating_sub(now);
             return (left > 0).then_some(Issued {
                 time: left,
+                waits: 0,
                 moves: false,
             });
         };
+        let is_first = step.latest.is_none();
+        let free = match is_first && self.registers.is_some() {
+            true => self.media.free_from(self.place(die), phase.plane),
+            false => now,
+        };
         let done = self.operate(die, phase, now, self.registers.is_none());
+        let waits = free.clamp(now, done) - now;
         let step = &mut self.steps[die as usize];
+        if is_first {
+            step.began = now + waits;
+        }
         (step.latest, step.done) = (Some(phase), done);
         if phase.changes() {
             step.programs = None;
         }
         Some(Issued {
             time: done - now,
+            waits,
             moves: phase.moves,
         })
     }

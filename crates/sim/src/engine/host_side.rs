@@ -10,7 +10,7 @@ use super::link::Active;
 use super::{Coming, Completion, Engine, Mover, Outcome, Replay, Window, Witness};
 use crate::error::SimError;
 use crate::events::LAST;
-use crate::host::{Attribution, Identity};
+use crate::host::{Attribution, Identity, scaled};
 use crate::observer::Response;
 
 /// Requests of which the layer hears together that they come soon: enough for many looks at memory at a time, and few enough for what
@@ -26,11 +26,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         let Some(request) = &self.next else {
             return Ok(());
         };
-        let time = if self.config.time_scale == 1.0 {
-            request.arrival
-        } else {
-            (request.arrival as f64 * self.config.time_scale + 0.5) as Ticks
-        };
+        let time = scaled(request.arrival, self.config.time_scale);
         // A product beyond 64 bits saturates, and so is refused as well.
         if time >= LAST {
             return Err(self.late_arrival(request));

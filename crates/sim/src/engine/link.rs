@@ -241,9 +241,6 @@ impl<B, W: Witness> Link<'_, B, W> {
     ) -> Progress {
         let now = self.events.now();
         self.begins(die, page.is_none(), operations, 0);
-        if page.is_none() {
-            self.witness.collects(die, true);
-        }
         let queued = self.queued.as_mut();
         let begun = queued.and_then(|queued| queued.begin(die, page, operations, now, map));
         begun.unwrap_or_else(|| {
@@ -303,7 +300,8 @@ impl<B, W: Witness> Link<'_, B, W> {
             self.meter.add_gc_time(collected);
             return false;
         };
-        self.witness.goes_on(die, issued.time, issued.moves);
+        self.witness
+            .goes_on(die, issued.waits, issued.time, issued.moves);
         self.command_begins(die, issued.time);
         self.events.after(issued.time, Event::DieDone(die));
         true
@@ -379,6 +377,10 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         self.meter.serve(operations, 0);
         self.begin_commands(die, None, operations, 0, false);
         Progress::Running
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.queued.as_ref().is_none_or(|queued| queued.keeps_order)
     }
 
     fn takes_read(&self, die: u32) -> bool {

@@ -10,7 +10,7 @@ use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{PageOperation, Progress};
 use destage_flash::divide::Divider;
-use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
+use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation, Order};
 use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
 use super::commands::page_type;
@@ -24,9 +24,10 @@ use crate::meter::FlashMeter;
 #[derive(Clone, Copy)]
 enum For {
     Page(PageOperation),
-    /// A step, of which it `moves` or erases what was there, or serves a request.
+    /// A step, of which it `moves` or erases what was there, or serves a request; and whether it is the first of the step.
     Step {
         moves: bool,
+        is_first: bool,
     },
 }
 
@@ -44,7 +45,8 @@ pub(super) enum Ended {
 struct Step {
     /// What is left of it, and whether that moves or erases what was there.
     commands: VecDeque<(Operation, bool)>,
-    began: Ticks,
+    /// When its first command began, if that has.
+    began: Option<Ticks>,
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
     collects: bool,
@@ -83,6 +85,8 @@ pub(super) struct Queued {
     media: Dispatcher,
     /// Planes have cache registers.
     has_registers: bool,
+    /// What came first is next.
+    pub keeps_order: bool,
     shape: Shape,
     timing: Timing,
     page_types: u32,
@@ -101,14 +105,25 @@ struct Teller<'t, W> {
     events: &'t mut EventList<Packed>,
     meter: &'t mut FlashMeter,
     commands: &'t mut Slab<(u32, For)>,
+    steps: &'t mut [Step],
     ended: &'t mut VecDeque<Ended>,
 }
 
 impl<W: Witness> Teller<'_, W> {
+    /// The first command of the step of `die` begins.
+    #[cold]
+    fn begin_step(&mut self, die: u32) {
+        let step = &mut self.steps[die as usize];
+        step.began = Some(self.events.now());
+        if step.collects {
+            self.witness.collects(die, true);
+        }
+    }
+
     /// `command` of `die`, of this kind, begins.
     fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
         let whom = command.iter().map(|of| self.commands[of.token].1);
-        let moves = |whom| matches!(whom, For::Step { moves: true });
+        let moves = |whom| matches!(whom, For::Step { moves: true, .. });
         self.witness
             .command_begins(die, kind, whom.clone().any(moves));
         for whom in whom {
@@ -138,6 +153,11 @@ impl<W: Witness> Clock for Teller<'_, W> {
         if let Some(first) = command.first() {
             let die = self.shape.to_device(first.die);
             self.meter.occupy(die, self.events.now());
+            for operation in command {
+                if let For::Step { is_first: true, .. } = self.commands[operation.token].1 {
+                    self.begin_step(die);
+                }
+            }
             if W::LISTENS {
                 self.tell_issued(die, first.kind, command);
             }
@@ -173,6 +193,7 @@ impl Queued {
             shape: Shape::new(media.channels, media.dies_per_channel),
             page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
             has_registers: media.registers.is_some(),
+            keeps_order: media.rules.order == Order::Arrival,
             media: Dispatcher::new(media),
             timing,
             page_bits: geometry.page_bits(),
@@ -219,10 +240,10 @@ impl Queued {
         commands.extend(all.map(|one| (self.command(die, one), moves(one))));
         let step = &mut self.steps[die as usize];
         step.commands = commands;
-        step.began = now;
+        step.began = None;
         step.not_before = now.saturating_add(map_time);
         step.collects = collects;
-        self.go_on(die).then_some(Progress::Running)
+        self.push_next(die, true).then_some(Progress::Running)
     }
 
     /// The command that `operation` of `die` is.
@@ -252,11 +273,16 @@ impl Queued {
     }
 
     /// The next command of the step of `die` joins the queue; whether there is one.
-    #[inline(never)]
     pub fn go_on(&mut self, die: u32) -> bool {
+        self.push_next(die, false)
+    }
+
+    /// The next command of the step of `die`, or its first one, joins the queue; whether there is one.
+    #[inline(never)]
+    fn push_next(&mut self, die: u32, is_first: bool) -> bool {
         let next = self.steps[die as usize].commands.pop_front();
         if let Some((command, moves)) = next {
-            self.push(die, command, For::Step { moves });
+            self.push(die, command, For::Step { moves, is_first });
         }
         next.is_some()
     }
@@ -270,7 +296,8 @@ impl Queued {
     /// How long the step of `die`, which has no more commands, waits for the map, and how long it has collected garbage.
     pub fn rest(&self, die: u32, now: Ticks) -> (Ticks, Ticks) {
         let step = &self.steps[die as usize];
-        let collected = if step.collects { now - step.began } else { 0 };
+        let began = step.began.filter(|_| step.collects);
+        let collected = began.map_or(0, |began| now - began);
         (step.not_before.saturating_sub(now), collected)
     }
 
@@ -323,6 +350,7 @@ impl Queued {
             events,
             meter,
             commands: &mut self.commands,
+            steps: &mut self.steps,
             ended: &mut self.ended,
         };
         (&mut self.media, teller)

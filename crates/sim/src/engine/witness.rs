@@ -96,11 +96,11 @@ pub trait Witness: Send {
     fn begins(&mut self, command: &Command<'_>) {
         let _ = command;
     }
-    /// What began at `die` goes on for `time`, where its commands are timed one by one; `moves` if that moves or erases what
-    /// was there, and serves no request. [`Command::time`] is 0 there.
+    /// What began at `die` goes on for `time`, where its commands are timed one by one, and first `waits` for what the die began
+    /// before it; `moves` if that moves or erases what was there, and serves no request. [`Command::time`] is 0 there.
     #[inline]
-    fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
-        let _ = (die, time, moves);
+    fn goes_on(&mut self, die: u32, waits: Ticks, time: Ticks, moves: bool) {
+        let _ = (die, waits, time, moves);
     }
     /// A step of `die` begins that leaves it to the next before its end; it is called `number`. It waits for its die `waited`: from
     /// when to when, twice.

@@ -82,7 +82,8 @@ pub(super) struct Die {
     busy: Ticks,
     busy_until: Ticks,
     gc: Ticks,
-    gc_until: Ticks,
+    /// From when to when the latest garbage collection is.
+    gc_span: Span,
     /// Of the command in service: its begin, what was done before it, and its own garbage collection.
     began: Ticks,
     before: Spent,
@@ -96,16 +97,20 @@ impl Die {
     pub fn begin(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
         (self.began, self.before, self.gc_of_command) = (now, self.spent(now), gc);
         self.work(now, time);
-        self.gc = self.gc_in_steps(now).saturating_add(gc);
-        self.gc_until = now.saturating_add(gc);
+        self.collect(now, (now, now.saturating_add(gc)));
     }
 
-    /// The command goes on `now` for `time`, of which `gc` is garbage collection.
-    pub fn go_on(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
+    /// The command goes on `now` for `time`, all of which is garbage collection, but for what it `waits` first.
+    pub fn go_on(&mut self, now: Ticks, waits: Ticks, time: Ticks) {
         self.work(now, time);
-        self.gc = self.gc_in_steps(now).saturating_add(gc);
-        self.gc_until = now.saturating_add(gc);
-        self.gc_of_command += gc;
+        self.collect(now, (now + waits, now + time));
+        self.gc_of_command += time - waits;
+    }
+
+    /// It is known `now` that it collects garbage in `span`.
+    fn collect(&mut self, now: Ticks, span: Span) {
+        self.gc = self.gc_in_steps(now).saturating_add(span.1 - span.0);
+        self.gc_span = span;
     }
 
     /// It is busy from `now` for `time`, and for what began before.
@@ -121,7 +126,7 @@ impl Die {
     }
 
     fn gc_in_steps(&self, now: Ticks) -> Ticks {
-        self.gc - self.gc_until.saturating_sub(now)
+        self.gc - within(self.gc_span, now, Ticks::MAX)
     }
 
     /// Busy time up to `now`, which is not before the latest command.
@@ -142,7 +147,7 @@ impl Die {
 
     /// Whether it collects garbage `now`.
     pub fn collects(&self, now: Ticks) -> bool {
-        self.gc_until > now || self.serving.is_collecting()
+        (self.gc_span.0 <= now && now < self.gc_span.1) || self.serving.is_collecting()
     }
 }
 

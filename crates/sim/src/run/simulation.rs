@@ -136,6 +136,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
             let meter = FlashMeter::new(config.timing_of_sums(), config.geometry().dies);
             let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
             let mut count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
+            count.scale_times(config.typed.host.time_scale);
             if config.explain {
                 count.explain();
             }

@@ -145,6 +145,49 @@ fn the_oldest_of_the_dirty_ages_is_the_longest_time_a_page_stayed_dirty() {
 }
 
 #[test]
+fn without_a_clock_pages_grow_old_by_the_scaled_times_of_arrival() {
+    let requests = rewrites();
+    for clockless in ["sim.costing=op_count", "ftl.kind=none"] {
+        let oldest = |scale: &str| {
+            let pairs = ["buffer.kind=lru", clockless, scale, "sim.dirty_ages=true"];
+            let result = simulate(&requests, &pairs);
+            let age = metric(&result, "buffer.dirty_age.max_ms");
+            let oldest = metric(&result, "buffer.oldest_dirty_ms_max");
+            assert_eq!(age, oldest, "{clockless} {scale}");
+            oldest.expect("an age")
+        };
+        let [plain, tenfold] = ["host.time_scale=1", "host.time_scale=10"].map(oldest);
+        assert!(plain > 0.0);
+        assert!((tenfold / plain - 10.0).abs() < 1e-6, "{plain} {tenfold}");
+    }
+}
+
+#[test]
+fn a_buffer_that_answers_when_pages_are_durable_takes_the_time_of_none() {
+    let mut random = Random::new(3);
+    let requests: Vec<_> = (0..4000)
+        .map(|_| request(0, Operation::Write, random.below(300), 1))
+        .collect();
+    for depth in ["1", "8", "32"] {
+        let depth = format!("host.queue_depth={depth}");
+        let with = |more: &[&str]| {
+            let pairs = [
+                &depth,
+                "flash.blocks_per_plane=1024",
+                "host.replay=closed",
+                "flash.transfer_ns_per_byte=3",
+            ];
+            let result = simulate(&requests, &[&pairs[..], more].concat());
+            ["response.mean_ms", "response.p50_ms", "throughput.mb_per_s"]
+                .map(|name| metric(&result, name).expect("a metric"))
+        };
+        let none = with(&["buffer.kind=nocache"]);
+        let forced = with(&["buffer.kind=lru", "device.vwc=off"]);
+        assert_eq!(none, forced, "{depth}");
+    }
+}
+
+#[test]
 fn a_single_page_is_dirty_until_its_program_ends() {
     let requests = [
         request(0, Operation::Write, 0, 1),

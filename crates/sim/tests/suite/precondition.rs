@@ -86,6 +86,25 @@ fn an_overwritten_device_has_less_room() {
 }
 
 #[test]
+fn a_device_that_collects_in_steps_is_not_full_for_its_steps() {
+    // A victim has up to 64 pages, and a die of 16 blocks is stuck after 80 collections in a row.
+    let pairs = [
+        "flash.dies=1",
+        "flash.blocks_per_plane=16",
+        "flash.pages_per_block=64",
+        "ftl.reserve_percent=32",
+        "sim.precondition=random_fill:2",
+    ];
+    let whole = metrics(&pairs, &mut Silent).expect("a run");
+    let steps = [&pairs[..], &["ftl.gc_step_pages=1"]].concat();
+    let steps = metrics(&steps, &mut Silent).expect("a run in steps");
+    assert_eq!(
+        metric(&steps, "flash.programs.host"),
+        metric(&whole, "flash.programs.host")
+    );
+}
+
+#[test]
 fn what_is_no_precondition_is_refused() {
     for text in ["random_fill", "random_fill:0", "random_fill:1.5", "full"] {
         let pair = format!("sim.precondition={text}");

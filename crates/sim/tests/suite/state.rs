@@ -226,7 +226,10 @@ fn a_state_of_another_device_is_refused_with_both_values() {
     save(&config(&[]).expect("a configuration"), &file.0).expect("a state");
     for (pair, difference) in [
         ("flash.dies=4", "flash.dies = 2, and here it is 4"),
-        ("flash.read_us=30", "flash.read_us = 25, and here it is 30"),
+        (
+            "device.power_may_fail=true",
+            "device.power_may_fail = false, and here it is true",
+        ),
         ("ftl.kind=bast", "ftl.kind = page, and here it is bast"),
         (
             "ftl.reserve_percent=20",
@@ -240,8 +243,9 @@ fn a_state_of_another_device_is_refused_with_both_values() {
             "{error}"
         );
     }
-    // Buffer, host, costing and seed may differ.
+    // Buffer, host, costing, seed, and what only takes time may differ.
     let others = [
+        "flash.read_us=30",
         "buffer.kind=fifo",
         "host.queue_depth=2",
         "sim.costing=op_count",
@@ -250,6 +254,42 @@ fn a_state_of_another_device_is_refused_with_both_values() {
     let setting = file.setting();
     let kept = config(&[&others[..], &[&setting]].concat()).expect("a configuration");
     simulate(&kept).expect("a run");
+}
+
+#[test]
+fn times_and_queues_of_the_device_decide_nothing_that_it_holds() {
+    let file = File::new("times");
+    for layer in [
+        &["ftl.kind=page"][..],
+        &["ftl.kind=page", "ftl.placement=dynamic"],
+        &["ftl.kind=page", "ftl.gc_policy=cost_benefit"],
+        &["ftl.kind=dftl"],
+        &["ftl.kind=fast"],
+    ] {
+        save(&config(layer).expect("a configuration"), &file.0).expect("a state");
+        for times in [
+            &["flash.program_us=777"][..],
+            &["flash.read_times_us=10/20/30", "flash.erase_us=9"],
+            &[
+                "flash.channels=1",
+                "flash.command_ns=300",
+                "flash.status_ns=100",
+            ],
+            &["flash.dispatch=arrival", "flash.multi_plane=in_order"],
+            &["flash.order=garbage_last", "flash.suspend=keeps_end"],
+            &["flash.cache_program=true", "flash.channels=2"],
+            &["device.vwc=off", "device.firmware_ns=500"],
+        ] {
+            let pairs = [layer, times].concat();
+            let Ok(direct) = config(&pairs) else {
+                continue;
+            };
+            let kept = config(&[&pairs[..], &[&file.setting()]].concat());
+            let kept = simulate(&kept.expect("a configuration")).expect("a run from the file");
+            let direct = simulate(&direct).expect("a run");
+            assert_eq!(direct.metrics, kept.metrics, "{pairs:?}");
+        }
+    }
 }
 
 #[test]
@@ -281,7 +321,7 @@ fn a_damaged_file_is_refused_and_never_more() {
     assert!(refusal(b"").contains("is no state of a device"));
     assert!(refusal(&[0xff; 100_000]).contains("is no state of a device"));
     assert!(refusal(b"destage-state 99\n\n").contains("has format \"99\""));
-    assert!(refusal(b"destage-state 2\nflash.dies = 2\n\n").contains("is damaged"));
+    assert!(refusal(b"destage-state 3\nflash.dies = 2\n\n").contains("is damaged"));
     std::fs::remove_file(&file.0).expect("removed");
     let error = config(&[&file.setting()])
         .map(|_| ())
@@ -338,7 +378,7 @@ fn digest(config: &Config) -> u64 {
 /// `state::FORMAT`, and put the new digests here.
 #[test]
 fn a_state_that_changes_has_another_format() {
-    let expected = (2, include_str!("state.digests"));
+    let expected = (3, include_str!("state.digests"));
     let mut found = String::new();
     for row in FTLS.iter().filter(|row| row.has_flash) {
         let kind = format!("ftl.kind={}", row.name);

@@ -324,6 +324,7 @@ fn a_run_that_ends_before_it_measures_is_refused() {
         }
         let last = with("sim.warmup_requests=49").expect("a run");
         assert_eq!(metric(&last, "host.requests"), Some(1.0));
+        assert_eq!(metric(&last, "host.completed"), Some(1.0), "{costing}");
     }
 }
 

@@ -65,6 +65,32 @@ impl Histogram {
         rows
     }
 
+    /// From the first power of two that some value does not exceed to the last one needed: it, and how many values are at most
+    /// that large. Sizes often are powers of two, and these count with themselves.
+    ///
+    /// ```
+    /// use destage_trace::statistics::Histogram;
+    /// let mut histogram = Histogram::default();
+    /// [1, 5, 8, 9].into_iter().for_each(|value| histogram.add(value));
+    /// assert_eq!(histogram.up_to_powers(), [(1, 1), (2, 1), (4, 1), (8, 3), (16, 4)]);
+    /// ```
+    #[must_use]
+    pub fn up_to_powers(&self) -> Vec<(u64, u64)> {
+        let mut rows: Vec<(u64, u64)> = Vec::new();
+        let mut sum = 0;
+        for (bin, count) in self.counts.iter().enumerate() {
+            sum += count;
+            let smallest = bin.checked_sub(1).map_or(0, |before| largest(before) + 1);
+            let bound = smallest.checked_next_power_of_two().unwrap_or(u64::MAX);
+            match rows.last_mut() {
+                Some(row) if row.0 == bound => row.1 = sum,
+                _ if sum > 0 => rows.push((bound, sum)),
+                _ => {}
+            }
+        }
+        rows
+    }
+
     /// The share of values that are at most `value`, which is below 16384. Nothing if there are no values.
     ///
     /// # Panics

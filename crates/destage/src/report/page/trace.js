@@ -82,8 +82,8 @@ function showTrace(content, { shape, statistics, volumes }) {
   content.append(part);
   part.append(make("p", { class: "quiet" }, `Pages of ${withUnit(shape.page_bytes, "bytes")}, blocks of ${shape.block_pages} pages.`), charts);
   loadOverTime(charts, shape.load);
-  const bytes = (pairs) => pairs.map(([sectors, count]) => [(sectors + 1) * SECTOR - 1, count]);
-  distribution(charts, "Requests below this size", "", "size", "bytes", [["reads", 0, bytes(shape.read_sectors)], ["writes", 1, bytes(shape.write_sectors)]], "no reads or writes");
+  const bytes = (pairs) => pairs.map(([sectors, count]) => [sectors * SECTOR - 1, count]);
+  distribution(charts, "Requests of at most this size", "", "size", "bytes", [["reads", 0, bytes(shape.read_sectors)], ["writes", 1, bytes(shape.write_sectors)]], "no reads or writes");
   alignment(charts, shape.starts);
   distribution(charts, "Gaps between arrivals below this length", "", "gap", "us", [["all requests", 2, shape.gaps_us]], "fewer than two requests");
   distribution(charts, "Rewrites of a page within this distance", "PIRD: page writes between two writes of the same page.", "page writes between", "", [["writes", 1, shape.page_distances]], "no page is written twice");

@@ -118,3 +118,36 @@ fn everybody_who_waits_for_the_same_programs_is_answered_once() {
     assert_eq!(rig.ended(2, Some(4)), [second]);
     assert_eq!([1, 2, 3, 4].map(|token| rig.answers(token)), [1; 4]);
 }
+
+#[test]
+fn a_forced_write_waits_for_its_own_data_alone() {
+    for volatile_cache in [true, false] {
+        let mut stack = Stack::new("lru", 8, "page", 2, 16);
+        stack.config.volatile_cache = volatile_cache;
+        let mut rig = stack.build();
+        let first = rig.write(0, 0, 1, b'a');
+        rig.flush(1);
+        assert!(!rig.is_answered(1) && rig.busy() == [0]);
+        let second = rig.write_fua(2, 1, 1, b'b');
+        assert!(!rig.is_answered(2));
+        rig.end(1);
+        assert!(rig.is_answered(2), "page 1 is programmed");
+        assert_eq!(rig.ended(1, Some(2)), [second]);
+        assert!(!rig.is_answered(1), "page 0 is not");
+        rig.settle();
+        assert_eq!(rig.ended(0, Some(1)), [first]);
+    }
+}
+
+#[test]
+fn a_forced_write_of_a_page_that_is_being_programmed_waits_for_both_programs() {
+    let mut rig = Stack::new("lru", 8, "page", 2, 16).build();
+    let first = rig.write(0, 0, 1, b'a');
+    rig.flush(1);
+    let second = rig.write_fua(2, 0, 1, b'b');
+    rig.end(0);
+    assert!(rig.is_answered(1) && !rig.is_answered(2), "the older one");
+    rig.end(0);
+    assert!(rig.is_answered(2));
+    assert_eq!(rig.ended(0, Some(2)), [first, second]);
+}

@@ -102,7 +102,7 @@ parameters! {
     pub(in crate::ftl) struct Marks {
         /// Pages that garbage collection moves fill blocks of their own, not those of new data; auto: if the reserve has room for that.
         separate_gc_block: Separate = "auto", "", "ours; false: as released for DiskSim 4.0";
-        /// Garbage collection starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down.
+        /// Garbage collection starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down, or what it needs if that is more.
         gc_low: u32 = "0", "blocks", OURS;
         /// Garbage collection ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.
         gc_high: u32 = "0", "blocks", OURS;
@@ -140,7 +140,7 @@ parameters! {
         background_gc: bool as BACKGROUND_GC;
         /// Pages that garbage collection moves at a time before an operation that waits has its turn; 0: all of a block.
         gc_step_pages: u32 = "0", "pages", OURS;
-        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.order=garbage_last; 0: 4, or what it needs if that is more.
+        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.order=garbage_last; 0: 4, one less than where it starts if that is fewer, or what it needs if that is more.
         gc_floor: u32 = "0", "blocks", OURS;
         /// Placement handles of the host, each with open blocks of its own: a request's is its stream (trace.streams) modulo their number.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
@@ -393,6 +393,7 @@ impl PageConfig {
         let by_reference = self.is_reference();
         let shared = self.dynamic.then_some((geometry.dies, number));
         let has_map = self.mappings_per_page.is_some();
+        let watermarks = self.watermarks(reserved)?;
         Ok(Layout {
             shape: Shape {
                 shared,
@@ -404,7 +405,7 @@ impl PageConfig {
                 )
             },
             copy_back: self.copy_back,
-            watermarks: self.watermarks(reserved)?,
+            watermarks,
             order: match self.gc {
                 Policy::Greedy if self.reference_ties => Order::FewestNumbered,
                 Policy::WearAware => Order::FewestNumbered,
@@ -434,7 +435,7 @@ impl PageConfig {
             telling: self.telling,
             journal: self.journal,
             floor: match self.floor {
-                0 => FLOOR.max(self.least_free() + 1),
+                0 => FLOOR.min(watermarks.low - 1).max(self.least_floor()),
                 floor => floor,
             },
         })
@@ -484,6 +485,19 @@ impl PageConfig {
         least.max(2) + u32::from(self.counts_first_open())
     }
 
+    /// Free blocks of a pool without which garbage collection cannot give way between its steps.
+    pub(super) fn least_floor(&self) -> u32 {
+        self.least_free() + 1
+    }
+
+    /// The lowest mark at which garbage collection may start where none is set. In steps it starts while there is room to give way.
+    fn least_low(&self) -> u32 {
+        match self.step_pages {
+            0 => self.least_free(),
+            _ => self.least_floor() + 1,
+        }
+    }
+
     /// Blocks of a pool that are open for writing.
     fn open_blocks(&self) -> u32 {
         let own = u32::from(self.separate_migrations) + u32::from(self.has_map_pages());
@@ -504,7 +518,7 @@ impl PageConfig {
         let data_pages = geometry.data_pages();
         let map_pages = self.map_pages(geometry.blocks_per_plane * planes * data_pages);
         let open = self.open_blocks() + self.aside;
-        let needed = open + map_pages.div_ceil(data_pages) + self.least_free() + more;
+        let needed = open + map_pages.div_ceil(data_pages) + self.least_low() + more;
         needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
     }
 
@@ -517,7 +531,7 @@ impl PageConfig {
         let blocks = planes * self.geometry.blocks_per_plane;
         let least = self.least_free();
         let low = match self.gc_low {
-            0 => (share(self.min_free_percent, blocks) + 1).max(least),
+            0 => (share(self.min_free_percent, blocks) + 1).max(self.least_low()),
             low if low < least => return Err(BuildError::LowMark { low, least }),
             low => low,
         };

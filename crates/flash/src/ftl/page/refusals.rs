@@ -27,7 +27,7 @@ impl PageConfig {
         } else if own != Own::Steps && self.dynamic {
             Fixed::Placement
         } else {
-            let least = self.least_free() + 1;
+            let least = self.least_floor();
             return match self.step_pages > 0 && (1..least).contains(&self.floor) {
                 true => Err(BuildError::Floor {
                     floor: self.floor,

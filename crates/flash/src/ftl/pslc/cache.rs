@@ -118,6 +118,18 @@ impl Cache {
         self.open.is_none() && !may_open
     }
 
+    /// How many percent of the blocks it may have in `die` are full.
+    pub fn full_percent(&self, die: &Die) -> f64 {
+        let may_have = match self.is_static {
+            true => self.most_blocks,
+            false => {
+                let more = die.pools[0].free.saturating_sub(spare(die));
+                self.most_blocks.min(self.blocks() + more)
+            }
+        };
+        100.0 * self.full.len() as f64 / f64::from(may_have.max(1))
+    }
+
     /// The place for the next page, if there is room.
     pub fn next(&mut self, die: &mut Die) -> Option<(u32, u32)> {
         if self.is_full(die) {

@@ -54,10 +54,12 @@ parameters! {
         cache_size: Size = "static", "", OURS;
         /// A write that finds the cache full goes past it, or waits until the oldest block of the cache is folded.
         cache_full: Full = "direct", "", OURS;
-        /// Blocks of the cache that are full are folded while nothing waits at their die.
+        /// Blocks of the cache that are full are folded while nothing waits at their die, once cache_fold_percent of it is full.
         cache_fold_idle: bool = "true", "", OURS;
-        /// Pages that are folded at a time in idle time, before the die looks for something else to do.
-        cache_fold_pages: u32 = "16" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", OURS;
+        /// Share of the cache in full blocks above which it is folded in idle time; 0: as soon as one block is full.
+        cache_fold_percent: f64 = "75" in Kind::Number { min: 0.0, max: 100.0 }, "%", OURS;
+        /// Pages that are folded at a time in idle time, before the die serves what has come meanwhile.
+        cache_fold_pages: u32 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", OURS;
         greedy: Greedy;
     }
 }
@@ -82,6 +84,7 @@ struct Pslc {
     caches: Vec<Cache>,
     full: Full,
     folds_idle: bool,
+    fold_percent: f64,
     fold_pages: u32,
     page_bits: u32,
     /// The last erased block of a die is for garbage collection alone.
@@ -92,7 +95,7 @@ struct Pslc {
     folded: u64,
 }
 
-archived!(Pslc { data, caches, cached, direct, folded } fixed { full, folds_idle, fold_pages, page_bits, power_may_fail });
+archived!(Pslc { data, caches, cached, direct, folded } fixed { full, folds_idle, fold_percent, fold_pages, page_bits, power_may_fail });
 
 impl Pslc {
     fn new(config: &FtlConfig<'_>) -> Result<Self, BuildError> {
@@ -129,6 +132,7 @@ impl Pslc {
             data,
             full: parameters.cache_full,
             folds_idle: parameters.cache_fold_idle,
+            fold_percent: parameters.cache_fold_percent,
             fold_pages: parameters.cache_fold_pages,
             page_bits: geometry.page_bits(),
             power_may_fail: config.power_may_fail,
@@ -261,7 +265,12 @@ impl Ftl for Pslc {
         if self.power_may_fail && self.is_short(die as usize) {
             return Ok(false);
         }
-        self.fold(die as usize, self.fold_pages, Cause::Copy, operations)
+        let at = die as usize;
+        // What is written again while it is in the cache need not be folded, and a write that comes waits for what is.
+        if self.caches[at].full_percent(self.data.die(at)) <= self.fold_percent {
+            return Ok(false);
+        }
+        self.fold(at, self.fold_pages, Cause::Copy, operations)
     }
 
     fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
