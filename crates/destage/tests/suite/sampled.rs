@@ -145,9 +145,9 @@ fn one_two_or_three_samples_tell_hits_as_well() {
         let (mut inside, mut intervals) = (0, 0);
         for seed in 1..=5 {
             let seed = format!("sim.seed={seed}");
-            let mut plan = plan(&["lru"], Some(&sizes), &[&seed], Rate::Share(0.02));
+            let mut plan = plan(&["lru"], Some(&sizes), &[&seed], Rate::Share(0.05));
             plan.sampling = Some(Sampling {
-                rate: Rate::Share(0.02),
+                rate: Rate::Share(0.05),
                 salts,
             });
             let curves = sampled(&input, &plan);
