@@ -407,7 +407,7 @@ fn smaller_sizes_that_were_not_tried_are_named() {
 #[test]
 fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
     let common = ["buffer.capacity_bytes=8MiB", "host.queue_depth=4096"];
-    let devices: [&[&str]; 5] = [
+    let devices: [&[&str]; 4] = [
         &["flash.dies=4"],
         &["flash.dies=8", "flash.channels=2"],
         &[
@@ -420,11 +420,6 @@ fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
             "flash.channels=2",
             "flash.planes_per_die=1",
             "flash.program_unit=8",
-        ],
-        &[
-            "flash.dies=4",
-            "flash.parallel_units=4",
-            "flash.planes_per_die=4",
         ],
     ];
     for pairs in devices {
