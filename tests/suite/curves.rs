@@ -14,7 +14,7 @@ fn held(trace: &str) {
     let plan = CurvePlan {
         settings: settings.clone(),
         buffers: None,
-        sizes: None,
+        sizes: Some(vec!["all".to_owned()]),
         sampling: None,
     };
     let curves = curve(&input, &plan, &Effort::default()).unwrap();

@@ -65,6 +65,9 @@ pub struct SchemeRow {
     pub build: &'static Build,
 }
 
+/// The family of bounds.
+const BOUND: &str = "bound";
+
 impl core::fmt::Debug for SchemeRow {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         formatter
@@ -75,6 +78,12 @@ impl core::fmt::Debug for SchemeRow {
 }
 
 impl SchemeRow {
+    /// Whether it says what no device can do better, and is no scheme that a device could have.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.family == BOUND
+    }
+
     /// Makes the scheme with the defaults of its parameters, for a buffer made from `config` over one die.
     ///
     /// # Panics

@@ -1,6 +1,7 @@
 //! `destage crash`: a program on a device whose power fails, again and again.
 
 use clap::ArgMatches;
+use destage::words::for_shell;
 use destage_serve::crash::{CrashError, FileSystem, Moment, Round, Stop, Trial};
 
 use crate::choices;
@@ -179,24 +180,15 @@ fn again(moment: Moment, seed: u64) -> String {
                 "--cuts 1 --seed {seed} --{} {number} --",
                 key.replace('_', "-")
             ));
-            line.extend(words.by_ref().map(quoted));
+            line.extend(words.by_ref().map(|word| for_shell(&word)));
         } else if OF_CUTS.contains(&&*word) {
             words.next();
         } else if !OF_CUTS.iter().any(|option| {
             let value = word.strip_prefix(option);
             value.is_some_and(|value| value.starts_with('='))
         }) {
-            line.push(quoted(word));
+            line.push(for_shell(&word));
         }
     }
     line.join(" ")
-}
-
-/// `word` as a shell takes it.
-fn quoted(word: String) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=./:,+%@".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word;
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

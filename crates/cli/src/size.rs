@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
     let mut answers = work.carry_out(|effort| size(&input, &plan, effort))?;
     work.sign(&mut answers.manifest);
     let found = answers.answers.iter().map(|answer| answer.record.clone());
-    let records: Vec<Record> = found.chain(answers.missed.iter().cloned()).collect();
+    let others = answers.missed.iter().chain(&answers.failed);
+    let records: Vec<Record> = found.chain(others.cloned()).collect();
     let conclusion = answers.conclusions();
     let content = |form| match form {
         Form::Json => answers.to_json().into_bytes(),
@@ -47,7 +48,9 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         let words = conclusion.join("\n");
         format!("{heading}\n\n{words}\n\n{}", table(&answers))
     };
-    work.deliver(&records, content, text)
+    let again = answers.twice_the_load.iter().chain(&answers.second_half);
+    let runs: Vec<Record> = records.iter().chain(again).cloned().collect();
+    work.deliver(&runs, content, text)
 }
 
 /// Those of `records` that ran on the device of the best one: what only said where to look has none.
@@ -75,7 +78,11 @@ fn table(answers: &Answers) -> String {
         };
         (&answer.record, reached)
     });
-    for (record, reached) in found.chain(answers.missed.iter().map(|record| (record, "no"))) {
+    let bounds = answers.bounds.iter();
+    let bounds = bounds.map(|answer| (&answer.record, "a bound"));
+    let missed = answers.missed.iter().map(|record| (record, "no"));
+    let failed = answers.failed.iter().map(|record| (record, "failed"));
+    for (record, reached) in found.chain(bounds).chain(missed).chain(failed) {
         let size = record.capacity().map_or("-".to_owned(), numbers::size);
         let numbers = answers.goals.iter().map(|goal| {
             let number = record.metrics.get(&goal.metric);

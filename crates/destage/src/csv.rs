@@ -7,6 +7,7 @@ use destage_sim::metrics::METRICS;
 
 use crate::record::Record;
 use crate::study::rows::Rows;
+use crate::words;
 
 /// What `*` stands for in the name of a metric.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
@@ -39,7 +40,8 @@ pub(crate) fn line(fields: &[String]) -> String {
     format!("{}\n", fields.join(","))
 }
 
-/// The trace and all [`Columns`], and `error` if any run failed. What a run does not have is an empty cell.
+/// The trace and all [`Columns`], `warnings` if there are some of any run, and `error` if any run failed. What a run does not have is
+/// an empty cell.
 #[must_use]
 pub fn runs(records: &[Record]) -> String {
     let Columns {
@@ -55,12 +57,18 @@ pub fn runs(records: &[Record]) -> String {
         text.push(',');
         text.push_str(name);
     }
+    let warnings = |record: &Record| words::warnings(std::slice::from_ref(record)).join("; ");
+    let warnings: Vec<String> = records.iter().map(warnings).collect();
+    let any_warned = warnings.iter().any(|text| !text.is_empty());
+    if any_warned {
+        text.push_str(",warnings");
+    }
     let any_failed = records.iter().any(|record| record.error.is_some());
     if any_failed {
         text.push_str(",error");
     }
     text.push('\n');
-    for record in records {
+    for (record, warnings) in records.iter().zip(warnings) {
         text.push_str(&quoted(&record.trace));
         for name in &parameters {
             text.push(',');
@@ -70,6 +78,10 @@ pub fn runs(records: &[Record]) -> String {
             text.push(',');
             let number = record.metrics.get(name);
             text.push_str(&number.map(|number| number.to_string()).unwrap_or_default());
+        }
+        if any_warned {
+            text.push(',');
+            text.push_str(&quoted(&warnings));
         }
         if any_failed {
             let error = record.error.as_ref().map(ToString::to_string);

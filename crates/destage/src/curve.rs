@@ -9,7 +9,7 @@ use std::time::Instant;
 use destage_base::parameter::Value;
 use destage_sim::curve::{Curve as EverySize, OnePass};
 use destage_sim::run::RunResult;
-use destage_sim::settings::Settings;
+use destage_sim::settings::{Config, Settings};
 use destage_trace::page_bits::PageBits;
 use destage_trace::{Operation, Request};
 use serde_core::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -24,6 +24,7 @@ use crate::json;
 use crate::manifest::Manifest;
 use crate::progress::Counter;
 use crate::record::Record;
+use crate::results::add_warnings;
 use crate::sampled::{Asked, Rate, SampledHow, SampledPoint, Sampling, for_error, points};
 
 /// Pages of the smallest buffer where no sizes are given.
@@ -32,6 +33,8 @@ const FIRST_PAGES: u64 = 64;
 const SIZES: usize = 24;
 /// The largest of them, in pages: of an input that writes more no more has to be known.
 pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
+/// Asks for every size.
+const ALL: &str = "all";
 const CAPACITY: &str = "buffer.capacity_bytes";
 
 /// What curves are asked for.
@@ -42,7 +45,7 @@ pub struct CurvePlan {
     /// Schemes as in [`Grid::buffers`]; none: that of the settings.
     pub buffers: Option<Vec<String>>,
     /// Sizes as in [`Grid::sizes`]; none: 24 at most, from 64 pages on, by steps of a half and a third in turn, up to as
-    /// many pages as are ever written.
+    /// many pages as are ever written. `all` alone: every size at which anything changes, where one pass gives all of them.
     pub sizes: Option<Vec<String>>,
     /// Points are estimated from samples; none: they are exact.
     pub sampling: Option<Sampling>,
@@ -76,15 +79,14 @@ pub struct Curve {
 enum Points {
     /// Of runs, by size; a scheme that keeps no pages has one.
     Runs(Vec<Record>),
-    /// Of one pass: what a run would be called, and the sizes that were asked for, in pages, if any were.
+    /// Of one pass: what a run would be called, and its sizes in pages; none: every size at which something changes.
     OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u32>>),
     /// Of samples, by size.
     Sampled(Vec<SampledPoint>),
 }
 
 impl Curve {
-    /// Its points: a record a size, ascending. From one pass, and if no sizes were asked for, every size at which something
-    /// changes.
+    /// Its points: a record a size, ascending. If all sizes were asked for, every one at which something changes.
     pub fn points(&self) -> Box<dyn Iterator<Item = Record> + '_> {
         match &self.points {
             Points::Runs(records) => Box::new(records.iter().cloned()),
@@ -155,8 +157,12 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     };
     let page_bytes = first.config.typed.flash.page_bytes;
     let seed = first.config.typed.sim.seed;
+    let wants_all = plan.sizes.as_ref().is_some_and(|sizes| sizes[..] == [ALL]);
+    let sizes = plan.sizes.as_ref().filter(|_| !wants_all);
+    if wants_all {
+        check_all(plan, &schemes)?;
+    }
     if let Some(sampling) = &plan.sampling {
-        let sizes = plan.sizes.as_ref();
         let sizes = sizes.map(|sizes| bytes_of(&grid, sizes)).transpose()?;
         return sampled(input, &schemes, sizes.as_deref(), sampling, effort);
     }
@@ -165,7 +171,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         .map(|scheme| OnePass::new(&scheme.config, &input.name()))
         .collect();
     let runs = passes.iter().any(Option::is_none);
-    let finds_sizes = plan.sizes.is_none();
+    let finds_sizes = sizes.is_none();
     if runs && finds_sizes && !input.can_be_read_again() {
         return Err(Error::Input(format!(
             "{}: can be read only once, and the sizes of the buffer follow from it; expected sizes, or a regular file",
@@ -173,21 +179,17 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         )));
     }
     let mut facts = None;
-    let mut sizes = plan
-        .sizes
-        .as_ref()
-        .map(|sizes| bytes_of(&grid, sizes))
-        .transpose()?;
+    let mut sizes = sizes.map(|sizes| bytes_of(&grid, sizes)).transpose()?;
     if finds_sizes || !runs {
         let read = read(input, first, &mut passes, effort)?;
         facts = Some(read.facts);
-        sizes.get_or_insert_with(|| default_sizes(read.footprint, page_bytes));
+        sizes.get_or_insert_with(|| default_sizes(read.footprint, &first.config));
     } else {
         // One reading has to do for all: sizes were asked for, and are run.
         passes.iter_mut().for_each(|pass| *pass = None);
     }
     let sizes = sizes.unwrap_or_default();
-    let asked = plan.sizes.is_some().then(|| {
+    let shown = (!wants_all).then(|| {
         let pages = sizes.iter().map(|bytes| (bytes / page_bytes) as u32);
         pages.filter(|pages| *pages > 0).collect::<Vec<_>>()
     });
@@ -212,7 +214,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
                     explained: None,
                 };
                 let of = Record::new(input, &scheme, &scheme.config, Ok(none));
-                Points::OnePass(pass.finish().into(), Box::new(of), asked.clone())
+                Points::OnePass(pass.finish().into(), Box::new(of), shown.clone())
             }
             None => {
                 let own = |record: &&Record| record.buffer == scheme.buffer;
@@ -235,6 +237,23 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         curves,
         sampled: None,
     })
+}
+
+/// An error if not all of `schemes` have every size from one pass.
+fn check_all(plan: &CurvePlan, schemes: &[Combination]) -> Result<(), Error> {
+    let wrong = |why: &str| {
+        Err(Error::Input(format!(
+            "--sizes {ALL}: {why}; expected sizes, such as 1MiB..64MiB"
+        )))
+    };
+    if plan.sampling.is_some() {
+        return wrong("samples do not tell every size");
+    }
+    let needs_runs = |scheme: &&Combination| OnePass::new(&scheme.config, "").is_none();
+    match schemes.iter().find(needs_runs) {
+        Some(scheme) => wrong(&format!("{} takes a run for each size", scheme.buffer)),
+        None => Ok(()),
+    }
 }
 
 /// Curves of `schemes` from samples.
@@ -320,20 +339,36 @@ struct Read {
     facts: Facts,
 }
 
-/// Sizes in bytes, where `footprint` pages are written in all.
-pub(crate) fn default_sizes(footprint: u64, page_bytes: u64) -> Vec<u64> {
-    let footprint = footprint.max(1);
-    let mut pages = Vec::with_capacity(SIZES);
-    let mut next = FIRST_PAGES;
-    while next < footprint && pages.len() < SIZES - 1 {
-        pages.push(next);
-        next = match next.is_power_of_two() {
-            true => next / 2 * 3,
-            false => next / 3 * 4,
-        };
-    }
-    pages.push(footprint.min(next));
+/// Sizes in bytes, where `footprint` pages are written in all. The device of `config` keeps slots for pages whose program units
+/// wait: every size is larger than these, and the largest holds all that is written besides.
+pub(crate) fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
+    let held = u64::from(config.pages_in_units());
+    let pages = default_pages(footprint, held);
+    let page_bytes = config.typed.flash.page_bytes;
     pages.into_iter().map(|pages| pages * page_bytes).collect()
+}
+
+fn default_pages(footprint: u64, held: u64) -> Vec<u64> {
+    let largest = footprint.max(1) + held;
+    let grown = |pages: &u64| {
+        Some(match pages.is_power_of_two() {
+            true => pages / 2 * 3,
+            false => pages / 3 * 4,
+        })
+    };
+    let mut steps = std::iter::successors(Some(FIRST_PAGES), grown).filter(|pages| *pages > held);
+    let mut pages: Vec<u64> = steps
+        .by_ref()
+        .take(SIZES - 1)
+        .take_while(|pages| *pages < largest)
+        .collect();
+    // Of the largest input, the last step is the last size.
+    let last = match pages.len() {
+        few if few < SIZES - 1 => largest,
+        _ => steps.next().map_or(largest, |step| largest.min(step)),
+    };
+    pages.push(last);
+    pages
 }
 
 /// Feeds all of `input` to `passes`.
@@ -455,6 +490,7 @@ impl Serialize for Curves {
         if let Some(how) = &self.sampled {
             map.serialize_entry("sampled", &how.to_json())?;
         }
+        add_warnings(&mut map, &self.records())?;
         map.end()
     }
 }
@@ -518,11 +554,15 @@ mod tests {
 
     #[test]
     fn default_sizes_go_up_to_what_is_written() {
-        let pages = |footprint| default_sizes(footprint, 1);
+        let pages = |footprint| default_pages(footprint, 0);
         assert_eq!(pages(300), [64, 96, 128, 192, 256, 300]);
         assert_eq!(pages(5), [5]);
         let many = pages(1 << 40);
         assert_eq!((many.len(), many.last()), (24, Some(&MOST_PAGES)));
         assert_eq!((pages(MOST_PAGES), MOST_PAGES), (many, 96 << 11));
+        // A device that keeps 768 slots for itself has larger ones, and the last holds all that is written besides.
+        assert_eq!(default_pages(2000, 768), [1024, 1536, 2048, 2768]);
+        assert_eq!(default_pages(5, 768), [773]);
+        assert_eq!(default_pages(1 << 40, 768).len(), 24);
     }
 }

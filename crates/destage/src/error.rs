@@ -58,6 +58,12 @@ impl Error {
         Self::argument(name, Self::unknown(what, given, names))
     }
 
+    /// Whether a run that ended with it has no result because something is wrong, and not because no more of it was wanted.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        !matches!(self, Self::OutOfReach { .. })
+    }
+
     /// An [`Error::Input`] about `given`, which is none of `names`; the nearest is suggested.
     pub fn unknown<'a>(
         refusal: impl std::fmt::Display,

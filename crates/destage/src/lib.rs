@@ -96,7 +96,7 @@ pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
 pub use sampled::{Rate, SALTS, SampledHow, SampledPoint, Sampling, check_metric};
-pub use size::{Answer, Answers, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
+pub use size::{Answer, Answers, DumpEnergy, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, trace_metrics};
 pub use watch::{Watched, watch};

@@ -78,6 +78,11 @@ impl Manifest {
             }),
         );
         map.insert("wall_time_s".into(), json!(self.wall_time_s));
+        let warnings = self.inputs.iter().flat_map(Facts::warnings_of_simulation);
+        let warnings: Vec<String> = warnings.collect();
+        if !warnings.is_empty() {
+            map.insert("warnings".into(), json!(warnings));
+        }
         map
     }
 

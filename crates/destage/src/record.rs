@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use destage_base::parameter::Value;
+use destage_buffer::SchemeRow;
 use destage_sim::explain::Explained;
 use destage_sim::metrics::{Metrics, Number, require};
 use destage_sim::run::RunResult;
@@ -100,6 +101,16 @@ impl Record {
             self.metrics.get(rows::BUFFER_WRITE_HITS.name)?;
         }
         self.whole("buffer.capacity_bytes")
+    }
+
+    /// Whether its scheme is a bound, which no device can have.
+    #[must_use]
+    pub fn is_of_bound(&self) -> bool {
+        let kind = match self.parameters.get("buffer.kind") {
+            Some(Value::Text(kind)) => kind,
+            _ => return false,
+        };
+        destage_buffer::registry::find(kind).is_some_and(SchemeRow::is_bound)
     }
 
     /// Page writes that found their page buffered, over all page writes, in percent.

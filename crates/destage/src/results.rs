@@ -4,7 +4,7 @@ use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::manifest::Manifest;
 use crate::record::Record;
-use crate::{csv, explained, json};
+use crate::{csv, explained, json, words};
 
 /// The result of one run.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Results {
 }
 
 impl Outcome {
-    /// `{"manifest", "parameters", "metrics"}`, and `"explained"` if that was asked: what `destage run --json` prints.
+    /// `{"manifest", "parameters", "metrics"}`, `"warnings"` if there are some, and `"explained"` if that was asked: what `destage run --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(self)
@@ -45,7 +45,7 @@ impl Results {
     }
 
     /// `{"manifest", "runs": [{"trace", "buffer", "ftl", "parameters", "metrics"}]}`: what `destage compare --json` prints. A run that
-    /// failed has no metrics, and an `"error"`.
+    /// failed has no metrics, and an `"error"`. `"warnings"` are of all runs, if there are some.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(self)
@@ -64,6 +64,7 @@ impl Serialize for Outcome {
         map.serialize_entry("manifest", &self.manifest.single())?;
         map.serialize_entry("parameters", &json::parameters(&self.record.parameters))?;
         map.serialize_entry("metrics", &json::metrics(&self.record.metrics))?;
+        add_warnings(&mut map, std::slice::from_ref(&self.record))?;
         if let Some(explained) = &self.record.explained {
             map.serialize_entry("explained", &explained::to_json(explained))?;
         }
@@ -76,6 +77,18 @@ impl Serialize for Results {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("manifest", &self.manifest.many())?;
         map.serialize_entry("runs", &self.runs)?;
+        add_warnings(&mut map, &self.runs)?;
         map.end()
+    }
+}
+
+/// What a reader of the numbers of `records` has to know, if there is something; what is odd about inputs stands in the manifest.
+pub(crate) fn add_warnings<M: SerializeMap>(
+    map: &mut M,
+    records: &[Record],
+) -> Result<(), M::Error> {
+    match words::warnings(records) {
+        none if none.is_empty() => Ok(()),
+        warnings => map.serialize_entry("warnings", &warnings),
     }
 }

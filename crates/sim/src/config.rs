@@ -422,6 +422,10 @@ impl Config {
     /// Whether what is read enters the buffer.
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
+        // A scheme that knows the writes to come is made of these alone, and only for a run.
+        if self.scheme.needs_future {
+            return false;
+        }
         let buffer = self.buffer(false, &Prepass::default());
         buffer.is_ok_and(|buffer| buffer.allocates_reads())
     }

@@ -52,6 +52,7 @@ pub mod power;
 pub mod precondition;
 pub mod prepass;
 pub mod profiles;
+pub mod programs;
 mod queue;
 pub mod queues;
 mod ranks;

@@ -13,7 +13,22 @@ use crate::error::SimError;
 use crate::parameters::{Dispatch, Suspend};
 
 /// What makes commands be timed one by one.
-const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, ftl.map_unit_bytes, flash.suspend, flash.cache_read, flash.cache_program, flash.dispatch, ftl.kind=pslc with flash.order";
+const ONE_BY_ONE: [&str; 14] = [
+    "flash.channels",
+    "flash.command_ns",
+    "flash.status_ns",
+    "flash.read_factors",
+    "flash.program_factors",
+    "flash.read_times_us",
+    "flash.program_times_us",
+    "flash.program_unit",
+    "flash.program_passes",
+    "ftl.map_unit_bytes",
+    "flash.suspend",
+    "flash.cache_read",
+    "flash.cache_program",
+    "flash.dispatch",
+];
 
 /// The most types of page: cells of four bits.
 const MOST_TYPES: usize = 4;
@@ -155,8 +170,10 @@ impl Config {
         })
     }
 
-    /// Slots of the buffer that are kept for pages whose units wait: the most that can.
-    pub(crate) fn pages_in_units(&self) -> u32 {
+    /// Slots of the buffer that a run with a clock keeps for pages whose program units wait for their other pages: the most that can
+    /// wait. A buffer that keeps pages has more slots than these.
+    #[must_use]
+    pub fn pages_in_units(&self) -> u32 {
         let flash = &self.typed.flash;
         // Blocks of a die that the host's pages go to at a time.
         let open = match flash.copy_back {
@@ -197,9 +214,25 @@ impl Config {
         match self.times_commands() {
             false => Ok(()),
             true => Err(SimError::Config(format!(
-                "{ONE_BY_ONE}: {done} only where commands are not timed one by one; expected their defaults"
+                "{}: {done} only where commands are not timed one by one; expected their defaults",
+                self.one_by_one().join(", ")
             ))),
         }
+    }
+
+    /// The parameters that make commands be timed one by one, those of them that are set.
+    fn one_by_one(&self) -> Vec<String> {
+        let chosen = self.chosen();
+        let is_set = |key: &&&str| chosen.contains_key(**key);
+        let mut keys: Vec<String> = ONE_BY_ONE
+            .iter()
+            .filter(is_set)
+            .map(|key| (*key).to_owned())
+            .collect();
+        if self.ftl_row.has_cell_modes && chosen.contains_key("flash.order") {
+            keys.push(format!("ftl.kind={} with flash.order", self.ftl_row.name));
+        }
+        keys
     }
 
     /// What does not fit together.
@@ -259,8 +292,9 @@ impl Config {
         }
         if flash.parallel_units > 1 && self.times_commands() {
             return refuse(format!(
-                "flash.parallel_units = {}: its commands are not timed one by one; expected 1, or the defaults of {ONE_BY_ONE}",
-                flash.parallel_units
+                "flash.parallel_units = {}: its commands are not timed one by one; expected 1, or the defaults of {}",
+                flash.parallel_units,
+                self.one_by_one().join(", ")
             ));
         }
         if flash.parallel_units > 1 && flash.order != ServiceOrder::Arrival {
@@ -303,6 +337,23 @@ mod tests {
         assert_eq!(ns(&media.cells.read), [56_500, 77_500, 106_000]);
         assert_eq!(ns(&media.cells.program), [820_500, 2_225_000, 5_734_000]);
         assert_eq!((media.channels, media.dies_per_channel), (8, 8));
+    }
+
+    #[test]
+    fn what_keeps_commands_from_being_summed_is_named_where_it_is_set() {
+        let refusal = |profile: &str| {
+            let mut settings = Settings::new();
+            settings.load_profile(profile).unwrap();
+            let config = settings.resolve().unwrap();
+            config
+                .check_whole_steps("bytes are moved")
+                .err()
+                .map(|error| error.to_string())
+        };
+        let said = refusal("enterprise-tlc").unwrap();
+        let named = "flash.channels, flash.program_unit, flash.suspend: bytes are moved only";
+        assert!(said.contains(named), "{said}");
+        assert_eq!(refusal("tlc"), None);
     }
 
     #[test]

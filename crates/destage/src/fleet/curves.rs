@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use destage_sim::settings::{Origin, Settings};
+use destage_sim::settings::{Config, Origin, Settings};
 use destage_trace::request::SECTOR_BYTES;
 use serde_json::{Map, Value, json};
 
@@ -117,7 +117,7 @@ impl Fleet {
             return Err(Error::Internal("a grid has no combination".to_owned()));
         };
         let page_bytes = first.config.typed.flash.page_bytes;
-        let sizes = self.sizes(&of_own, plan.sizes.as_deref(), page_bytes)?;
+        let sizes = self.sizes(&of_own, plan.sizes.as_deref(), &first.config)?;
         let in_all = shared_sizes(&sizes, volumes.len());
         let mut units = Vec::new();
         for (scheme, (own, shared)) in each.iter().zip(&together).enumerate() {
@@ -158,8 +158,9 @@ impl Fleet {
         &self,
         grid: &Grid,
         items: Option<&[String]>,
-        page_bytes: u64,
+        config: &Config,
     ) -> Result<Vec<u64>, Error> {
+        let page_bytes = config.typed.flash.page_bytes;
         let volumes = &self.contents.volumes;
         let most = (PAGES_MAX * page_bytes).min(BYTES_MAX) / volumes.len() as u64;
         let Some(items) = items else {
@@ -170,7 +171,7 @@ impl Fleet {
                 written.min(file.end_sector.div_ceil(sectors))
             };
             let largest = volumes.iter().map(|volume| pages(&volume.file)).max();
-            let mut sizes = default_sizes(largest.unwrap_or(0), page_bytes);
+            let mut sizes = default_sizes(largest.unwrap_or(0), config);
             sizes.retain(|size| *size <= most);
             return Ok(sizes);
         };

@@ -37,7 +37,7 @@ impl Content {
     /// Of a `document`, which is taken apart; none if it holds no results.
     pub(super) fn of(document: &mut Value) -> Option<Self> {
         let fields = document.as_object_mut()?;
-        let manifest = fields.remove("manifest")?;
+        let mut manifest = fields.remove("manifest")?;
         let has = |name: &str| fields.contains_key(name);
         let mut content = match () {
             () if has("claims") => reproduction(fields),
@@ -51,6 +51,17 @@ impl Content {
             () => return None,
         };
         content.origin = origin(&manifest);
+        let of_inputs = manifest
+            .as_object_mut()
+            .and_then(|map| map.remove("warnings"));
+        content
+            .notes
+            .extend(sentences(of_inputs).iter().map(|text| format!("{text}.")));
+        if let Some(command) = manifest.get_mut("command") {
+            let typed = sentences(Some(command.take()));
+            let typed: Vec<String> = typed.iter().map(|word| words::for_shell(word)).collect();
+            *command = json!(typed.join(" "));
+        }
         content.data["manifest"] = manifest;
         Some(content)
     }
@@ -224,6 +235,7 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
             });
         }
     }
+    content.notes = sentences(fields.remove("warnings"));
     if let Some(how) = fields.remove("sampled") {
         content.notes.push(format!(
             "Estimated from {} samples of {} % of the blocks each; a whisker is where the value lies with 95 % certainty. Response times are not sampled.",
@@ -303,7 +315,13 @@ fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
             ..Row::default()
         }
     };
-    let rows: Vec<Row> = reached.chain(missed).map(row).collect();
+    let bounds = list(fields.remove("bounds")).into_iter();
+    let bounds = bounds.map(|answer| (answer, "a bound"));
+    let failed = list(fields.remove("failed")).into_iter();
+    let failed = failed.map(|answer| (answer, "failed"));
+    let all = reached.chain(bounds).chain(missed).chain(failed);
+    let rows: Vec<Row> = all.map(row).collect();
+    content.notes = sentences(fields.remove("warnings"));
     content.data["table"] = table::json(&rows);
     content.with(fields, &["goals"])
 }

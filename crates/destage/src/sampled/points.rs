@@ -44,7 +44,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) schemes: &'a [Combination],
     /// The sizes in bytes, ascending; none: what the caller makes of the number of pages that are written.
     pub(crate) sizes: Option<&'a [u64]>,
-    pub(crate) sizes_of: fn(u64, u64) -> Vec<u64>,
+    pub(crate) sizes_of: fn(u64, &Config) -> Vec<u64>,
     /// The share that each sample has, and how many there are.
     pub(crate) rate: f64,
     pub(crate) salts: u32,
@@ -108,7 +108,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     }
     let mut sizes = match asked.sizes {
         Some(sizes) => sizes.to_vec(),
-        None => (asked.sizes_of)(footprint, page_bytes),
+        None => (asked.sizes_of)(footprint, &schemes[0].config),
     };
     let runs = runs(asked, &schemes, &divisions, &sizes)?;
     let mut measured: Vec<Measured> = Vec::with_capacity(runs.len());
@@ -128,7 +128,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
         });
         let largest = f64::from(largest.max().unwrap_or(1));
         let footprint = (largest / splitters[0].samples().rate()) as u64;
-        sizes = (asked.sizes_of)(footprint, page_bytes);
+        sizes = (asked.sizes_of)(footprint, &schemes[0].config);
     }
     let gathered = Gathered {
         asked,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use destage_base::parameter::CountOrAuto;
+use destage_base::parameter::{CountOrAuto, Value};
 use destage_sim::limits::Demand;
 use destage_sim::metrics::{MetricRow, Number, rows};
 use destage_sim::sample::is_estimated;
@@ -34,6 +34,8 @@ const OF_BUFFER: [&MetricRow; 7] = [
 /// Metrics of flash that follow from what the buffer gives it.
 const OF_PROGRAMS: [&MetricRow; 3] = [rows::WAF_BYTES, rows::WAF_HOST, rows::FLASH_PROGRAMS];
 
+const CAPACITY: &str = "buffer.capacity_bytes";
+
 /// Of the pages that are free, how many may be written before the flash collects garbage: its dies are not used evenly, and none
 /// waits until it is full.
 const WRITTEN_OF_FREE: f64 = 0.5;
@@ -57,26 +59,35 @@ impl Goal {
 
     /// Whether no run without a clock tells its metric.
     pub(super) fn is_of_times(&self) -> bool {
-        Kind::of(&self.metric, false) == Kind::Excerpt
+        Kind::of(&self.metric, false, false) == Kind::Excerpt
     }
 }
 
-/// Whether flash is likely to collect garbage in a run of `whole` under `config`.
-fn collects_garbage(whole: &Whole, config: &Config) -> bool {
+/// Whether what flash programs depends on more than what the buffer gives it in a run of `whole` under `config`.
+fn flash_matters(whole: &Whole, config: &Config) -> bool {
     // Runs say why there can be no such device.
     let free = config.free_pages().unwrap_or(0);
     whole.demand.page_writes as f64 > free as f64 * WRITTEN_OF_FREE
 }
 
 impl Kind {
-    /// By which runs `metric` is foreseen, of flash that `collects` garbage.
-    fn of(metric: &str, collects: bool) -> Self {
+    /// By which runs `metric` is foreseen; `garbage` says whether flash collects some, and `units` whether pages wait in the buffer
+    /// for the rest of their program units, which only a layer that fills blocks page after page has.
+    fn of(metric: &str, garbage: bool, units: bool) -> Self {
         let is = |row: &&MetricRow| row.name == metric;
         match () {
-            () if OF_BUFFER.iter().any(is) => Self::Buffer,
-            () if OF_PROGRAMS.iter().any(is) && !collects => Self::Buffer,
+            () if OF_BUFFER.iter().any(is) && !units => Self::Buffer,
+            () if OF_PROGRAMS.iter().any(is) && !garbage && !units => Self::Buffer,
             () if is_estimated(metric) => Self::Counts,
             () => Self::Excerpt,
+        }
+    }
+
+    /// What is asked where runs of this kind fail and full runs do not.
+    fn next(self) -> Self {
+        match self {
+            Self::Buffer => Self::Counts,
+            Self::Counts | Self::Excerpt => Self::Excerpt,
         }
     }
 }
@@ -106,32 +117,58 @@ impl Forecast {
         let mut all: Vec<Self> = Vec::new();
         let all_sizes = || candidates.iter().filter_map(|sizes| sizes.first());
         let device = &candidates[0][0].config;
-        let collects = goals.iter().any(Goal::is_of_programs) && collects_garbage(whole, device);
+        let garbage = goals.iter().any(Goal::is_of_programs) && flash_matters(whole, device);
+        let units = device.pages_in_units() > 0;
         for (index, goal) in goals.iter().enumerate() {
-            let kind = Kind::of(&goal.metric, collects);
+            let kind = Kind::of(&goal.metric, garbage, units);
             if let Some(known) = all.iter_mut().find(|known| known.kind == kind) {
                 known.goals.push(index);
                 continue;
             }
-            all.push(Self {
+            let mut forecast = Self {
                 kind,
                 goals: vec![index],
-                input: match kind {
-                    Kind::Excerpt => whole.excerpt(),
-                    Kind::Counts => whole.input.clone(),
-                    // What reads of pages that are never written tell it, no buffer remembers but one that they enter.
-                    Kind::Buffer if all_sizes().any(|size| size.config.allocates_reads()) => {
-                        whole.input.clone()
-                    }
-                    Kind::Buffer => whole.of_written_pages(),
-                },
+                input: kind.input(whole, all_sizes().any(|size| size.config.allocates_reads())),
                 demand: whole.demand,
                 page_bytes: device.typed.flash.page_bytes,
                 settings: kind.settings(settings)?,
                 known: vec![BTreeMap::new(); candidates.len()],
-            });
+            };
+            // Settings that do not go with runs of a kind are asked for in runs of the next one.
+            let first: Vec<At> = (0..candidates.len()).map(|scheme| (scheme, 0)).collect();
+            while forecast.is_of_counts() && forecast.combinations(candidates, &first).is_err() {
+                forecast.take_next_kind(whole, settings)?;
+            }
+            all.push(forecast);
         }
         Ok(all)
+    }
+
+    /// Makes it one of the next kind, without anything known: runs of its kind fail, and full runs do not.
+    pub(super) fn take_next_kind(
+        &mut self,
+        whole: &Whole,
+        settings: &Settings,
+    ) -> Result<(), Error> {
+        let kind = self.kind.next();
+        if kind != self.kind {
+            self.kind = kind;
+            self.input = kind.input(whole, true);
+            self.settings = kind.settings(settings)?;
+            self.known.iter_mut().for_each(BTreeMap::clear);
+        }
+        Ok(())
+    }
+
+    /// Whether its run for a place of a scheme failed.
+    pub(super) fn has_failed(&self, (scheme, place): At) -> bool {
+        let known = self.known[scheme].get(&place);
+        known.is_some_and(|record| record.error.is_some())
+    }
+
+    /// Forgets all of `scheme`; those behind it move up.
+    pub(super) fn remove(&mut self, scheme: usize) {
+        self.known.remove(scheme);
     }
 
     /// Whether it is of the whole input.
@@ -199,6 +236,12 @@ impl Forecast {
             let Some(mut combination) = own.pop() else {
                 return Err(Error::Internal("a grid has no combination".to_owned()));
             };
+            // Without a clock no page waits for its program unit, and the slots for such pages are no room.
+            let held = u64::from(full.config.pages_in_units()) * self.page_bytes;
+            if held > 0 && full.config.keeps_pages() {
+                let room = Value::Integer(full.capacity() - held);
+                combination.config.set(CAPACITY, room);
+            }
             // The device is known, and is not looked for again.
             if let CountOrAuto::Count(blocks) = full.config.typed.flash.blocks_per_plane {
                 combination.config = combination.config.with_blocks(blocks);
@@ -218,7 +261,7 @@ impl Forecast {
     ) -> Option<f64> {
         let record = self.known[scheme]
             .get(&place)
-            .filter(|_| self.goals.contains(&index))?;
+            .filter(|record| self.goals.contains(&index) && record.error.is_none())?;
         Some(self.of(&goals[index].metric, record))
     }
 
@@ -244,15 +287,19 @@ impl Forecast {
     /// What is known of `scheme` at `place`, with a `factor` for each of the goals, if that is of all the input.
     pub(super) fn record(
         &self,
+        candidates: &[Vec<Combination>],
         goals: &[Goal],
-        scheme: usize,
-        place: usize,
+        (scheme, place): At,
         factor: impl Fn(usize) -> f64,
     ) -> Option<Record> {
-        let known = self.known[scheme].get(&place)?;
+        let known = self.known[scheme]
+            .get(&place)
+            .filter(|known| known.error.is_none())?;
         let is_all = self.kind != Kind::Excerpt && self.goals.len() == goals.len();
         is_all.then(|| {
             let mut record = known.clone();
+            let capacity = Value::Integer(candidates[scheme][place].capacity());
+            record.parameters.insert(CAPACITY.to_owned(), capacity);
             let foreseen = self.goals.iter().filter_map(|index| {
                 let metric = &goals[*index].metric;
                 let value = self.of(metric, known) * factor(*index);
@@ -269,6 +316,16 @@ impl Forecast {
 }
 
 impl Kind {
+    /// What such runs read; `enters` says whether a page that is read may enter a buffer.
+    fn input(self, whole: &Whole, enters: bool) -> Input {
+        match self {
+            Self::Excerpt => whole.excerpt(),
+            // What reads of pages that are never written tell it, no buffer remembers but one that they enter.
+            Self::Buffer if !enters => whole.of_written_pages(),
+            Self::Buffer | Self::Counts => whole.input.clone(),
+        }
+    }
+
     /// Those of such runs, for full runs with `settings`.
     fn settings(self, settings: &Settings) -> Result<Settings, Error> {
         let mut cheap = settings.clone();

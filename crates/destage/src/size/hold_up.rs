@@ -1,20 +1,31 @@
 //! What it takes to save the buffer when the power fails.
 
 use destage_sim::settings::Config;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A capacitor is charged to this, in volts.
 const FROM_V: f64 = 5.0;
 /// The device runs down to this, in volts.
 const TO_V: f64 = 3.0;
+/// The energy of a program is that of flash whose program takes as long, in milliseconds, where nobody gives another energy.
+const DEFAULT_PROGRAM_MS: f64 = 0.2;
 
-/// Programming all pages of a full buffer, on all dies side by side. What the layer has to clean before comes on top.
+/// Programming all pages of a full buffer. What the layer has to clean before comes on top.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HoldUp {
-    /// How long it takes, in milliseconds.
+    /// How long it takes, in milliseconds, with the channels, planes and program units of the device.
     pub dump_ms: f64,
-    /// What it uses, in joules: `flash.program_uj` and `flash.transfer_uj_per_byte` for each page.
-    pub energy_j: f64,
+    /// How long one program takes, in milliseconds.
+    pub program_ms: f64,
+    /// What it uses; none if the energy of a program is the default's, which is that of flash with other times.
+    pub energy: Option<DumpEnergy>,
+}
+
+/// The energy that a dump uses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DumpEnergy {
+    /// `flash.program_uj` for each program and `flash.transfer_uj_per_byte` for each byte, in joules.
+    pub joules: f64,
     /// A capacitor that holds so much between 5 V and 3 V, in farads.
     pub capacitance_f: f64,
 }
@@ -27,24 +38,32 @@ impl HoldUp {
         }
         let flash = &config.typed.flash;
         let pages = bytes / flash.page_bytes;
-        let page_us = flash.program_us + flash.page_bytes as f64 * flash.transfer_ns_per_byte / 1e3;
-        let on_a_die = pages.div_ceil(u64::from(flash.dies));
-        let page_uj = flash.program_uj + flash.page_bytes as f64 * flash.transfer_uj_per_byte;
-        let energy_j = pages as f64 * page_uj / 1e6;
+        let programs = config.programs();
+        let is_given = config.chosen().contains_key("flash.program_uj");
+        let is_default_flash = (programs.program_ms - DEFAULT_PROGRAM_MS).abs() < 1e-6;
+        let sector_bytes = 512 + u64::from(flash.spare_bytes_per_sector);
+        let crossing = (pages * flash.page_bytes / 512 * sector_bytes) as f64;
+        let programming = programs.count(pages) as f64 * flash.program_uj;
+        let joules = (programming + crossing * flash.transfer_uj_per_byte) / 1e6;
         Some(Self {
-            dump_ms: on_a_die as f64 * page_us / 1e3,
-            energy_j,
-            capacitance_f: 2.0 * energy_j / (FROM_V * FROM_V - TO_V * TO_V),
+            dump_ms: programs.time_ms(pages),
+            program_ms: programs.program_ms,
+            energy: (is_given || is_default_flash).then(|| DumpEnergy {
+                joules,
+                capacitance_f: 2.0 * joules / (FROM_V * FROM_V - TO_V * TO_V),
+            }),
         })
     }
 
     pub(super) fn to_json(self) -> Value {
-        json!({
-            "dump_ms": self.dump_ms,
-            "energy_j": self.energy_j,
-            "capacitance_f": self.capacitance_f,
-            "from_v": FROM_V,
-            "to_v": TO_V,
-        })
+        let mut map = Map::new();
+        map.insert("dump_ms".to_owned(), json!(self.dump_ms));
+        if let Some(energy) = self.energy {
+            map.insert("energy_j".to_owned(), json!(energy.joules));
+            map.insert("capacitance_f".to_owned(), json!(energy.capacitance_f));
+            map.insert("from_v".to_owned(), json!(FROM_V));
+            map.insert("to_v".to_owned(), json!(TO_V));
+        }
+        Value::Object(map)
     }
 }

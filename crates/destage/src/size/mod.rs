@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use self::forecast::Forecast;
 pub use self::goal::Goal;
-pub use self::hold_up::HoldUp;
+pub use self::hold_up::{DumpEnergy, HoldUp};
 use self::search::{Found, Range, Search};
 use self::whole::Whole;
 use crate::compare::{Effort, compare};
@@ -28,6 +28,7 @@ use crate::input::Input;
 use crate::json;
 use crate::manifest::Manifest;
 use crate::record::Record;
+use crate::results::add_warnings;
 
 /// The schemes that are tried if none are named: those of the papers, and the usual baseline.
 pub const SIZED_SCHEMES: [&str; 8] = [
@@ -75,15 +76,21 @@ pub struct Answers {
     /// Those that reach the goals, the smallest first; of equal sizes the one that reaches the first goal best. The sizes of the
     /// first two are their smallest; those behind them reach the goals at a size that was tried, or seem to.
     pub answers: Vec<Answer>,
+    /// Bounds that reach the goals, the smallest first: what no device can have, and nobody can choose.
+    pub bounds: Vec<Answer>,
     /// Of goals about response times, if it is not known which scheme is the next best: the one that came nearest to the goals at the
     /// best one's size. If it is among the answers it is the second one.
     pub nearest: Option<String>,
     /// Those that do not, at the largest size that was tried.
     pub missed: Vec<Record>,
-    /// The best answer at twice the load, if the input's times play a part.
+    /// Schemes of which a run failed, with that run and its error: it is not known whether they reach the goals.
+    pub failed: Vec<Record>,
+    /// The best answer at twice the load, if the input's times play a part. Its run may have failed.
     pub twice_the_load: Option<Record>,
-    /// The best answer on the second half of the input, if its length is known.
+    /// The best answer on the second half of the input, if its length is known. Its run may have failed.
     pub second_half: Option<Record>,
+    /// By scheme, sizes in bytes that are smaller than the best answer and were not tried: a larger buffer is taken to do better.
+    pub untried: Vec<(String, Vec<u64>)>,
     /// What it takes to save the best answer's buffer; none without flash.
     pub hold_up: Option<HoldUp>,
     /// Sizes that could be answered, in bytes.
@@ -129,36 +136,49 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let sizes = capacities(&every);
     let mut candidates = by_scheme(every);
     whole.fit(&mut candidates, effort)?;
-    let forecasts = Forecast::all(&whole, &plan.settings, &candidates, &plan.goals)?;
-    let mut search = Search {
-        goals: &plan.goals,
-        whole: &whole,
-        candidates: &candidates,
-        keeps_pages: candidates
-            .iter()
-            .map(|sizes| sizes[0].config.keeps_pages())
-            .collect(),
-        forecasts,
-        first: (0, 0),
-        glimpses: 0,
-        full: vec![BTreeMap::new(); candidates.len()],
-        known: candidates
-            .iter()
-            .map(|sizes| Range::of(sizes.len()))
-            .collect(),
-        nearest: None,
-        effort,
+    let grid = candidates.iter().map(Vec::len).sum();
+    // What no device can have is looked for by itself, and is no answer.
+    let is_bound = |sizes: &Vec<Combination>| sizes[0].config.scheme.is_bound();
+    let (of_bounds, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_bound);
+    if candidates.is_empty() {
+        return Err(Error::Input(
+            "--buffers: all of them are bounds, which no device can have; expected at least one other scheme".to_owned(),
+        ));
+    }
+    let bounds = match of_bounds.is_empty() {
+        true => None,
+        false => Some(searched(&whole, plan, of_bounds, effort)?),
     };
-    search.carry_out()?;
-    let (runs, ended, trials) = (search.runs(), search.ended(), search.trials());
-    let nearest = search
-        .nearest
-        .map(|scheme| candidates[scheme][0].buffer.clone());
+    let Searched {
+        found,
+        nearest,
+        untried,
+        spent,
+    } = searched(&whole, plan, candidates, effort)?;
+    let is_empty = found.answers.is_empty() && found.seeming.is_empty() && found.missed.is_empty();
+    if is_empty && !found.failed.is_empty() {
+        let failures = crate::words::failures(&found.failed);
+        return Err(Error::Input(failures.join("; ")));
+    }
     let Found {
         mut answers,
         mut seeming,
         missed,
-    } = search.found();
+        mut failed,
+    } = found;
+    let mut spent = spent;
+    let mut reached = Vec::new();
+    if let Some(bounds) = bounds {
+        spent = spent.and(&bounds.spent);
+        failed.extend(bounds.found.failed);
+        reached = bounds.found.answers;
+        sort(&mut reached, &plan.goals);
+    }
+    let Spent {
+        runs,
+        ended,
+        trials,
+    } = spent;
     sort(&mut answers, &plan.goals);
     sort(&mut seeming, &plan.goals);
     let best = answers.first().map(|(_, record)| record);
@@ -183,7 +203,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
             second_half = again(&plan.settings, &half)?;
         }
     }
-    let answer = |confirmed| {
+    let answer = |confirmed: bool| {
         move |(_, record): (usize, Record)| Answer {
             bytes: record.capacity().unwrap_or(0),
             record,
@@ -194,6 +214,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let answers = answers.chain(seeming.into_iter().map(answer(false)));
     Ok(Answers {
         answers: answers.collect(),
+        bounds: reached.into_iter().map(answer(true)).collect(),
         manifest: Manifest {
             command: Vec::new(),
             inputs: vec![whole.facts],
@@ -203,14 +224,87 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         goals: plan.goals.clone(),
         nearest,
         missed,
+        failed,
         twice_the_load,
         second_half,
+        untried,
         hold_up,
         sizes,
         runs,
         ended,
         trials,
-        grid: candidates.iter().map(Vec::len).sum(),
+        grid,
+    })
+}
+
+/// How many runs a search made; see [`Answers`].
+#[derive(Clone, Copy)]
+struct Spent {
+    runs: usize,
+    ended: usize,
+    trials: usize,
+}
+
+impl Spent {
+    fn and(self, other: &Self) -> Self {
+        Self {
+            runs: self.runs + other.runs,
+            ended: self.ended + other.ended,
+            trials: self.trials + other.trials,
+        }
+    }
+}
+
+/// What a search gave.
+struct Searched {
+    found: Found,
+    nearest: Option<String>,
+    untried: Vec<(String, Vec<u64>)>,
+    spent: Spent,
+}
+
+/// Searches among `candidates`.
+fn searched(
+    whole: &Whole,
+    plan: &SizePlan,
+    candidates: Vec<Vec<Combination>>,
+    effort: &Effort<'_>,
+) -> Result<Searched, Error> {
+    let forecasts = Forecast::all(whole, &plan.settings, &candidates, &plan.goals)?;
+    let mut search = Search {
+        goals: &plan.goals,
+        whole,
+        settings: &plan.settings,
+        keeps_pages: candidates
+            .iter()
+            .map(|sizes| sizes[0].config.keeps_pages())
+            .collect(),
+        forecasts,
+        first: (0, 0),
+        glimpses: 0,
+        full: vec![BTreeMap::new(); candidates.len()],
+        known: candidates
+            .iter()
+            .map(|sizes| Range::of(sizes.len()))
+            .collect(),
+        candidates,
+        nearest: None,
+        failed: Vec::new(),
+        effort,
+    };
+    search.carry_out()?;
+    let nearest = search
+        .nearest
+        .map(|scheme| search.candidates[scheme][0].buffer.clone());
+    Ok(Searched {
+        nearest,
+        untried: search.untried(),
+        spent: Spent {
+            runs: search.runs(),
+            ended: search.ended(),
+            trials: search.trials(),
+        },
+        found: search.found(),
     })
 }
 
@@ -243,7 +337,7 @@ fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     });
 }
 
-/// The run of the first of `combinations`; none if it gave no result.
+/// The run of the first of `combinations`, if there is one.
 fn one(
     input: &Input,
     combinations: &[Combination],
@@ -253,13 +347,12 @@ fn one(
         return Ok(None);
     };
     let results = compare(std::slice::from_ref(input), first, effort)?;
-    let run = results.runs.into_iter().next();
-    Ok(run.filter(|run| run.error.is_none()))
+    Ok(results.runs.into_iter().next())
 }
 
 impl Answers {
-    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "nearest", "missed", "sensitivity", "hold_up",
-    /// "runs", "ended", "trials", "grid"}`: what `destage size --json` prints.
+    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds", "nearest", "missed", "failed", "untried", "sensitivity",
+    /// "hold_up", "runs", "ended", "trials", "grid"}`: what `destage size --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Keys are text and numbers finite, so nothing can go wrong.
@@ -306,7 +399,9 @@ impl Serialize for Answers {
         ] {
             if let Some(record) = record {
                 let mut map = row(record);
-                map.insert("goals_hold".to_owned(), json!(self.hold_in(record)));
+                if record.error.is_none() {
+                    map.insert("goals_hold".to_owned(), json!(self.hold_in(record)));
+                }
                 sensitivity.insert(name.to_owned(), Value::Object(map));
             }
         }
@@ -315,14 +410,31 @@ impl Serialize for Answers {
         map.serialize_entry("goals", &goals)?;
         map.serialize_entry("conclusions", &self.conclusions())?;
         map.serialize_entry("answers", &answers.collect::<Vec<_>>())?;
+        if !self.bounds.is_empty() {
+            let bounds: Vec<_> = self.bounds.iter().map(|bound| row(&bound.record)).collect();
+            map.serialize_entry("bounds", &bounds)?;
+        }
         if let Some(nearest) = &self.nearest {
             map.serialize_entry("nearest", nearest)?;
         }
         map.serialize_entry("missed", &missed)?;
+        if !self.failed.is_empty() {
+            let failed: Vec<_> = self.failed.iter().map(row).collect();
+            map.serialize_entry("failed", &failed)?;
+        }
+        if !self.untried.is_empty() {
+            let untried = self.untried.iter();
+            let untried: Map<_, _> = untried
+                .map(|(buffer, sizes)| (buffer.clone(), json!(sizes)))
+                .collect();
+            map.serialize_entry("untried", &untried)?;
+        }
         map.serialize_entry("sensitivity", &sensitivity)?;
         if let Some(hold_up) = self.hold_up {
             map.serialize_entry("hold_up", &hold_up.to_json())?;
         }
+        let records = self.answers.iter().map(|answer| answer.record.clone());
+        add_warnings(&mut map, &records.collect::<Vec<_>>())?;
         map.serialize_entry("runs", &self.runs)?;
         map.serialize_entry("ended", &self.ended)?;
         map.serialize_entry("trials", &self.trials)?;

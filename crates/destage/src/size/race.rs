@@ -14,7 +14,7 @@ use destage_sim::limits::Limits;
 
 use super::goal::Goal;
 use super::line::{Line, POINTED};
-use super::search::{At, Range, Search};
+use super::search::{At, Range, Search, Stop};
 use crate::compare::compare_within;
 use crate::error::Error;
 
@@ -36,7 +36,7 @@ impl Search<'_> {
     }
 
     /// Tries until the best is known, and the one that comes next to it.
-    pub(super) fn race(&mut self) -> Result<(), Error> {
+    pub(super) fn race(&mut self) -> Result<(), Stop> {
         let Some((mut best, order)) = self.first_to_reach()? else {
             return Ok(());
         };
@@ -83,7 +83,7 @@ impl Search<'_> {
     }
 
     /// Whether `rival`, which reaches the goals at `place` as `best` does, does so at a smaller one.
-    fn does_better(&mut self, rival: usize, best: usize, place: usize) -> Result<bool, Error> {
+    fn does_better(&mut self, rival: usize, best: usize, place: usize) -> Result<bool, Stop> {
         let Some(smaller) = place.checked_sub(1) else {
             return Ok(false);
         };
@@ -96,18 +96,18 @@ impl Search<'_> {
 
     /// Of those that reach the goals the scheme that looks best with a small buffer, at some place, and those that look less good, the
     /// best first; none if nobody reaches them.
-    fn first_to_reach(&mut self) -> Result<Option<(usize, Vec<usize>)>, Error> {
+    fn first_to_reach(&mut self) -> Result<Option<(usize, Vec<usize>)>, Stop> {
         let Some(forecast) = self.forecasts.first() else {
             return Ok(None);
         };
         let order = forecast.glimpse(
             self.whole,
-            self.candidates,
+            &self.candidates,
             self.goals,
             FIRST_LOOK,
             self.effort,
         )?;
-        self.glimpses = order.len();
+        self.glimpses += order.len();
         let mut order = order.into_iter().map(|(scheme, _)| scheme);
         while let Some(scheme) = order.next() {
             let sizes = self.candidates[scheme].len();
@@ -131,7 +131,7 @@ impl Search<'_> {
     }
 
     /// The smallest place where `scheme` reaches the goals, as it is known to do at some.
-    fn find(&mut self, scheme: usize) -> Result<usize, Error> {
+    fn find(&mut self, scheme: usize) -> Result<usize, Stop> {
         let mut tried = 0;
         loop {
             let Range { low, high, .. } = self.known[scheme];
@@ -166,7 +166,7 @@ impl Search<'_> {
     }
 
     /// Looks for the place of the one that came nearest to the goals where `best`, at `place`, was the only one to reach them.
-    fn come_next(&mut self, best: usize, place: usize) -> Result<(), Error> {
+    fn come_next(&mut self, best: usize, place: usize) -> Result<(), Stop> {
         let is_out = |scheme: usize| self.known[scheme].low >= self.candidates[scheme].len();
         let others =
             (0..self.candidates.len()).filter(|scheme| *scheme != best && !is_out(*scheme));
@@ -251,7 +251,7 @@ impl Search<'_> {
     }
 
     /// Runs `schemes` at `place`, or at their last one, side by side, and ends those that cannot reach the goals any more; who reaches them.
-    fn attempt(&mut self, schemes: &[usize], place: usize) -> Result<Vec<bool>, Error> {
+    fn attempt(&mut self, schemes: &[usize], place: usize) -> Result<Vec<bool>, Stop> {
         let at = |scheme: &usize| (*scheme, place.min(self.candidates[*scheme].len() - 1));
         let all: Vec<At> = schemes.iter().map(at).collect();
         let is_new = |(scheme, place): &At| !self.full[*scheme].contains_key(place);
@@ -284,8 +284,8 @@ impl Search<'_> {
         Ok(reached)
     }
 
-    /// Runs those of `wanted` in full; with `ends_early`, until they cannot reach the goals any more.
-    pub(super) fn run_all(&mut self, wanted: &[At], ends_early: bool) -> Result<(), Error> {
+    /// Runs those of `wanted` in full; with `ends_early`, until they cannot reach the goals any more. The search stops where one fails.
+    pub(super) fn run_all(&mut self, wanted: &[At], ends_early: bool) -> Result<(), Stop> {
         if wanted.is_empty() {
             return Ok(());
         }
@@ -299,9 +299,15 @@ impl Search<'_> {
         let limits: Vec<_> = limits.collect();
         let input = std::slice::from_ref(&self.whole.input);
         let runs = compare_within(input, &combinations, &limits, self.effort)?.runs;
+        let mut failed = None;
         for ((scheme, place), run) in wanted.iter().zip(runs) {
+            let has_failed = run.error.as_deref().is_some_and(Error::is_failure);
+            failed = failed.or(has_failed.then_some(*scheme));
             self.full[*scheme].insert(*place, run);
         }
-        Ok(())
+        match failed {
+            Some(scheme) => Err(Stop::Failed(scheme)),
+            None => Ok(()),
+        }
     }
 }

@@ -4,8 +4,14 @@
 //! ones. Where that is, forecasts say (`forecast.rs`): first for the scheme that looks best, whose place leaves the others one run
 //! each, or none. Full runs then confirm the two best. What a full run measures says by which factor a forecast is off, and so
 //! corrects all that is foreseen.
+//!
+//! A run that fails says nothing about the goals. Where a run that costs less fails, a full run is made in its place, and if that does
+//! not fail, what is foreseen comes of another kind of runs from then on. A scheme of which a full run fails leaves the search, which
+//! begins anew without it; runs that were made are not made again.
 
 use std::collections::BTreeMap;
+
+use destage_sim::settings::Settings;
 
 use super::forecast::Forecast;
 use super::goal::Goal;
@@ -24,12 +30,27 @@ const RIGHT: f64 = 1e-3;
 /// A scheme, by its number, at a place in the list of sizes.
 pub(super) type At = (usize, usize);
 
+/// Why a search ends before its answer is known.
+pub(super) enum Stop {
+    Error(Error),
+    /// A full run of this scheme failed.
+    Failed(usize),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
 /// The search. See the [module](self).
 pub(super) struct Search<'a> {
     pub(super) goals: &'a [Goal],
     pub(super) whole: &'a Whole,
+    /// Those of full runs; scheme and size come of the candidates.
+    pub(super) settings: &'a Settings,
     /// The combinations of each scheme, by size.
-    pub(super) candidates: &'a [Vec<Combination>],
+    pub(super) candidates: Vec<Vec<Combination>>,
     /// Which of them keep pages: to ask takes a scheme that is made.
     pub(super) keeps_pages: Vec<bool>,
     pub(super) forecasts: Vec<Forecast>,
@@ -42,6 +63,8 @@ pub(super) struct Search<'a> {
     pub(super) known: Vec<Range>,
     /// Then, the scheme that is next to the best by how near it came, if it is not known whether another is before it.
     pub(super) nearest: Option<usize>,
+    /// Full runs of each scheme that left the search because one of them failed, by place.
+    pub(super) failed: Vec<BTreeMap<usize, Record>>,
     pub(super) effort: &'a Effort<'a>,
 }
 
@@ -53,6 +76,8 @@ pub(super) struct Found {
     pub(super) seeming: Vec<(usize, Record)>,
     /// At the largest size, by a full run or as foreseen.
     pub(super) missed: Vec<Record>,
+    /// Of each scheme that left the search the run that failed.
+    pub(super) failed: Vec<Record>,
 }
 
 /// The place of a scheme that is not known to reach the goals: behind those of all others, as it may have fewer sizes.
@@ -87,14 +112,97 @@ impl Range {
 impl Search<'_> {
     /// Tries until the two best are known.
     pub(super) fn carry_out(&mut self) -> Result<(), Error> {
+        while !self.candidates.is_empty() {
+            match self.find_best().and_then(|()| self.try_smaller()) {
+                Ok(()) => break,
+                Err(Stop::Error(error)) => return Err(error),
+                Err(Stop::Failed(scheme)) => self.remove(scheme),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes `scheme` out, of which a full run failed; those behind it move up.
+    fn remove(&mut self, scheme: usize) {
+        let runs = self.full.remove(scheme);
+        self.failed.push(runs);
+        self.candidates.remove(scheme);
+        self.keeps_pages.remove(scheme);
+        self.forecasts
+            .iter_mut()
+            .for_each(|forecast| forecast.remove(scheme));
+        let sizes = self.candidates.iter().map(Vec::len);
+        self.known = sizes.map(Range::of).collect();
+        self.nearest = None;
+    }
+
+    /// The scheme and place of the best answer, if there is one.
+    fn best(&self) -> Option<At> {
+        let smallest = |scheme: usize| {
+            let mut runs = self.full[scheme].iter();
+            let (place, _) = runs.find(|(_, record)| self.reaches(record))?;
+            Some((scheme, *place))
+        };
+        let mut all: Vec<At> = (0..self.full.len()).filter_map(smallest).collect();
+        self.sort(&mut all);
+        all.first().copied()
+    }
+
+    /// Tries the sizes of the best scheme that are below its answer: a metric need not be monotone in size. Goals that only full runs
+    /// tell are left as they are.
+    fn try_smaller(&mut self) -> Result<(), Stop> {
+        let Some((scheme, place)) = self.best() else {
+            return Ok(());
+        };
+        if self.forecasts.iter().any(|each| !each.is_of_counts()) {
+            return Ok(());
+        }
+        let unseen: Vec<At> = self.unseen_below(scheme, place).collect();
+        self.look(&unseen)?;
+        for (scheme, place) in unseen {
+            if self.meets(scheme, place) == Some(true) {
+                self.run_all(&[(scheme, place)], false)?;
+                if self.meets(scheme, place) == Some(true) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Places of `scheme` below `place` of which no run says anything.
+    fn unseen_below(&self, scheme: usize, place: usize) -> impl Iterator<Item = At> {
+        let places = 0..place.min(self.candidates[scheme].len());
+        let unseen = places.filter(move |place| self.meets(scheme, *place).is_none());
+        unseen.map(move |place| (scheme, place))
+    }
+
+    /// Of each scheme the sizes, in bytes, that are smaller than the best answer and were not tried by any run.
+    pub(super) fn untried(&self) -> Vec<(String, Vec<u64>)> {
+        let Some(best) = self.best() else {
+            return Vec::new();
+        };
+        let bytes = |(scheme, place): At| self.candidates[scheme][place].capacity();
+        let of = |scheme: usize| {
+            let unseen = self.unseen_below(scheme, usize::MAX).map(bytes);
+            let smaller: Vec<u64> = unseen.filter(|size| *size < bytes(best)).collect();
+            (self.candidates[scheme][0].buffer.clone(), smaller)
+        };
+        let all = (0..self.candidates.len())
+            .filter(|scheme| self.keeps_pages[*scheme] && self.keeps_pages[best.0])
+            .map(of);
+        all.filter(|(_, sizes)| !sizes.is_empty()).collect()
+    }
+
+    fn find_best(&mut self) -> Result<(), Stop> {
         if self.shows_early() {
             return self.race();
         }
         if let [forecast, ..] = &self.forecasts[..] {
             let looks =
-                forecast.glimpse(self.whole, self.candidates, self.goals, 2, self.effort)?;
+                forecast.glimpse(self.whole, &self.candidates, self.goals, 2, self.effort)?;
             self.first = looks[0];
-            self.glimpses = self.candidates.len();
+            self.glimpses += self.candidates.len();
         }
         loop {
             let best = self.locate()?;
@@ -113,7 +221,11 @@ impl Search<'_> {
             answers: Vec::new(),
             seeming: Vec::new(),
             missed: Vec::new(),
+            failed: Vec::new(),
         };
+        let has_failed = |run: &&Record| run.error.as_deref().is_some_and(Error::is_failure);
+        let failed = self.failed.iter().flat_map(BTreeMap::values);
+        found.failed.extend(failed.filter(has_failed).cloned());
         for (scheme, runs) in self.full.iter().enumerate() {
             let mut all = runs.iter();
             if let Some((place, record)) = all.find(|(_, record)| self.reaches(record)) {
@@ -124,7 +236,8 @@ impl Search<'_> {
             let foreseen = |place: usize| {
                 let factor = |index| self.factor(index, scheme, place);
                 let mut forecasts = self.forecasts.iter();
-                forecasts.find_map(|each| each.record(self.goals, scheme, place, factor))
+                let at = (scheme, place);
+                forecasts.find_map(|each| each.record(&self.candidates, self.goals, at, factor))
             };
             let reached = sizes
                 .clone()
@@ -148,20 +261,23 @@ impl Search<'_> {
 
     /// How many full runs were ended early.
     pub(super) fn ended(&self) -> usize {
-        let runs = self.full.iter().flat_map(BTreeMap::values);
-        let errors = runs.filter_map(|run| run.error.as_deref());
-        errors
-            .filter(|error| matches!(error, Error::OutOfReach { .. }))
-            .count()
+        let errors = self.all_runs().filter_map(|run| run.error.as_deref());
+        errors.filter(|error| !error.is_failure()).count()
+    }
+
+    /// All full runs, those of schemes that left the search too.
+    fn all_runs(&self) -> impl Iterator<Item = &Record> {
+        let schemes = self.full.iter().chain(&self.failed);
+        schemes.flat_map(BTreeMap::values)
     }
 
     /// How many full runs were made.
     pub(super) fn runs(&self) -> usize {
-        self.full.iter().map(BTreeMap::len).sum()
+        self.all_runs().count()
     }
 
     /// The two best, by forecasts and full runs.
-    fn locate(&mut self) -> Result<Vec<At>, Error> {
+    fn locate(&mut self) -> Result<Vec<At>, Stop> {
         loop {
             let ranges: Vec<Range> = (0..self.candidates.len())
                 .map(|scheme| self.range(scheme))
@@ -182,15 +298,35 @@ impl Search<'_> {
     }
 
     /// Makes forecasts for `wanted`.
-    pub(super) fn look(&mut self, wanted: &[At]) -> Result<(), Error> {
-        let mut all = self.forecasts.iter_mut();
-        all.try_for_each(|forecast| forecast.look(self.candidates, wanted, self.effort))
+    pub(super) fn look(&mut self, wanted: &[At]) -> Result<(), Stop> {
+        (0..self.forecasts.len()).try_for_each(|forecast| self.look_by(forecast, wanted))
     }
 
-    /// The same for goals about counts.
-    pub(super) fn look_at_counts(&mut self, wanted: &[At]) -> Result<(), Error> {
-        let mut counts = self.forecasts.iter_mut().filter(|each| each.is_of_counts());
-        counts.try_for_each(|forecast| forecast.look(self.candidates, wanted, self.effort))
+    /// Makes forecasts for `wanted` of goals about counts.
+    pub(super) fn look_at_counts(&mut self, wanted: &[At]) -> Result<(), Stop> {
+        let of_counts = |forecast: &usize| self.forecasts[*forecast].is_of_counts();
+        let counts: Vec<usize> = (0..self.forecasts.len()).filter(of_counts).collect();
+        counts
+            .into_iter()
+            .try_for_each(|forecast| self.look_by(forecast, wanted))
+    }
+
+    /// Makes those of `forecast` for `wanted`. Where one fails, a full run is made.
+    fn look_by(&mut self, forecast: usize, wanted: &[At]) -> Result<(), Stop> {
+        self.forecasts[forecast].look(&self.candidates, wanted, self.effort)?;
+        let is_open = |at: &At| !self.full[at.0].contains_key(&at.1);
+        let open: Vec<At> = wanted.iter().copied().filter(is_open).collect();
+        for at in open {
+            if !self.forecasts[forecast].has_failed(at) {
+                continue;
+            }
+            self.run_all(&[at], false)?;
+            // The run that costs less was of a kind that does not go with this device.
+            let known = &mut self.forecasts[forecast];
+            known.take_next_kind(self.whole, self.settings)?;
+            known.look(&self.candidates, wanted, self.effort)?;
+        }
+        Ok(())
     }
 
     /// The best first: by place, no buffer at all before the smallest, then by how well the first goal is reached there, or at the

@@ -86,7 +86,6 @@ impl Whole {
         if !config.follows_arrivals() {
             facts.forget_times();
         }
-        let page_bytes = config.typed.flash.page_bytes;
         Ok(Self {
             input: match kept {
                 Some(kept) => input.decoded(kept),
@@ -95,7 +94,7 @@ impl Whole {
             requests,
             demand,
             facts,
-            sizes: default_sizes(footprint, page_bytes),
+            sizes: default_sizes(footprint, config),
             written,
             addressing,
         })
@@ -184,8 +183,8 @@ mod tests {
         for (pages, kept) in [(MOST_PAGES - 500, true), (MOST_PAGES + 500, false)] {
             let whole = whole(pages);
             assert_eq!(whole.written.is_some(), kept);
-            let sizes = default_sizes(pages, whole.demand.bytes_written / whole.demand.page_writes);
-            assert_eq!(whole.sizes, sizes);
+            let config = Settings::new().resolve().unwrap();
+            assert_eq!(whole.sizes, default_sizes(pages, &config));
             let read = u64::from(!kept);
             assert_eq!(
                 requests(whole.of_written_pages()),

@@ -67,6 +67,16 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             unconfirmed.join(", ")
         );
     }
+    let failed = answers.failed.iter().map(|record| {
+        let error = record.error.as_ref().map(ToString::to_string);
+        format!(
+            "It is not known whether {} reaches {goals}: its run with {} failed: {}.",
+            record.buffer,
+            numbers::size(record.capacity().unwrap_or(0)),
+            error.unwrap_or_default()
+        )
+    });
+    let failed: Vec<String> = failed.collect();
     let Some(best) = answers.answers.first() else {
         lines.push(format!(
             "Nothing reaches {goals} with up to {}.",
@@ -79,6 +89,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
                 goal.metric
             )
         }));
+        lines.extend(failed);
         lines.push(tried);
         return lines;
     };
@@ -88,8 +99,13 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         .capacity()
         .is_some_and(|size| first == Some(&size));
     lines.push(format!(
-        "{} is the smallest buffer that reaches {goals}: {}.{}",
+        "{} is the smallest buffer{} that reaches {goals}: {}.{}",
         with_size(&best.record),
+        if answers.untried.is_empty() {
+            ""
+        } else {
+            " tried"
+        },
         values(answers, &best.record),
         if is_first {
             " No smaller one was tried."
@@ -97,6 +113,14 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             ""
         }
     ));
+    if !answers.untried.is_empty() {
+        let of = |(buffer, sizes): &(String, Vec<u64>)| format!("{} of {buffer}", sizes.len());
+        let untried: Vec<_> = answers.untried.iter().map(of).collect();
+        lines.push(format!(
+            "Smaller sizes that were not tried, since a larger buffer is taken to do better: {}.",
+            untried.join(", ")
+        ));
+    }
     let next = answers.answers.get(1).filter(|next| next.confirmed);
     let largest = numbers::size(largest);
     let untried = "Whether another one does with less was not tried.";
@@ -118,11 +142,23 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             format!("No other of these schemes reaches it with up to {largest}.")
         }
     });
+    if !answers.bounds.is_empty() {
+        let bounds = answers.bounds.iter().map(|bound| with_size(&bound.record));
+        let bounds: Vec<_> = bounds.collect();
+        lines.push(format!(
+            "As bounds, which no device can have, these reach it: {}.",
+            bounds.join(", ")
+        ));
+    }
     for (when, record) in [
         ("At twice the load", &answers.twice_the_load),
         ("On the second half of the input", &answers.second_half),
     ] {
         let Some(record) = record else { continue };
+        if let Some(error) = &record.error {
+            lines.push(format!("{when} it cannot be run: {error}."));
+            continue;
+        }
         let verdict = if answers.hold_in(record) {
             "still reaches"
         } else {
@@ -143,17 +179,21 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         ));
     }
     if let Some(hold_up) = answers.hold_up {
-        let mut line = String::new();
-        // Writing to a text cannot fail.
-        let _ = write!(
-            line,
-            "To save a full buffer takes {} ms and {} mJ, a capacitor of {} uF from 5 V to 3 V; what the layer cleans before comes on top.",
-            numbers::real(hold_up.dump_ms),
-            numbers::real(hold_up.energy_j * 1e3),
-            numbers::real(hold_up.capacitance_f * 1e6)
-        );
+        let dump = numbers::real(hold_up.dump_ms);
+        let program = numbers::real(hold_up.program_ms);
+        let line = match hold_up.energy {
+            Some(energy) => format!(
+                "To save a full buffer takes {dump} ms and {} mJ, a capacitor of {} uF from 5 V to 3 V; what the layer cleans before comes on top.",
+                numbers::real(energy.joules * 1e3),
+                numbers::real(energy.capacitance_f * 1e6)
+            ),
+            None => format!(
+                "To save a full buffer takes {dump} ms; what the layer cleans before comes on top. Its energy is not known: flash.program_uj is the default, that of flash whose program takes 0.2 ms, and a program takes {program} ms here."
+            ),
+        };
         lines.push(line);
     }
+    lines.extend(failed);
     lines.push(tried);
     lines
 }

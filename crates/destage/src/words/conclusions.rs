@@ -2,16 +2,32 @@
 
 use destage_sim::metrics::rows;
 
-use super::short;
+use super::{short, warnings};
 use crate::numbers;
 use crate::record::Record;
 
 /// What the numbers of `records` say, in sentences: of each trace and layer for itself, in their order. What failed says
-/// nothing, and a run alone can be compared with none.
+/// nothing, and a run alone can be compared with none. Bounds are no schemes to choose, and runs of which the program warns are
+/// left out, which a last sentence says.
 #[must_use]
 pub fn conclusions(records: &[Record]) -> Vec<String> {
+    let finished = || records.iter().filter(|record| record.error.is_none());
+    let is_warned = |record: &&Record| !warnings(std::slice::from_ref(*record)).is_empty();
+    let warned = finished().filter(is_warned).count();
+    let mut sentences = of_groups(finished().filter(|record| !is_warned(record)));
+    if warned > 0 && finished().count() > 1 {
+        sentences.push(format!(
+            "No conclusion is drawn from {warned} of {} runs, of which there are warnings.",
+            finished().count()
+        ));
+    }
+    sentences
+}
+
+/// What the numbers of some runs say.
+fn of_groups<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
     let mut groups: Vec<((&str, &str), Vec<&Record>)> = Vec::new();
-    for record in records.iter().filter(|record| record.error.is_none()) {
+    for record in records.filter(|record| !record.is_of_bound()) {
         let of = (record.trace.as_str(), record.ftl.as_str());
         match groups.iter_mut().find(|(other, _)| *other == of) {
             Some((_, group)) => group.push(record),
@@ -117,7 +133,8 @@ fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
 #[must_use]
 pub fn of_curves(records: &[Record]) -> Vec<String> {
     let hits = |record: &&Record| Some((record.capacity()?, record.write_hit_percent()?));
-    let sized = records.iter().filter(|record| hits(record).is_some());
+    let chosen = records.iter().filter(|record| !record.is_of_bound());
+    let sized = chosen.filter(|record| hits(record).is_some());
     let sized: Vec<&Record> = sized.collect();
     let Some(largest) = sized.iter().filter_map(|record| record.capacity()).max() else {
         return Vec::new();

@@ -8,7 +8,6 @@ mod conclusions;
 
 use destage_sim::metrics::rows;
 
-use crate::error::Error;
 use crate::numbers;
 use crate::record::Record;
 
@@ -79,15 +78,21 @@ pub fn name(record: &Record) -> String {
     )
 }
 
+/// `word` as it can be typed in a shell.
+#[must_use]
+pub fn for_shell(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-+=:,./%@".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 /// Which runs failed, and why; a sentence each.
 #[must_use]
 pub fn failures(records: &[Record]) -> Vec<String> {
     let failed = records.iter().filter_map(|record| {
-        let error = record.error.as_ref()?;
-        // Nobody wanted more of it.
-        if matches!(**error, Error::OutOfReach { .. }) {
-            return None;
-        }
+        let error = record.error.as_ref().filter(|error| error.is_failure())?;
         Some(format!("{}: {error}", name(record)))
     });
     failed.collect()

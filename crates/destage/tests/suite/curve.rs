@@ -98,15 +98,20 @@ fn with_flash_there_are_runs_alone() {
 }
 
 #[test]
-fn the_json_has_every_size_at_which_something_changes() {
-    let curves = curve(
-        &workload(),
-        &plan(&["lru", "fifo"], None, &[]),
-        &Effort::default(),
-    )
-    .unwrap();
-    let json: Value = serde_json::from_str(&curves.to_json()).unwrap();
-    let [lru, fifo] = [0, 1].map(|index| &json["curves"][index]);
+fn the_json_has_every_size_at_which_something_changes_if_all_are_asked_for() {
+    let json = |buffers: &[&str], sizes: Option<&[&str]>| {
+        let curves = curve(&workload(), &plan(buffers, sizes, &[]), &Effort::default()).unwrap();
+        let json: Value = serde_json::from_str(&curves.to_json()).unwrap();
+        (json, curves.sizes)
+    };
+    let (all, shown) = json(&["lru"], Some(&["all"]));
+    let (some, sizes) = json(&["lru", "fifo"], None);
+    assert_eq!(shown, sizes);
+    assert!(sizes.len() <= 24, "{sizes:?}");
+    for of in some["curves"].as_array().unwrap() {
+        assert_eq!(of["points"].as_array().unwrap().len(), sizes.len());
+    }
+    let (lru, fifo) = (&all["curves"][0], &some["curves"][1]);
     assert_eq!(
         (&lru["buffer"], &lru["exact"]),
         (&"lru".into(), &true.into())
@@ -125,7 +130,16 @@ fn the_json_has_every_size_at_which_something_changes() {
             .windows(2)
             .all(|pair| hits(&pair[0]) <= hits(&pair[1]))
     );
-    assert_eq!(fifo["points"].as_array().unwrap().len(), curves.sizes.len());
+    for (buffers, why) in [
+        (["lru", "fab"], "fab takes a run for each size"),
+        (["fifo", "lru"], "fifo"),
+    ] {
+        let refused = plan(&buffers, Some(&["all"]), &[]);
+        let error = curve(&workload(), &refused, &Effort::default())
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains(why), "{error}");
+    }
     // What was asked for, and no more.
     let asked = plan(&["lru"], Some(&["64KiB", "128KiB"]), &[]);
     let curves = curve(&workload(), &asked, &Effort::default()).unwrap();

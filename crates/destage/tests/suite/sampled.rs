@@ -129,6 +129,80 @@ fn write_amplification_and_erases_lie_inside_the_intervals() {
     }
 }
 
+/// Few samples of skewed writes: whether the hottest page is in one of them hardly changes what misses.
+#[test]
+fn one_two_or_three_samples_tell_hits_as_well() {
+    let input =
+        Input::workload("zipf:requests=300000,footprint_pages=100000,skew=1.2", &[]).unwrap();
+    let sizes: Vec<String> = (1..=10)
+        .map(|step| (step * 2500 * 4096).to_string())
+        .collect();
+    let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
+    let mut exact = plan(&["lru"], Some(&sizes), &[], Rate::Share(1.0));
+    exact.sampling = None;
+    let exact = sampled(&input, &exact);
+    for salts in [1, 2, 3] {
+        let (mut inside, mut intervals) = (0, 0);
+        for seed in 1..=5 {
+            let seed = format!("sim.seed={seed}");
+            let mut plan = plan(&["lru"], Some(&sizes), &[&seed], Rate::Share(0.05));
+            plan.sampling = Some(Sampling {
+                rate: Rate::Share(0.05),
+                salts,
+            });
+            let curves = sampled(&input, &plan);
+            for point in curves.curves[0].sampled().unwrap() {
+                let of = |record: &destage::Record| record.metric("buffer.write_hits").unwrap();
+                let truth = of(&exact.curves[0]
+                    .at(point.record.capacity().unwrap())
+                    .unwrap());
+                let off = (of(&point.record) - truth).abs() / 300_000.0;
+                assert!(off < 0.03, "{salts} samples, {seed}: off by {off}");
+                if let Some(range) = point.ranges.get("buffer.write_hits") {
+                    let [low, high] = range.map(destage::Number::as_f64);
+                    inside += u32::from((low..=high).contains(&truth));
+                    intervals += 1;
+                }
+            }
+        }
+        assert_eq!(intervals, if salts == 1 { 0 } else { 50 });
+        assert!(10 * inside >= 9 * intervals, "{salts} samples: {inside}");
+    }
+}
+
+/// A buffer of as many pages as are written evicts nothing, and about half of the samples hold a little more than their share.
+#[test]
+fn what_holds_everything_lies_inside_the_intervals() {
+    let input = workload();
+    let mut exact = plan(&["lru"], None, &["ftl.kind=none"], Rate::Share(1.0));
+    exact.sampling = None;
+    let everything = sampled(&input, &exact).sizes.pop().unwrap().to_string();
+    let mut zero = 0;
+    for seed in ["sim.seed=1", "sim.seed=2", "sim.seed=3", "sim.seed=4"] {
+        let pairs = ["ftl.kind=none", seed];
+        let sizes = ["24MiB", &everything];
+        let plan = plan(
+            &["lru", "fab", "bpac"],
+            Some(&sizes),
+            &pairs,
+            Rate::Share(0.125),
+        );
+        let metrics = [
+            "buffer.evictions",
+            "buffer.destaged_pages",
+            "buffer.write_hits",
+        ];
+        let curves = sampled(&input, &plan);
+        let (inside, all) = covered(&plan, &input, &metrics);
+        assert_eq!((inside, all), (18, 18), "{seed}");
+        for of in &curves.curves {
+            let last = of.sampled().unwrap().last().unwrap();
+            zero += u32::from(last.record.metric("buffer.evictions") == Some(0.0));
+        }
+    }
+    assert!(zero >= 6, "{zero} of 12");
+}
+
 /// One sample of all blocks is the whole thing.
 #[test]
 fn a_sample_of_everything_is_exact() {

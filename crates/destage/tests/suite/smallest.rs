@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use destage::{Answers, Effort, Goal, Grid, Input, Record, Settings, SizePlan, compare, size};
+use destage::trace::{Operation, Request};
+use destage::{
+    Answers, CurvePlan, Effort, Goal, Grid, Input, Record, Settings, SizePlan, compare, curve, size,
+};
 use serde_json::Value;
 
 const SCHEMES: [&str; 6] = ["nocache", "lru", "fab", "block-lru", "bplru", "fifo"];
@@ -171,6 +174,35 @@ fn a_goal_that_nothing_reaches_has_no_answer() {
     assert!(!words.contains("No run has"), "{words}");
 }
 
+/// Every profile has sizes of its own that are large enough for what its program units keep.
+#[test]
+fn default_sizes_begin_at_what_the_device_needs() {
+    let input = Input::workload("zipf:requests=600,footprint_pages=300", &[]).unwrap();
+    for profile in ["enterprise-tlc", "nvmevirt-970pro", "client-tlc"] {
+        let mut plan = plan(&[], &["lru"], &[], &["waf.host<9"]);
+        plan.settings.load_profile(profile).unwrap();
+        plan.settings.set_pair("flash.blocks_per_plane=64").unwrap();
+        plan.sizes = None;
+        let answers = size(&input, &plan, &Effort::default()).unwrap();
+        assert_eq!(answers.answers.len(), 1, "{profile}");
+        let plan = CurvePlan {
+            settings: plan.settings,
+            buffers: Some(plan.buffers),
+            sizes: None,
+            sampling: None,
+        };
+        let curves = curve(&input, &plan, &Effort::default()).unwrap();
+        let points: Vec<Record> = curves.curves[0].points().collect();
+        assert!(
+            points.iter().all(|point| point.error.is_none()),
+            "{profile}"
+        );
+        // The largest holds all that is written.
+        let last = points.last().unwrap();
+        assert_eq!(last.metric("buffer.evictions"), Some(0.0), "{profile}");
+    }
+}
+
 #[test]
 fn what_is_not_known_is_said() {
     let input = Input::workload("zipf:requests=3000,footprint_pages=2000", &[]).unwrap();
@@ -210,10 +242,249 @@ fn the_json_says_what_was_found_and_what_it_takes() {
     assert_eq!(best["confirmed"], true);
     assert!(best["metrics"]["waf.host"].as_f64().unwrap() < 0.5);
     let bytes = best["bytes"].as_u64().unwrap();
-    // Two dies program their halves of the pages side by side, 200 us and the transfer of a page each.
+    // Two dies with channels of their own program their halves of the pages side by side, 200 us and the transfer of a page each.
     let page_ms = 0.2 + 4096.0 * 25.0 / 1e6;
     let dump_ms = (bytes / 4096).div_ceil(2) as f64 * page_ms;
     let said = json["hold_up"]["dump_ms"].as_f64().unwrap();
     assert!((said - dump_ms).abs() < 1e-9 * dump_ms, "{said} {dump_ms}");
     assert_eq!(json["sensitivity"]["twice_the_load"]["goals_hold"], true);
+}
+
+/// Of a page that begins at `sector`.
+fn request(arrival: u64, sector: u64, operation: Operation) -> Request {
+    Request {
+        arrival,
+        sector,
+        sectors: if operation == Operation::Flush { 0 } else { 8 },
+        volume: 0,
+        line: 1,
+        operation,
+        fua: false,
+        stream: 0,
+    }
+}
+
+/// Writes of a page each, one a millisecond.
+fn writes(pages: impl IntoIterator<Item = u64>) -> Input {
+    let all = pages.into_iter().enumerate();
+    let write = |(at, page)| request(at as u64 * 10_000_000, 8 * page, Operation::Write);
+    let requests: Vec<Request> = all.map(write).collect();
+    Input::requests("writes", requests)
+}
+
+fn plan(pairs: &[&str], buffers: &[&str], sizes: &[&str], goals: &[&str]) -> SizePlan {
+    let mut settings = Settings::new();
+    for pair in pairs {
+        settings.set_pair(pair).unwrap();
+    }
+    let owned = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect();
+    SizePlan {
+        settings,
+        buffers: owned(buffers),
+        sizes: Some(owned(sizes)),
+        goals: goals.iter().map(|goal| Goal::read(goal).unwrap()).collect(),
+    }
+}
+
+/// Pages wait in the buffer for the rest of their program units, which a run without flash refuses. The device is much larger than
+/// what is written, so nothing but that asks for flash.
+#[test]
+fn a_trial_that_is_refused_is_no_miss() {
+    let units = [
+        "flash.program_unit=4",
+        "flash.dies=2",
+        "flash.planes_per_die=1",
+        "flash.blocks_per_plane=1024",
+    ];
+    let input = Input::workload("zipf:requests=20000,footprint_pages=8000", &[]).unwrap();
+    let sizes = ["2MiB", "4MiB", "8MiB", "16MiB", "32MiB"];
+    for goal in ["waf.host<0.3", "buffer.write_hits>13000"] {
+        let plan = plan(&units, &["lru", "fab", "block-lru"], &sizes, &[goal]);
+        let answers = size(&input, &plan, &Effort::default()).unwrap();
+        let grid = Grid::new(plan.settings.clone()).buffers(["lru", "fab", "block-lru"]);
+        let combinations = grid.sizes(sizes).combinations().unwrap();
+        let runs = compare(
+            std::slice::from_ref(&input),
+            &combinations,
+            &Effort::default(),
+        );
+        let runs = runs.unwrap().runs;
+        let reaching = runs.iter().filter(|run| answers.hold_in(run));
+        let smallest = reaching.map(|run| run.capacity().unwrap()).min().unwrap();
+        assert!(
+            (8 << 20..32 << 20).contains(&smallest),
+            "{goal}: {smallest}"
+        );
+        let best = &answers.answers[0];
+        assert_eq!((best.bytes, best.confirmed), (smallest, true), "{goal}");
+        assert!(answers.failed.is_empty(), "{goal}");
+    }
+}
+
+/// A scheme of which a run fails is neither an answer nor a miss.
+#[test]
+fn a_scheme_whose_run_fails_is_said_to_have_failed() {
+    let pairs = ["flash.copy_back=false"];
+    let mut plan = plan(
+        &pairs,
+        &["lru", "fab"],
+        &["64KiB", "128KiB"],
+        &["waf.host<9"],
+    );
+    let input = writes((0..900).map(|page| page % 50));
+    let all = size(&input, &plan, &Effort::default()).unwrap();
+    assert_eq!((all.answers.len(), all.failed.len()), (2, 0));
+    plan.settings.set_pair("ftl.gc_policy=wear_aware").unwrap();
+    let error = size(&input, &plan, &Effort::default())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("copy_back"), "{error}");
+}
+
+/// With blocks of two pages `fab` evicts the fullest block: of these writes a buffer of two pages has a hit, one of three has none, and
+/// one of four has all pages (docs/CURVES.md).
+#[test]
+fn a_smaller_size_that_reaches_the_goal_is_found_behind_larger_ones_that_miss() {
+    let pairs = [
+        "flash.dies=1",
+        "flash.planes_per_die=1",
+        "flash.pages_per_block=2",
+        "flash.blocks_per_plane=64",
+    ];
+    let sizes = ["8KiB", "12KiB", "16KiB", "20KiB", "24KiB"];
+    let plan = plan(&pairs, &["fab"], &sizes, &["buffer.write_hits>0"]);
+    let answers = size(&writes([0, 2, 1, 3, 1]), &plan, &Effort::default()).unwrap();
+    assert_eq!(answers.answers[0].bytes, 8192);
+    assert!(answers.untried.is_empty());
+}
+
+/// What only full runs tell is not looked for at every size, and the answer says at which ones it was not.
+#[test]
+fn smaller_sizes_that_were_not_tried_are_named() {
+    let pairs = ["flash.dies=2", "host.replay=closed", "host.queue_depth=4"];
+    let sizes: Vec<String> = (1..24).map(|step| (step * 64 * 4096).to_string()).collect();
+    let texts: Vec<&str> = sizes.iter().map(String::as_str).collect();
+    let mut plan = plan(&pairs, &["lru"], &texts, &["throughput.iops>1"]);
+    let input = Input::workload("zipf:requests=8000,footprint_pages=3000", &[]).unwrap();
+    let grid = Grid::new(plan.settings.clone())
+        .buffers(["lru"])
+        .sizes(texts);
+    let combinations = grid.combinations().unwrap();
+    let runs = compare(
+        std::slice::from_ref(&input),
+        &combinations,
+        &Effort::default(),
+    );
+    let runs = runs.unwrap().runs;
+    let at = runs[16].metric("throughput.iops").unwrap();
+    plan.goals = vec![Goal::read(&format!("throughput.iops>{}", at * 0.999)).unwrap()];
+    let answers = size(&input, &plan, &Effort::default()).unwrap();
+    let best = answers.answers[0].bytes;
+    let (buffer, untried) = &answers.untried[0];
+    assert!(
+        buffer == "lru" && untried.iter().all(|size| *size < best),
+        "{untried:?}"
+    );
+    // Whatever reaches the goal with less was not tried.
+    let reaching = runs.iter().filter(|run| answers.hold_in(run));
+    let mut smaller = reaching
+        .map(|run| run.capacity().unwrap())
+        .filter(|size| *size < best);
+    assert!(smaller.all(|size| untried.contains(&size)), "{untried:?}");
+    let words = answers.conclusions().join("\n");
+    assert!(
+        words.contains(" is the smallest buffer tried that reaches"),
+        "{words}"
+    );
+    let said = format!(
+        "larger buffer is taken to do better: {} of lru.",
+        untried.len()
+    );
+    assert!(words.contains(&said), "{words}");
+}
+
+/// All pages of a full buffer at once, and a flush: what that takes in a run is what the answer says.
+#[test]
+fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
+    let common = ["buffer.capacity_bytes=8MiB", "host.queue_depth=4096"];
+    let devices: [&[&str]; 4] = [
+        &["flash.dies=4"],
+        &["flash.dies=8", "flash.channels=2"],
+        &[
+            "flash.dies=8",
+            "flash.channels=2",
+            "flash.transfer_ns_per_byte=1",
+        ],
+        &[
+            "flash.dies=4",
+            "flash.channels=2",
+            "flash.planes_per_die=1",
+            "flash.program_unit=8",
+        ],
+    ];
+    for pairs in devices {
+        let pages = 960_u64;
+        let bytes = (pages * 4096).to_string();
+        let pairs: Vec<&str> = pairs.iter().chain(&common).copied().collect();
+        let plan = plan(&pairs, &["lru"], &[&bytes], &["buffer.write_hits>0"]);
+        let rewritten = writes((0..pages).chain([pages - 1]));
+        let answers = size(&rewritten, &plan, &Effort::default()).unwrap();
+        let said = answers.hold_up.unwrap().dump_ms;
+        let mut requests: Vec<Request> = (0..pages)
+            .map(|page| request(0, 8 * page, Operation::Write))
+            .collect();
+        requests.push(request(1_000_000_000_000, 0, Operation::Flush));
+        let input = Input::requests("a full buffer", requests);
+        let run = compare(
+            &[input],
+            &Grid::new(plan.settings).combinations().unwrap(),
+            &Effort::default(),
+        );
+        let took = run.unwrap().runs[0].metric("response.max_ms").unwrap();
+        // A flush gives units their pages one by one, of several dies in turn, so that they are full later.
+        let most = match pairs.contains(&"flash.program_unit=8") {
+            true => 1.2 * said,
+            false => said,
+        };
+        assert!(
+            (said - 1e-6..=most + 1e-6).contains(&took),
+            "{pairs:?}: {took} {said}"
+        );
+    }
+}
+
+/// What no device can have reaches goals with less, and is no answer.
+#[test]
+fn bounds_are_shown_and_never_chosen() {
+    let plan = plan(
+        &["flash.dies=2"],
+        &["infinite", "lru", "belady"],
+        &["1MiB", "2MiB", "4MiB", "8MiB"],
+        &["buffer.destaged_pages<3000"],
+    );
+    let answers = size(&workload(), &plan, &Effort::default()).unwrap();
+    let names = |answers: &[destage::Answer]| -> Vec<String> {
+        answers
+            .iter()
+            .map(|answer| answer.record.buffer.clone())
+            .collect()
+    };
+    assert_eq!(names(&answers.answers), ["lru"]);
+    assert_eq!(names(&answers.bounds).len(), 2);
+    assert!(answers.bounds[0].bytes < answers.answers[0].bytes);
+    let words = answers.conclusions();
+    assert!(words[0].starts_with("lru with "), "{words:?}");
+    assert!(
+        words
+            .iter()
+            .any(|line| line.starts_with("As bounds, which no device can have"))
+    );
+    let json: Value = serde_json::from_str(&answers.to_json()).unwrap();
+    assert_eq!(json["bounds"].as_array().unwrap().len(), 2);
+    let alone = SizePlan {
+        buffers: vec!["belady".to_owned()],
+        ..plan
+    };
+    let error = size(&workload(), &alone, &Effort::default()).unwrap_err();
+    assert!(error.to_string().contains("are bounds"), "{error}");
 }

@@ -14,7 +14,7 @@ function showOrigin(content, { manifest, table }) {
   const part = section("Provenance", "provenance");
   const { traces, host, command, ...plain } = manifest;
   const rows = Object.entries(plain);
-  if (command && command.length) rows.push(["command", command.join(" ")]);
+  if (command) rows.push(["command", command]);
   if (host) rows.push(["host", `${host.name}, ${host.os} ${host.arch} with ${host.cores} cores`]);
   for (const input of traces || []) rows.push(...Object.entries(input).map(([name, value]) => [name, value]));
   const cell = ([name, value]) => make("tr", {}, make("td", { class: "text" }, name), make("td", { class: "sentence" }, typeof value === "number" ? String(value) : shown(value)));

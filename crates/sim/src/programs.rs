@@ -1,0 +1,158 @@
+//! How the pages of a full buffer reach the flash: what one program takes, and how many go on at a time.
+
+use destage_base::parameter::CountOrAuto;
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units, to_ms};
+
+use crate::config::Config;
+use crate::media::by_type;
+use crate::parameters::{Dispatch, MultiPlane};
+
+/// Programs of a device that writes as fast as it can.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Programs {
+    /// Dies.
+    pub dies: u64,
+    /// Channels, each shared by as many dies.
+    pub channels: u64,
+    /// Pages that a plane programs together.
+    pub pages: u64,
+    /// Planes of a die that program together.
+    pub planes: u64,
+    /// Command, address and data of a page on its channel, in milliseconds; the command is shared by the pages of an operation.
+    pub transfer_ms: f64,
+    /// All passes of a program, in milliseconds: the mean over types of page.
+    pub program_ms: f64,
+}
+
+impl Programs {
+    /// Milliseconds until so many `pages` are programmed that are all in the buffer, by dies that take them in turn.
+    ///
+    /// A die takes the pages of an operation over its channel, and then programs them while its channel serves other dies. A channel
+    /// with `n` operations of its `w` dies is busy without a break if `w` transfers take as long as a transfer and a program, and
+    /// ends with a program: `n * transfer + program`. Otherwise its dies are busy without a break after the first transfers:
+    /// `rounds * (transfer + program) + (r - 1) * transfer`, of which the last round has `r` operations. The larger one holds.
+    #[must_use]
+    pub fn time_ms(&self, pages: u64) -> f64 {
+        if pages == 0 {
+            return 0.0;
+        }
+        let of_operation = self.pages * self.planes;
+        let operations = pages.div_ceil(of_operation).div_ceil(self.channels);
+        let transfer = self.transfer_ms * of_operation.min(pages) as f64;
+        let dies = (self.dies / self.channels).max(1);
+        let rounds = operations.div_ceil(dies);
+        let last = operations - (rounds - 1) * dies;
+        let by_channel = operations as f64 * transfer + self.program_ms;
+        let by_die = rounds as f64 * (transfer + self.program_ms) + (last - 1) as f64 * transfer;
+        by_channel.max(by_die)
+    }
+
+    /// How many programs of a plane so many `pages` take.
+    #[must_use]
+    pub fn count(&self, pages: u64) -> u64 {
+        pages.div_ceil(self.pages)
+    }
+}
+
+impl Config {
+    /// How its flash programs what leaves a full buffer.
+    #[must_use]
+    pub fn programs(&self) -> Programs {
+        let (flash, timing) = (&self.typed.flash, self.timing());
+        let times = match self.ftl_row.has_cell_modes {
+            // What is written goes to cells with one bit first.
+            true => vec![timing.one_bit[1]],
+            false => by_type(
+                timing.program,
+                &flash.program_factors,
+                &flash.program_times_us,
+            ),
+        };
+        let mean = times.iter().map(|time| to_ms(*time)).sum::<f64>() / times.len() as f64;
+        let first = match flash.program_passes {
+            1 => 0,
+            _ => from_units(flash.first_pass_us, TICKS_PER_US),
+        };
+        let planes = match flash.multi_plane {
+            MultiPlane::Off => flash.parallel_units,
+            _ => flash.planes_per_die,
+        };
+        let command = match flash.dispatch {
+            Dispatch::Off => flash.command_ns,
+            _ => flash.program_command_ns,
+        };
+        let (pages, planes) = (u64::from(flash.program_unit), u64::from(planes));
+        let command_ms = to_ms(from_units(command, TICKS_PER_NS));
+        Programs {
+            dies: u64::from(flash.dies),
+            channels: match flash.channels {
+                CountOrAuto::Count(channels) => u64::from(channels),
+                CountOrAuto::Auto => u64::from(flash.dies),
+            },
+            pages,
+            planes,
+            transfer_ms: to_ms(timing.page_transfer) + command_ms / (pages * planes) as f64,
+            program_ms: mean + to_ms(first),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::Settings;
+
+    use super::*;
+
+    fn of(pairs: &[&str]) -> Programs {
+        let mut settings = Settings::new();
+        pairs
+            .iter()
+            .for_each(|pair| settings.set_pair(pair).unwrap());
+        settings.resolve().unwrap().programs()
+    }
+
+    fn is_about(found: f64, wanted: f64) {
+        assert!((found - wanted).abs() < 1e-6 * wanted, "{found} {wanted}");
+    }
+
+    #[test]
+    fn dies_with_channels_of_their_own_do_not_wait_for_each_other() {
+        // 13 pages on four dies: the busiest has four, each a transfer of 102.4 us and a program of 200 us.
+        let programs = of(&["flash.dies=4"]);
+        is_about(programs.time_ms(13), 4.0 * 0.3024);
+        assert_eq!((programs.count(13), programs.time_ms(0)), (13, 0.0));
+    }
+
+    #[test]
+    fn a_shared_channel_or_its_dies_set_the_pace() {
+        let shared = ["flash.dies=8", "flash.channels=2", "flash.program_us=200"];
+        // Ten pages a channel of four dies. Transfers of 102.4 us: four of them take longer than a transfer and a program.
+        is_about(of(&shared).time_ms(20), 10.0 * 0.1024 + 0.2);
+        // Transfers of 4.096 us: two rounds of four, then two more dies begin one after the other.
+        let fast = [&shared[..], &["flash.transfer_ns_per_byte=1"]].concat();
+        is_about(of(&fast).time_ms(20), 3.0 * 0.204_096 + 0.004_096);
+    }
+
+    #[test]
+    fn pages_of_a_unit_and_planes_side_by_side_share_a_program() {
+        let units = ["flash.dies=2", "flash.program_unit=4"];
+        // Nine units on two dies: five on one of them.
+        is_about(of(&units).time_ms(33), 5.0 * (0.4096 + 0.2));
+        assert_eq!(of(&units).count(33), 9);
+        let planes = ["flash.dies=2", "flash.parallel_units=4"];
+        is_about(of(&planes).time_ms(33), 5.0 * (0.4096 + 0.2));
+        assert_eq!(of(&planes).count(33), 33);
+        let types = ["flash.program_times_us=100/300/800", "flash.dies=1"];
+        is_about(of(&types).time_ms(3), 3.0 * (0.1024 + 0.4));
+    }
+
+    #[test]
+    fn an_enterprise_drive_saves_32_mib_in_ten_milliseconds() {
+        let mut settings = Settings::new();
+        settings.load_profile("enterprise-tlc").unwrap();
+        let programs = settings.resolve().unwrap().programs();
+        // 8192 pages are 342 units of 24; the busiest of eight channels has 43 of them, 24 pages of 4 KiB at 2.2222 ns a byte
+        // each, which is 9.1021 us a page.
+        is_about(programs.time_ms(8192), 43.0 * 24.0 * 9.1021e-3 + 0.561);
+    }
+}
