@@ -380,7 +380,7 @@ fn allow_files() -> usize {
     if limit.current.is_some_and(|current| current < wanted) {
         let before = limit.current;
         limit.current = Some(wanted);
-        if setrlimit(Resource::Nofile, limit.clone()).is_err() {
+        if setrlimit(Resource::Nofile, limit).is_err() {
             limit.current = before;
         }
     }
