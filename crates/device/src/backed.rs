@@ -114,7 +114,12 @@ impl Backed {
             RequestKind::Trim => Span::whole(request.span.first, request.span.pages),
             _ => request.span,
         };
-        self.accepted.end = request.span.first + u64::from(request.span.pages);
+        let last = match request.kind {
+            // A strict trim writes zeros, and only to the pages that it covers whole.
+            RequestKind::Trim => request.span.whole_pages().end,
+            _ => request.span.pages,
+        };
+        self.accepted.end = request.span.first + u64::from(last);
         self.accepted.zeroes = request.kind != RequestKind::Write;
     }
 
