@@ -39,7 +39,9 @@ fn simulate(requests: &[Request], pairs: &[&str]) -> RunResult {
         "ftl.reserve_percent=20",
         "buffer.capacity_bytes=256KiB",
     ];
-    for pair in device.iter().chain(pairs) {
+    let has_flash = !pairs.contains(&"ftl.kind=none");
+    let device = device.iter().filter(|pair| has_flash || !pair.starts_with("ftl."));
+    for pair in device.chain(pairs) {
         settings.set_pair(pair).expect("a setting");
     }
     let config = settings.resolve().expect("a configuration");
