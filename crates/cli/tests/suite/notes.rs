@@ -87,6 +87,76 @@ fn overload_is_named() {
 }
 
 #[test]
+fn warnings_stand_in_every_form_and_bear_no_conclusion() {
+    let place = Place::new();
+    let compare = |gap: &str, more: &[&str]| {
+        let workload = format!("uniform:requests=20000,mean_interarrival_ms={gap}");
+        let line = format!(
+            "compare --buffers infinite,lru,fab --size 1MiB --set flash.blocks_per_plane=2048 --workload {workload}"
+        );
+        let arguments: Vec<&str> = line.split(' ').chain(more.iter().copied()).collect();
+        let outcome = place.run(&arguments);
+        assert_eq!(outcome.status, 0, "{}", outcome.errors);
+        outcome.output
+    };
+    let calm = compare("5", &[]);
+    assert!(
+        !calm.contains("No conclusion") && !calm.contains("ms with infinite"),
+        "{calm}"
+    );
+    assert!(!compare("5", &["--json"]).contains("warnings"));
+    let text = compare("0.001", &[]);
+    assert!(text.contains("No conclusion is drawn from "), "{text}");
+    assert!(!text.contains("choice of scheme"), "{text}");
+    let json = common::json(&compare("0.001", &["--json", "-o", "r.html"]));
+    let warning = json["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.contains(": overload: a request takes "),
+        "{warning}"
+    );
+    assert!(place.read("r.html").contains("overload: a request takes"));
+    let csv = compare("0.001", &["--csv"]);
+    assert!(csv.lines().next().unwrap().ends_with(",warnings"), "{csv}");
+    assert!(csv.lines().nth(2).unwrap().contains("overload"), "{csv}");
+}
+
+/// What is odd about an input stands in results and on their page, whose command can be typed as it stands.
+#[test]
+fn what_is_odd_about_an_input_stands_in_files() {
+    let place = Place::new();
+    // A thousand seconds from one to the next.
+    let lines = (0..50).map(|line| format!("{}.0 0 {} 8 0\n", line * 1_000_000, line * 8));
+    place.write("t.disksim", lines.collect::<String>());
+    let run = [
+        "run",
+        "t.disksim",
+        "--set",
+        "trace.volumes=ignore",
+        "--json",
+        "-o",
+        "a 'b'.html",
+    ];
+    let outcome = place.run(&run);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    let warned: Vec<&str> = outcome
+        .errors
+        .lines()
+        .filter(|line| line.contains("warning"))
+        .collect();
+    let json = common::json(&outcome.output);
+    let kept = json["manifest"]["warnings"].as_array().map_or(0, Vec::len);
+    assert_eq!(kept, warned.len(), "{}", outcome.errors);
+    assert!(kept > 0, "{}", outcome.errors);
+    let page = place.read("a 'b'.html");
+    let first = json["manifest"]["warnings"][0].as_str().unwrap();
+    assert!(
+        page.contains(first.split(':').next_back().unwrap().trim()),
+        "{first}"
+    );
+    assert!(page.contains(r"'a '\\''b'\\''.html'"));
+}
+
+#[test]
 fn a_worn_out_device_is_named() {
     let place = Place::new();
     for ftl in ["page", "dftl", "hat", "fast"] {

@@ -152,7 +152,8 @@ fn one_two_or_three_samples_tell_hits_as_well() {
             });
             let curves = sampled(&input, &plan);
             for point in curves.curves[0].sampled().unwrap() {
-                let of = |record: &destage::Record| record.metric("buffer.write_hits").unwrap();
+                let of =
+                    |record: &destage::Record| record.metric("buffer.write_hits").unwrap().unwrap();
                 let truth = of(&exact.curves[0]
                     .at(point.record.capacity().unwrap())
                     .unwrap());
@@ -197,7 +198,7 @@ fn what_holds_everything_lies_inside_the_intervals() {
         assert_eq!((inside, all), (18, 18), "{seed}");
         for of in &curves.curves {
             let last = of.sampled().unwrap().last().unwrap();
-            zero += u32::from(last.record.metric("buffer.evictions") == Some(0.0));
+            zero += u32::from(last.record.metric("buffer.evictions").unwrap() == Some(0.0));
         }
     }
     assert!(zero >= 6, "{zero} of 12");

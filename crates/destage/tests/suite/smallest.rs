@@ -199,7 +199,11 @@ fn default_sizes_begin_at_what_the_device_needs() {
         );
         // The largest holds all that is written.
         let last = points.last().unwrap();
-        assert_eq!(last.metric("buffer.evictions"), Some(0.0), "{profile}");
+        assert_eq!(
+            last.metric("buffer.evictions").unwrap(),
+            Some(0.0),
+            "{profile}"
+        );
     }
 }
 
@@ -376,7 +380,7 @@ fn smaller_sizes_that_were_not_tried_are_named() {
         &Effort::default(),
     );
     let runs = runs.unwrap().runs;
-    let at = runs[16].metric("throughput.iops").unwrap();
+    let at = runs[16].metric("throughput.iops").unwrap().unwrap();
     plan.goals = vec![Goal::read(&format!("throughput.iops>{}", at * 0.999)).unwrap()];
     let answers = size(&input, &plan, &Effort::default()).unwrap();
     let best = answers.answers[0].bytes;
@@ -440,7 +444,10 @@ fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
             &Grid::new(plan.settings).combinations().unwrap(),
             &Effort::default(),
         );
-        let took = run.unwrap().runs[0].metric("response.max_ms").unwrap();
+        let took = run.unwrap().runs[0]
+            .metric("response.max_ms")
+            .unwrap()
+            .unwrap();
         // A flush gives units their pages one by one, of several dies in turn, so that they are full later.
         let most = match pairs.contains(&"flash.program_unit=8") {
             true => 1.2 * said,
