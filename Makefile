@@ -8,8 +8,9 @@ BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 DESTAGE_SHARED ?= ../shared
 override DESTAGE_SHARED := $(abspath $(DESTAGE_SHARED))
 export DESTAGE_SHARED
-# What only root may do is called so, and left out for others.
-OUTSIDE := $(if $(wildcard $(DESTAGE_SHARED)/oracle),--include-ignored $(if $(filter-out 0,$(shell id -u)),--skip as_root))
+# The names of tests that only root can run end with `as_root`: they are left out for other users.
+ROOT_ONLY := $(if $(filter-out 0,$(shell id -u)),--skip as_root)
+OUTSIDE := $(if $(wildcard $(DESTAGE_SHARED)/oracle),--include-ignored $(ROOT_ONLY))
 SHELL := bash
 # Python 3.10 or newer, with venv; everything that is installed for it stays in VENV.
 PYTHON ?= python3
@@ -51,7 +52,7 @@ ifdef NEXTEST
 RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail $(if $(OUTSIDE),--run-ignored all)
 # nextest does not tell why a test is ignored; the test program itself does.
 LIST_IGNORED = $(CARGO) test --workspace --locked --tests -- --exact $$($(NEXTEST) nextest list --workspace --locked --run-ignored only --message-format oneline 2>/dev/null | cut -d' ' -f2)
-ALL_TESTS = $(RUN_TESTS) --workspace && \
+ALL_TESTS = $(RUN_TESTS) --workspace $(if $(ROOT_ONLY),-- $(ROOT_ONLY)) && \
 	$(RUN_TESTS) $(WITH_PARQUET) -E 'kind(lib) + test(parquet) + binary(replay)' && \
 	$(CARGO) test --workspace --locked --doc $(if $(OUTSIDE),,&& $(LIST_IGNORED))
 else
