@@ -129,7 +129,7 @@ def test_curves_sizes_and_their_tables() -> None:
     assert body(curves.to_json()) == body(typed)
     frame = curves.to_pandas()
     assert (frame["buffer.write_hits.low"] < frame["buffer.write_hits"]).all()
-    with pytest.raises(destage.InputError, match="--error"):
+    with pytest.raises(destage.InputError, match="^error -1: expected percent above 0"):
         destage.curve(destage.Workload(wide), buffers="fab", error=-1.0)
     answers = destage.size(given, goals="waf.bytes<0.9", buffers=["lru", "fab"], ftl="page")
     typed = command("size", "--workload", work, "--goal", "waf.bytes<0.9", "--buffers", "lru,fab", "--ftl", "page", "--json")
