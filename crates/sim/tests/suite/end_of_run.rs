@@ -40,7 +40,9 @@ fn simulate(requests: &[Request], pairs: &[&str]) -> RunResult {
         "buffer.capacity_bytes=256KiB",
     ];
     let has_flash = !pairs.contains(&"ftl.kind=none");
-    let device = device.iter().filter(|pair| has_flash || !pair.starts_with("ftl."));
+    let device = device
+        .iter()
+        .filter(|pair| has_flash || !pair.starts_with("ftl."));
     for pair in device.chain(pairs) {
         settings.set_pair(pair).expect("a setting");
     }
