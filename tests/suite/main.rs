@@ -1,5 +1,7 @@
 //! Every test that crosses crates, in one program.
 
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
 #[path = "../../crates/flash/tests/suite/kit/mod.rs"]
 mod flash_kit;
 #[path = "../../crates/device/tests/suite/kit/mod.rs"]

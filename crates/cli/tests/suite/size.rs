@@ -142,6 +142,8 @@ fn a_capacity_stands_in_place_of_a_number_of_blocks() {
         &format!("flash.blocks_per_plane={found}"),
         "--set",
         &format!("ftl.reserve_percent={}", reserve.unwrap()),
+        "--set",
+        "ftl.min_free_percent=0",
     ];
     let again = place.json(&given);
     assert_eq!(again["metrics"], document["metrics"]);
