@@ -242,9 +242,10 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
 /// An error if not all of `schemes` have every size from one pass.
 fn check_all(plan: &CurvePlan, schemes: &[Combination]) -> Result<(), Error> {
     let wrong = |why: &str| {
-        Err(Error::Input(format!(
-            "--sizes {ALL}: {why}; expected sizes, such as 1MiB..64MiB"
-        )))
+        Err(Error::argument(
+            "sizes",
+            format!(" {ALL}: {why}; expected sizes, such as 1MiB..64MiB"),
+        ))
     };
     if plan.sampling.is_some() {
         return wrong("samples do not tell every size");

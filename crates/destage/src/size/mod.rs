@@ -141,8 +141,9 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let is_bound = |sizes: &Vec<Combination>| sizes[0].config.scheme.is_bound();
     let (of_bounds, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_bound);
     if candidates.is_empty() {
-        return Err(Error::Input(
-            "--buffers: all of them are bounds, which no device can have; expected at least one other scheme".to_owned(),
+        return Err(Error::argument(
+            "buffers",
+            ": all of them are bounds, which no device can have; expected at least one other scheme",
         ));
     }
     let bounds = match of_bounds.is_empty() {

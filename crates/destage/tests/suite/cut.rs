@@ -159,10 +159,10 @@ fn a_capacitor_saves_all_of_ram_or_what_it_pays_for() {
     let all = fail(&["device.plp=10"], at, 1).unwrap().result;
     let dump = all.dump.unwrap();
     assert!(dump.pages > 0 && dump.left == 0 && dump.time > 0 && dump.energy > 0);
-    let few = fail(&["device.plp=0.00005"], at, 1).unwrap().result;
+    let few = fail(&["device.plp=0.0005"], at, 1).unwrap().result;
     let dump = few.dump.unwrap();
     assert!(
-        dump.pages > 0 && dump.left > 0 && dump.energy <= 50_000_000,
+        dump.pages > 0 && dump.left > 0 && dump.energy <= 500_000_000,
         "{dump:?}"
     );
     for plp in ["device.plp=none", "device.plp=failed"] {
