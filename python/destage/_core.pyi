@@ -28,10 +28,12 @@ __all__ = [
     "page",
     "report",
     "reproduce",
+    "require_metric",
     "rows",
     "simulate",
     "size",
     "study",
+    "write_file",
 ]
 
 __version__: str
