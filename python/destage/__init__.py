@@ -35,7 +35,7 @@ from destage._registries import (
 )
 from destage._results import Answers, Curves, DestageWarning, Fleet, Reproduction, Result, Results, Run, Series
 from destage._scheme import Scheme
-from destage._work import compare, curve, fleet, reproduce, simulate, size, study
+from destage._work import compare, curve, fleet, reproduce, set_memory_limit, simulate, size, study
 
 __all__ = [
     "Access",
@@ -72,6 +72,7 @@ __all__ = [
     "plot",
     "profiles",
     "reproduce",
+    "set_memory_limit",
     "simulate",
     "size",
     "study",

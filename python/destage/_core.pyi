@@ -30,6 +30,7 @@ __all__ = [
     "reproduce",
     "require_metric",
     "rows",
+    "set_memory_limit",
     "simulate",
     "size",
     "study",
@@ -126,6 +127,7 @@ class Study:
     def report(self) -> str: ...
 
 def main(arguments: Sequence[str]) -> int: ...
+def set_memory_limit(text: str | None) -> None: ...
 def simulate(
     input: Input, settings: Settings, responses: bool, watch: bool, tell: _Tell
 ) -> tuple[str, list[str], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]] | None, str | None]: ...

@@ -203,6 +203,15 @@ def reproduce(
     return Reproduction(text)
 
 
+def set_memory_limit(limit: str | int | None = None) -> None:
+    """Allows all calls of this process together to hold `limit` bytes of memory: `"8GiB"`, or a number of bytes.
+
+    Without a limit of its own, and with None, a process has half of the machine's memory. A call that goes beyond the limit ends with an
+    `Error`. Arrays, tables and other objects of Python do not count.
+    """
+    _core.set_memory_limit(None if limit is None else _text.value("limit", limit))
+
+
 def _kept(traces: Any, scale: str) -> tuple[list[str], Any, bool]:
     """Traces by name, the folder to look in, and whether all is run."""
     if scale not in ("reduced", "full"):

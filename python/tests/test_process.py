@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import destage
+import numpy as np
 import pytest
 from conftest import ROOT, command
 
@@ -173,3 +174,100 @@ def test_no_file_names_a_registry() -> None:
     files = [ROOT / "pyproject.toml", ROOT / "Makefile", *ROOT.glob("python/**/*.txt"), *ROOT.glob("python/**/*.py")]
     host = re.compile("https?://" + r"[\w.-]*(pypi|pythonhosted|crates)")
     assert [path for path in files if host.search(Path(path).read_text())] == []
+
+
+# A table of pages that grows with each write, beyond a limit of 64 MiB within a second.
+GROWS = "destage.simulate(destage.Workload('uniform', requests=10**8, footprint_pages=10**8), buffer='infinite', settings={'device.capacity_bytes': '1TiB'})"
+# One table of pages that is prepared at once, and is larger than any machine.
+AT_ONCE = "destage.simulate(destage.Workload('zipf', requests=10), ftl='none', settings={'device.capacity_bytes': 2**62})"
+
+
+@pytest.mark.parametrize(("limit", "work"), [("64MiB", GROWS), ("64MiB", "destage.Trace.from_arrays(many, many, many, many)")])
+def test_what_exceeds_the_memory_limit_raises_and_the_interpreter_lives_on(limit: str, work: str) -> None:
+    program = (
+        "import destage, numpy as np\n"
+        "many = np.ones(3_000_000, dtype='u1')\n"
+        "small = destage.Workload('zipf', requests=1000)\n"
+        "before = destage.simulate(small).to_json()\n"
+        f"destage.set_memory_limit({limit!r})\n"
+        "for _ in range(3):\n"
+        "    try:\n"
+        f"        {work}\n"
+        "    except destage.Error as error:\n"
+        "        print(type(error).__name__, error)\n"
+        # What it held was given back: others go on below the same limit.
+        "    after = destage.simulate(small).to_json()\n"
+        "import json\n"
+        "print(json.loads(before)['metrics'] == json.loads(after)['metrics'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    *errors, is_equal = done.stdout.splitlines()
+    assert is_equal == "True" and len(errors) == 3
+    for error in errors:
+        assert re.search(r"^Error .+: .+ of memory in use, beyond the limit of 64 MiB; expected less to do, or a larger limit \(destage\.set_memory_limit\)$", error), error
+
+
+def test_what_the_system_does_not_have_raises_and_the_interpreter_lives_on() -> None:
+    program = (
+        "import destage\n"
+        "destage.set_memory_limit(2**62)\n"
+        "try:\n"
+        f"    {AT_ONCE}\n"
+        "except destage.Error as error:\n"
+        "    print(type(error).__name__, error)\n"
+        "print(destage.simulate(destage.Workload('zipf', requests=1000)).metrics['host.requests'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    error, requests = done.stdout.splitlines()
+    assert requests == "1000"
+    assert re.search(r"^Error .+: asked for .+ of memory more than the .+ in use, which the system does not have; expected less to do$", error), error
+
+
+@pytest.mark.parametrize("limit", ["much", 0, -1, "1.5.5GiB", True])
+def test_a_memory_limit_is_a_size(limit: object) -> None:
+    with pytest.raises(destage.InputError, match=r"limit: .*expected a size in bytes"):
+        destage.set_memory_limit(limit)  # type: ignore[arg-type]
+
+
+def test_arrays_that_change_during_a_run_change_nothing() -> None:
+    count = 200_000
+    columns = {
+        "time_ns": np.arange(count) * 50_000,
+        "op": np.ones(count, dtype="u1"),
+        "offset": np.arange(count, dtype="u8") * 7919 % 5000 * 4096,
+        "bytes": np.full(count, 4096, dtype="u8"),
+    }
+    expected = destage.simulate(destage.Trace.from_arrays(**{name: array.copy() for name, array in columns.items()})).metrics
+    trace = destage.Trace.from_arrays(**columns)
+    done, changed = threading.Event(), threading.Event()
+
+    def change() -> None:
+        while not done.is_set():
+            for array in columns.values():
+                array[:] = array[::-1] // 2
+            changed.set()
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    # Nothing of the arrays is as it was by the time the run begins.
+    assert changed.wait(60)
+    found = destage.simulate(trace).metrics
+    done.set()
+    thread.join()
+    assert found == expected
+
+
+def test_a_parameter_that_decides_nothing_is_a_warning() -> None:
+    work = destage.Workload("zipf", requests=100)
+    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, and decides nothing"):
+        result = destage.simulate(work, ftl="none", settings={"host.queue_depth": 3})
+    assert "host.queue_depth was set" in result.to_json()
+    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, and decides nothing"):
+        destage.compare(work, buffers="lru", ftls="none", settings={"host.queue_depth": 3})
+
+
+def test_an_error_of_a_trace_speaks_of_no_command_line() -> None:
+    with pytest.raises(destage.TraceError, match="there-is-no-such.trace: cannot be opened: .*; expected a trace file$"):
+        destage.simulate("there-is-no-such.trace")

@@ -7,14 +7,11 @@ use crate::errors::Failure;
 use crate::output::numbers;
 use destage::files;
 
-/// Part of the machine's memory that a command may use if nothing else is said.
-const SHARE: u64 = 2;
-
 /// From here on no command uses more than half of the machine's memory.
 pub(crate) fn install() {
     destage_memory::on_excess(end);
-    if let Some(bytes) = destage_memory::machine_bytes() {
-        destage_memory::set_limit(bytes / SHARE);
+    if let Some(bytes) = destage_memory::default_limit() {
+        destage_memory::set_limit(bytes);
     }
 }
 

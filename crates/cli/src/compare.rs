@@ -8,7 +8,7 @@ use destage::{Grid, Record, compare};
 
 use crate::args::CompareArguments;
 use crate::choices;
-use crate::errors::{Failure, warn, warn_of_unused};
+use crate::errors::{Failure, warn};
 use crate::explain;
 use crate::output::chosen::Chosen;
 use crate::output::report::{Form, page};
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let records = &results.runs;
     let findings = conclusions(records);
     warnings(records).iter().for_each(warn);
-    warn_of_unused(combinations.iter().map(|of| &of.config));
+    results.manifest.unused.iter().for_each(warn);
     let content = |form| match form {
         Form::Json => results.to_json().into_bytes(),
         Form::Table(table) => table.of(records),

@@ -1,10 +1,8 @@
 //! Messages about what is wrong, and the exit status.
 
-use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use destage_sim::error::{Argument, SimError};
-use destage_sim::settings::Config;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
@@ -121,18 +119,6 @@ pub(crate) fn report_line(line: &str) {
 /// Something the user should know, though the command goes on.
 pub(crate) fn warn(text: impl Display) {
     report_line(&format!("destage: warning: {text}"));
-}
-
-/// Warns of each parameter that was set and decides nothing in runs of `configs`, since those have no clock.
-pub(crate) fn warn_of_unused<'c>(configs: impl IntoIterator<Item = &'c Config>) {
-    let names = configs
-        .into_iter()
-        .flat_map(|config| &config.without_effect);
-    for name in names.collect::<BTreeSet<_>>() {
-        warn(format_args!(
-            "{name} was set, and decides nothing in a run without a clock (sim.costing=op_count or ftl.kind=none)"
-        ));
-    }
 }
 
 /// The words of the command line, for a manifest.

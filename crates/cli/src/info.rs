@@ -63,6 +63,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let manifest = Manifest {
         command: command(),
         inputs: vec![facts],
+        unused: Vec::new(),
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };

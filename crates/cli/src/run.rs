@@ -9,7 +9,7 @@ use destage_sim::metrics::{self, Metrics};
 
 use crate::args::{Noise, RunArguments};
 use crate::choices;
-use crate::errors::{Failure, command, report_line, warn, warn_of_unused};
+use crate::errors::{Failure, command, report_line, warn};
 use crate::explain;
 use crate::logs::Logs;
 use crate::output::report::{self, Form, ResultFile, check_distinct, machine_form};
@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     words::warnings(std::slice::from_ref(record))
         .iter()
         .for_each(warn);
-    warn_of_unused([&combination.config]);
+    manifest.unused.iter().for_each(warn);
     let content = |form| match form {
         Form::Json => outcome.to_json().into_bytes(),
         Form::Table(table) => table.of(std::slice::from_ref(record)),

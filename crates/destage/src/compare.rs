@@ -8,7 +8,7 @@ use destage_sim::limits::Limits;
 use crate::error::Error;
 use crate::grid::Combination;
 use crate::input::{Input, check_read_once};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, unused};
 use crate::passes::plan;
 use crate::pool::{Pool, Work};
 use crate::progress::{Counter, Progress, Silent};
@@ -107,9 +107,10 @@ pub(crate) fn compare_within(
     let finished = pool.run()?;
     let mut records = Vec::with_capacity(runs);
     let mut facts = Vec::with_capacity(inputs.len());
-    for (pass, (of_input, results)) in passes.iter().zip(finished) {
+    for (pass, (mut of_input, results)) in passes.iter().zip(finished) {
         let input = &inputs[pass.input];
         if pass.combinations.start == 0 {
+            of_input.note_if_empty(input);
             facts.push(of_input);
         }
         for (index, result) in pass.combinations.clone().zip(results) {
@@ -121,6 +122,7 @@ pub(crate) fn compare_within(
         manifest: Manifest {
             command: Vec::new(),
             inputs: facts,
+            unused: unused(combinations.iter().map(|of| &of.config)),
             seed: first.config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },

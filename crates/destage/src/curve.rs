@@ -230,6 +230,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         manifest: Manifest {
             command: Vec::new(),
             inputs: facts.into_iter().collect(),
+            unused: Vec::new(),
             seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
@@ -301,6 +302,7 @@ fn sampled(
         manifest: Manifest {
             command: Vec::new(),
             inputs: vec![found.facts],
+            unused: Vec::new(),
             seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },

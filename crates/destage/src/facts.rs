@@ -5,6 +5,7 @@ use destage_sim::source::Source;
 use destage_trace::plausibility::Doubt;
 use destage_trace::{ReadOptions, Reader, SoFar, Volumes};
 
+use crate::input::Input;
 use crate::survey::Sizing;
 
 /// What is known of an input once it was read.
@@ -98,6 +99,11 @@ impl Facts {
     /// Its times played no part.
     pub(crate) fn forget_times(&mut self) {
         self.doubts.clear();
+    }
+
+    /// A workload of which reading leaves nothing is as empty as such a trace.
+    pub(crate) fn note_if_empty(&mut self, input: &Input) {
+        self.is_empty |= input.expected_requests() == Some(0);
     }
 
     /// What is odd about the trace's times; a sentence each.

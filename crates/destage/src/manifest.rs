@@ -1,7 +1,9 @@
 //! What a result says about how it came to be. Metrics never depend on it.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
+use destage_sim::settings::Config;
 use serde_json::{Map, Value, json};
 
 use crate::facts::Facts;
@@ -21,10 +23,26 @@ pub struct Manifest {
     pub command: Vec<String>,
     /// The inputs.
     pub inputs: Vec<Facts>,
+    /// Parameters that were set and decide nothing in the runs; a sentence each.
+    pub unused: Vec<String>,
     /// What fixes every random choice.
     pub seed: u64,
     /// Wall time of the work, in seconds.
     pub wall_time_s: f64,
+}
+
+/// Each parameter that was set and decides nothing in runs of `configs`, since those have no clock.
+pub(crate) fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
+    let names = configs
+        .into_iter()
+        .flat_map(|config| &config.without_effect);
+    let sentence = |name: &&str| {
+        format!(
+            "{name} was set, and decides nothing in a run without a clock (sim.costing=op_count or ftl.kind=none)"
+        )
+    };
+    let names: BTreeSet<_> = names.copied().collect();
+    names.iter().map(sentence).collect()
 }
 
 impl Manifest {
@@ -33,9 +51,17 @@ impl Manifest {
         Self {
             command: Vec::new(),
             inputs: Vec::new(),
+            unused: Vec::new(),
             seed: 1,
             wall_time_s: started.elapsed().as_secs_f64(),
         }
+    }
+
+    /// What the user should know of the inputs and of what was set; a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let of_inputs = self.inputs.iter().flat_map(Facts::warnings_of_simulation);
+        of_inputs.chain(self.unused.iter().cloned()).collect()
     }
 
     /// As JSON, for one input: its facts stand beside the others.
@@ -78,8 +104,7 @@ impl Manifest {
             }),
         );
         map.insert("wall_time_s".into(), json!(self.wall_time_s));
-        let warnings = self.inputs.iter().flat_map(Facts::warnings_of_simulation);
-        let warnings: Vec<String> = warnings.collect();
+        let warnings = self.warnings();
         if !warnings.is_empty() {
             map.insert("warnings".into(), json!(warnings));
         }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::Combination;
 use crate::input::Input;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, unused};
 use crate::progress::{Counter, Progress, Watch};
 use crate::record::Record;
 use crate::results::Outcome;
@@ -71,9 +71,11 @@ pub(crate) fn single<T>(
     if let Some(merged) = &prepass.merged {
         facts.add_merged(merged);
     }
+    facts.note_if_empty(input);
     let manifest = Manifest {
         command: Vec::new(),
         inputs: vec![facts],
+        unused: unused([&config]),
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };

@@ -246,20 +246,12 @@ impl Ledger {
 
     /// The pages that `span` covers whole and that were ever changed.
     fn known_whole_pages(&self, span: &Span) -> Vec<u64> {
-        let whole = span.whole_pages();
-        let first = span.first + u64::from(whole.start);
-        let end = span.first + u64::from(whole.end);
         let mut known = Vec::new();
-        let mut at = first;
-        while at < end {
-            let start = at % self.terms.pages;
-            let count = (end - at).min(self.terms.pages - start);
-            let touched = self
-                .positions
-                .touched_in(start as usize..(start + count) as usize);
+        for part in span.whole_parts(self.terms.pages) {
+            let part = part.start as usize..part.end as usize;
+            let touched = self.positions.touched_in(part);
             let changed = touched.filter(|(_, position)| *position != UNKNOWN);
             known.extend(changed.map(|(number, _)| number as u64));
-            at += count;
         }
         known
     }

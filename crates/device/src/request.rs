@@ -86,6 +86,20 @@ impl Span {
         let end = self.pages - u32::from(self.tail > 0);
         first..end.max(first)
     }
+
+    /// The same as pages of a device of `device_pages`: a part up to its end, and one for each time that the span goes on at its
+    /// beginning.
+    pub fn whole_parts(&self, device_pages: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+        let whole = self.whole_pages();
+        let mut at = self.first + u64::from(whole.start);
+        let end = self.first + u64::from(whole.end);
+        core::iter::from_fn(move || {
+            let start = at % device_pages;
+            let part = start..start + (end - at).min(device_pages - start);
+            at += part.end - part.start;
+            (!part.is_empty()).then_some(part)
+        })
+    }
 }
 
 /// What is asked.
@@ -152,6 +166,17 @@ mod tests {
             [true, false, false]
         );
         assert_eq!(span.whole_pages(), 1..3);
+        let parts = |span: Span, pages| {
+            span.whole_parts(pages)
+                .map(|part| (part.start, part.end))
+                .collect::<alloc::vec::Vec<_>>()
+        };
+        assert_eq!(parts(span, 100), [(7, 9)]);
+        assert_eq!(parts(span, 8), [(7, 8), (0, 1)]);
+        assert_eq!(
+            parts(Span::whole(2, 8), 3),
+            [(2, 3), (0, 3), (0, 3), (0, 1)]
+        );
         assert_eq!([0, 1, 2].map(|page| span.page(page, 8).0), [6, 7, 0]);
         let has = [0, 1, 5, 6, 7].map(|page| span.has(Lpn(page), 8));
         assert_eq!(has, [true, false, false, true, true]);
@@ -163,5 +188,6 @@ mod tests {
         };
         assert!(within.is_partial(0));
         assert!(within.whole_pages().is_empty());
+        assert!(parts(within, 8).is_empty());
     }
 }

@@ -1,8 +1,14 @@
-//! The memory budget of a program: an allocator that counts bytes, and a program that ends in order when they are too many.
+//! The memory budget of a program: an allocator that counts bytes, and work that ends in order when they are too many.
 //!
 //! [`Budget`] stands before the system's allocator. It adds up what is asked for, also what is reserved and never
-//! touched. A request beyond the [limit](set_limit) never reaches the system: the thread that made it calls what
-//! [`on_excess`] was given, which tells the user and ends the process; threads that ask meanwhile wait for that.
+//! touched. What a request beyond the [limit](set_limit) does depends on whose the process is.
+//!
+//! * A program of our own has said [`on_excess`]. The request never reaches the system: the thread that made it calls what
+//!   `on_excess` was given, which tells the user and ends the process; threads that ask meanwhile wait for that.
+//! * A library within an interpreter has said [`outlive_excess`]. An allocator may neither unwind nor return to work that
+//!   cannot go on, so the work itself asks [`exceeded`] at each of its steps and ends with an error. Requests are granted meanwhile up to twice
+//!   the limit. A thread that asks for more than that, or for what the system does not have, is held for ever with all that it has,
+//!   and [`held`] tells the thread that waits for it.
 //!
 //! What C libraries take for themselves (the decoders of zstd, xz and bzip2) is not counted.
 
@@ -14,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-pub use machine::machine_bytes;
+pub use machine::default_limit;
 
 /// Bytes in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -22,6 +28,11 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Whether a thread reports an excess.
 static REPORTING: AtomicBool = AtomicBool::new(false);
+/// Whether the process goes on after an excess.
+static OUTLIVES: AtomicBool = AtomicBool::new(false);
+/// Threads that are held, and why the latest is.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static WHY_HELD: Mutex<Option<Excess>> = Mutex::new(None);
 static ON_EXCESS: OnceLock<fn(Excess) -> !> = OnceLock::new();
 /// What the thread does that said so last.
 static LATEST: Mutex<String> = Mutex::new(String::new());
@@ -37,7 +48,7 @@ thread_local! {
 pub struct Excess {
     /// What was being done, as [`doing`] says; empty if it never did.
     pub doing: String,
-    /// Bytes asked for.
+    /// Bytes asked for; 0 if what is in use is too much by itself.
     pub asked: u64,
     /// Bytes in use before.
     pub used: u64,
@@ -65,8 +76,38 @@ pub fn limit() -> u64 {
 /// Says what to do with a request that cannot be granted. The function may allocate; it has to end the process.
 /// It may hold no lock that another thread could hold while it allocates. Only the first call counts.
 pub fn on_excess(report: fn(Excess) -> !) {
+    OUTLIVES.store(false, Ordering::Relaxed);
     // A second report would have no process to end.
     let _ = ON_EXCESS.set(report);
+}
+
+/// The process goes on after an excess, as the [crate] says, until [`on_excess`] is called.
+pub fn outlive_excess() {
+    OUTLIVES.store(true, Ordering::Relaxed);
+}
+
+/// What is beyond the limit at this moment, as this thread would say it; `None` if nothing is. It is cheap, and for each step of work.
+#[must_use]
+pub fn exceeded() -> Option<Excess> {
+    let (used, limit) = (USED.load(Ordering::Relaxed), LIMIT.load(Ordering::Relaxed));
+    (used > limit).then(|| Excess {
+        doing: spoken(),
+        asked: 0,
+        used: used as u64,
+        limit: Some(limit as u64),
+    })
+}
+
+/// How many threads are held for what they asked for, since the process began.
+#[must_use]
+pub fn held() -> usize {
+    HELD.load(Ordering::Acquire)
+}
+
+/// What the thread asked for that was held last.
+#[must_use]
+pub fn why_held() -> Option<Excess> {
+    WHY_HELD.lock().ok().and_then(|why| why.clone())
 }
 
 /// Says what this thread does from now on, as the user would say it: `reading my.trace`. Threads that say nothing
@@ -104,33 +145,68 @@ fn give_back(bytes: usize) {
 
 #[cold]
 fn excess(asked: usize, used: usize, limit: Option<usize>) {
-    let Some(report) = ON_EXCESS.get() else {
-        return;
-    };
     if IS_EXEMPT.get() {
         return;
     }
+    if OUTLIVES.load(Ordering::Relaxed) {
+        let most = limit.map_or(0, |limit| limit.saturating_mul(2));
+        // A thread that never said what it does is the interpreter's.
+        let is_ours = DOING.try_with(|held| held.try_borrow().is_ok_and(|text| !text.is_empty()));
+        if used.saturating_add(asked) > most && is_ours.unwrap_or_default() {
+            hold(asked, used, limit);
+        }
+        return;
+    }
+    let Some(report) = ON_EXCESS.get() else {
+        return;
+    };
     if REPORTING.swap(true, Ordering::Relaxed) {
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
     }
     IS_EXEMPT.set(true);
+    report(Excess {
+        doing: spoken(),
+        asked: asked as u64,
+        used: used as u64,
+        limit: limit.map(|bytes| bytes as u64),
+    });
+}
+
+/// What this thread does; if it never said, what was said last.
+fn spoken() -> String {
     let own = DOING.try_with(|held| held.try_borrow().map(|text| text.clone()));
     let own = own.ok().and_then(Result::ok).unwrap_or_default();
-    let doing = match own.is_empty() {
+    match own.is_empty() {
         true => LATEST
             .try_lock()
             .map(|text| text.clone())
             .unwrap_or_default(),
         false => own,
-    };
-    report(Excess {
-        doing,
+    }
+}
+
+/// Keeps this thread from what it asked for, and from everything else.
+fn hold(asked: usize, used: usize, limit: Option<usize>) -> ! {
+    IS_EXEMPT.set(true);
+    if limit.is_some() {
+        // It was counted, and is not granted.
+        give_back(asked);
+    }
+    let why = Excess {
+        doing: spoken(),
         asked: asked as u64,
         used: used as u64,
         limit: limit.map(|bytes| bytes as u64),
-    });
+    };
+    if let Ok(mut latest) = WHY_HELD.lock() {
+        *latest = Some(why);
+    }
+    HELD.fetch_add(1, Ordering::Release);
+    loop {
+        std::thread::park();
+    }
 }
 
 /// The system had nothing to give.
@@ -145,7 +221,7 @@ fn refused(asked: usize) {
     reason = "no safe interface counts the allocations of a whole program; every method hands its arguments to the system's allocator as they came"
 )]
 // SAFETY: memory comes from the system's allocator, by the same calls with the same arguments; counting changes none of it.
-// Nothing here unwinds: what may be called instead of returning ends the process.
+// Nothing here unwinds: what may be called instead of returning ends the process, or never returns.
 unsafe impl GlobalAlloc for Budget {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -2,10 +2,18 @@
 
 use std::fs::read_to_string;
 
-/// Bytes of memory this process may use: those of the machine, or of its control group if that has fewer. `None` where
-/// no file tells (anything but Linux).
+/// Part of the machine's memory that a process may use if nothing else is said.
+const SHARE: u64 = 2;
+
+/// The limit in bytes if nothing else is said: half of the machine's memory. `None`, which is no limit, where no file tells how much
+/// that is (anything but Linux).
 #[must_use]
-pub fn machine_bytes() -> Option<u64> {
+pub fn default_limit() -> Option<u64> {
+    Some(machine_bytes()? / SHARE)
+}
+
+/// Bytes of memory this process may use: those of the machine, or of its control group if that has fewer.
+fn machine_bytes() -> Option<u64> {
     let machine = read_to_string("/proc/meminfo")
         .ok()
         .and_then(|text| total(&text))?;

@@ -10,8 +10,7 @@ use destage::reproduce::{Paper, Plan, shipped_traces};
 use destage::sim::observer::{Observer, Response};
 use destage::study::{Extra, Scale, Shard, Store, Study, Traces};
 use destage::{
-    Combination, CurvePlan, Effort, Error, Facts, Goal, Grid, Manifest, Rate, SIZED_SCHEMES,
-    Sampling, SizePlan, csv,
+    Combination, CurvePlan, Effort, Error, Goal, Grid, Rate, SIZED_SCHEMES, Sampling, SizePlan, csv,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -30,12 +29,6 @@ pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
         let _ = std::io::stdout().flush();
         status
     })
-}
-
-/// What the user should know of the inputs.
-fn warnings(manifest: &Manifest) -> Vec<String> {
-    let facts = manifest.inputs.iter();
-    facts.flat_map(Facts::warnings_of_simulation).collect()
 }
 
 /// Responses by the number of their request.
@@ -106,7 +99,7 @@ pub(crate) fn simulate<'py>(
             };
             Ok((outcome, page, observer.0))
         })?;
-    let (text, warnings) = (outcome.to_json(), warnings(&outcome.manifest));
+    let (text, warnings) = (outcome.to_json(), outcome.manifest.warnings());
     let arrays = responses.map(|rows| {
         let column = |of: fn(&(f64, f64, u8)) -> f64| -> Vec<f64> { rows.iter().map(of).collect() };
         let operations: Vec<u8> = rows.iter().map(|row| row.2).collect();
@@ -169,7 +162,7 @@ pub(crate) fn compare(
     let columns = parameters.into_iter().map(str::to_owned).chain(metrics);
     Ok((
         results.to_json(),
-        warnings(&results.manifest),
+        results.manifest.warnings(),
         columns.collect(),
     ))
 }
@@ -207,7 +200,7 @@ pub(crate) fn curve(
     let curves = watched(py, &settings.watch, tell, move |watch| {
         destage::curve(&input, &plan, &effort(threads, watch))
     })?;
-    Ok((curves.to_json(), warnings(&curves.manifest)))
+    Ok((curves.to_json(), curves.manifest.warnings()))
 }
 
 /// The smallest buffers that reach goals: their JSON, and what the user should know.
@@ -234,7 +227,7 @@ pub(crate) fn size(
     let answers = watched(py, &settings.watch, tell, move |watch| {
         destage::size(&input, &plan, &effort(threads, watch))
     })?;
-    Ok((answers.to_json(), warnings(&answers.manifest)))
+    Ok((answers.to_json(), answers.manifest.warnings()))
 }
 
 /// Buffers of many volumes beside one for all, whose curves are kept in `results`: their JSON, and what the user should know.

@@ -8,6 +8,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::errors::raised;
+use crate::memory;
 
 /// A trace, a workload, or requests.
 #[pyclass(frozen, module = "destage._core")]
@@ -51,6 +52,7 @@ impl Input {
         // The interpreter's lock is kept: without it another thread of Python could write to the arrays that are read here.
         let requests = columns.requests(name);
         let requests = requests.map_err(|error| raised(&error.into()))?;
+        memory::check()?;
         Ok(Self(destage::Input::requests(name, requests)))
     }
 

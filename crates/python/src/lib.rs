@@ -5,6 +5,7 @@
 //! | `errors` | the exceptions, and which error becomes which |
 //! | `inputs` | traces, workloads and requests in arrays |
 //! | `settings` | settings, and schemes written in Python among them |
+//! | `memory` | the limit of memory, beyond which a call ends |
 //! | `work` | simulations beside the interpreter, which go on being interruptible |
 //! | `commands` | one function for each thing to do |
 //! | `studies` | studies in parts that somebody else hands out |
@@ -16,6 +17,7 @@
 mod commands;
 mod errors;
 mod inputs;
+mod memory;
 mod registries;
 mod scheme;
 mod settings;
@@ -24,12 +26,13 @@ mod work;
 
 use pyo3::prelude::*;
 
-// So that `--memory-limit` holds for the command line within the wheel. Nothing is limited until that sets it.
+// What `memory` limits, and `--memory-limit` of the command line within the wheel.
 #[global_allocator]
 static MEMORY: destage_memory::Budget = destage_memory::Budget;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    memory::install();
     errors::register(module)?;
     module.add("__version__", destage::version())?;
     module.add_class::<inputs::Input>()?;
@@ -38,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheme::Access>()?;
     module.add_class::<scheme::Need>()?;
     module.add_function(wrap_pyfunction!(commands::main, module)?)?;
+    module.add_function(wrap_pyfunction!(memory::set_memory_limit, module)?)?;
     module.add_function(wrap_pyfunction!(commands::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
     module.add_function(wrap_pyfunction!(commands::curve, module)?)?;

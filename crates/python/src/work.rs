@@ -2,6 +2,9 @@
 //!
 //! What takes long runs on a thread of its own, without the interpreter's lock. The calling thread waits, and looks again
 //! and again whether the user wants to stop. So Ctrl-C is heard also where the work waits for a pipe.
+//!
+//! At each step the work looks whether more memory is in use than may be, and ends then. Where one step asks for far too much, its
+//! thread is held, and the calling thread goes on without it.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,6 +15,7 @@ use destage::{Error, Progress, Stage};
 use pyo3::prelude::*;
 
 use crate::errors::{self, raised};
+use crate::memory;
 
 /// How often the calling thread looks.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -56,6 +60,9 @@ impl Progress for Watch {
         self.done.store(done, Ordering::Relaxed);
         self.expected
             .store(expected.unwrap_or_default(), Ordering::Relaxed);
+        if let Err(excess) = memory::check() {
+            self.fail(excess);
+        }
         !self.stop.load(Ordering::Relaxed)
     }
 }
@@ -67,6 +74,7 @@ pub(crate) fn watched<T: Send + 'static>(
     tell: &Bound<'_, PyAny>,
     work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<T> {
+    let held_before = destage_memory::held();
     let (sender, receiver) = mpsc::channel();
     let of_work = Arc::clone(watch);
     let thread = move || {
@@ -101,6 +109,15 @@ pub(crate) fn watched<T: Send + 'static>(
             watch.stop.store(true, Ordering::Relaxed);
             let _ = wait(GRACE);
             return Err(interrupt);
+        }
+        // Which call the thread belongs to cannot be told: all that are under way end.
+        if destage_memory::held() > held_before {
+            watch.stop.store(true, Ordering::Relaxed);
+            let why = destage_memory::why_held();
+            return Err(why.map_or_else(
+                || errors::Error::new_err("more memory was asked for than there is"),
+                |why| memory::raised(&why),
+            ));
         }
     };
     let of_scheme = watch

@@ -11,7 +11,7 @@ use std::io;
 #[non_exhaustive]
 pub enum TraceError {
     /// The file is missing, or may not be read.
-    #[error("{file}: cannot be opened: {cause}; expected a trace file, or - for standard input")]
+    #[error("{file}: cannot be opened: {cause}; expected a trace file")]
     Open {
         /// The path as given.
         file: String,

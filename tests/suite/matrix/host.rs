@@ -35,8 +35,8 @@ struct Open {
     left: usize,
     /// Of a flush: the version of each page that has to be durable.
     must: Vec<u64>,
-    /// Pages of a trim at which there is nothing to change.
-    passed_over: Vec<u64>,
+    /// Pages of a trim that are trimmed already, or were never written, each with its version.
+    passed_over: Vec<(u64, u64)>,
 }
 
 /// A device, its host, and what the host may expect.
@@ -145,8 +145,8 @@ impl Host {
         }
     }
 
-    /// A trim changes nothing at a page without contents, and the device need not tell of it. Each page of the trim `asked` that
-    /// the device has not told of has to be such a page.
+    /// A trim changes nothing at a page that was trimmed before or never written, and the device need not tell of it. Each page of
+    /// the trim `asked` that the device has not told of has to be such a page: zeros that were written are contents.
     fn pass_over_empty(&mut self, asked: &Asked, token: u32) {
         let events = &self.rig.flash.events;
         let told: Vec<u64> = events
@@ -160,14 +160,14 @@ impl Host {
             if told.contains(&number) {
                 continue;
             }
+            let page = &self.pages[number as usize];
             assert_eq!(
-                self.pages[number as usize].words,
-                Words::default(),
+                page.version, page.trimmed,
                 "page {number} has contents, and the trim {asked:?} passed it over"
             );
             let open = self.open.get_mut(&token).expect("an open request");
             open.left -= 1;
-            open.passed_over.push(number);
+            open.passed_over.push((number, page.version));
         }
     }
 
@@ -271,13 +271,13 @@ impl Host {
         }
         if !matches!(asked.kind, RequestKind::Read | RequestKind::Flush) {
             for number in self.pages_of(&asked) {
-                if open.passed_over.contains(&number) {
-                    continue;
-                }
+                // What was passed over is promised as what trimmed it before.
+                let before = open.passed_over.iter().find(|(page, _)| *page == number);
+                let version = before.map_or(open.version, |(_, version)| *version);
                 let page = &mut self.pages[number as usize];
-                page.replied = page.replied.max(open.version);
+                page.replied = page.replied.max(version);
                 assert!(
-                    page.durable >= open.version || (!asked.fua && self.volatile_cache),
+                    page.durable >= version || (!asked.fua && self.volatile_cache),
                     "{asked:?} is answered, page {number} is not durable"
                 );
             }

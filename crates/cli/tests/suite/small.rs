@@ -176,9 +176,14 @@ fn a_parameter_of_the_host_that_decides_nothing_is_named() {
         let run = ["run", "t.disksim", "--set", "host.queue_depth=3"];
         let outcome = place.run(&[&run[..], arguments].concat());
         assert_eq!(outcome.status, 0, "{}", outcome.errors);
-        outcome
-            .errors
-            .contains("host.queue_depth was set, and decides nothing")
+        let sentence = "host.queue_depth was set, and decides nothing";
+        // It stands in the manifest of what is kept, too.
+        let json = place.succeed(&[&run[..], arguments, &["--json"]].concat());
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let kept = &json["manifest"]["warnings"];
+        let is_named = outcome.errors.contains(sentence);
+        assert_eq!(kept.to_string().contains(sentence), is_named, "{kept}");
+        is_named
     };
     assert!(warned(&["--ftl", "none"]));
     assert!(warned(&["--set", "sim.costing=op_count"]));
@@ -190,4 +195,25 @@ fn a_parameter_of_the_host_that_decides_nothing_is_named() {
         "{}",
         outcome.errors
     );
+}
+
+#[test]
+fn a_workload_of_which_nothing_is_left_is_named() {
+    let place = Place::new();
+    let errors = |command: &str, cut: &[&str]| {
+        let run = [command, "--workload", "uniform:requests=100", "--quiet"];
+        let outcome = place.run(&[&run[..], cut].concat());
+        assert_eq!(outcome.status, 0, "{}", outcome.errors);
+        outcome.errors
+    };
+    for command in ["run", "compare"] {
+        for cut in [["--limit", "0"], ["--skip", "100"], ["--skip", "1000000"]] {
+            let errors = errors(command, &cut);
+            assert!(
+                errors.contains("uniform:requests=100: not one request is left of it"),
+                "{command} {cut:?}: {errors}"
+            );
+        }
+        assert!(!errors(command, &["--skip", "99"]).contains("not one"));
+    }
 }

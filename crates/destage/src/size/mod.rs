@@ -219,6 +219,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         manifest: Manifest {
             command: Vec::new(),
             inputs: vec![whole.facts],
+            unused: Vec::new(),
             seed: first.config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },

@@ -358,8 +358,9 @@ impl Device {
         driver.trimming(span);
         let answers_late = request.fua || !self.config.volatile_cache;
         let whole = span.whole_pages();
-        let is_short = whole.len() <= self.config.dies as usize;
-        if is_short || self.dies.waiting() / WAITING_PER_PAGE > whole.len() {
+        let is_short = || whole.len() <= self.config.dies as usize;
+        let is_crowded = || self.dies.waiting() / WAITING_PER_PAGE > whole.len();
+        if is_short() || is_crowded() {
             for offset in whole {
                 let page = span.page(offset, self.pages);
                 self.trim_page(token, page, answers_late, now, driver)?;
@@ -383,15 +384,8 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        let whole = span.whole_pages();
-        let first = span.first + u64::from(whole.start);
-        let end = span.first + u64::from(whole.end);
         let mut pages = Vec::new();
-        let mut at = first;
-        while at < end {
-            let start = at % self.pages;
-            let part = start..start + (end - at).min(self.pages - start);
-            at += part.end - part.start;
+        for part in span.whole_parts(self.pages) {
             let mut known = self.known_among(&part).into_iter().peekable();
             for from in part.clone().step_by(LOOKED_AT_TOGETHER) {
                 let among = from..(from + LOOKED_AT_TOGETHER as u64).min(part.end);

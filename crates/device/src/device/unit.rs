@@ -61,11 +61,7 @@ impl Device {
             return Ok(());
         }
         for page in pages {
-            let die = self.dies.ftl().die_of(*page);
-            self.dies.want(die);
-            if self.dies.may_fill(die) {
-                self.activate(die, now, driver)?;
-            }
+            self.want(self.dies.ftl().die_of(*page), now, driver)?;
         }
         Ok(())
     }
@@ -76,12 +72,18 @@ impl Device {
             return Ok(());
         }
         for die in 0..self.config.dies {
-            self.dies.want(die);
-            if self.dies.may_fill(die) {
-                self.activate(die, now, driver)?;
-            }
+            self.want(die, now, driver)?;
         }
         Ok(())
+    }
+
+    /// What waits in units of `die` is waited for until it is durable.
+    fn want<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        self.dies.want(die);
+        match self.dies.may_fill(die) {
+            true => self.activate(die, now, driver),
+            false => Ok(()),
+        }
     }
 
     /// A unit of `die` has been open for as long as it may.

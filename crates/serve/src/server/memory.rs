@@ -2,8 +2,9 @@
 //!
 //! A connection holds the message that is coming, the data of its requests that the device has not answered, and answers that its
 //! client has not taken. [`SHARE`] bytes each may hold at any time. What goes beyond that is granted only while all connections together
-//! hold no more than the pool; else the connection waits, in the order of coming, and is read no further. When the first that waits
-//! has waited for [`STARVED`], connections are closed that have held more than their share for as long: because their message does not
+//! hold no more than the pool; else the connection waits, and is read no further. Those that wait share what becomes free: a byte is due
+//! to each of them in turn, so a request has its turn when its bytes would be complete, before one of the same time that is longer, and
+//! never behind all of those that came before it. When one of them has waited for [`STARVED`], connections are closed that have held more than their share for as long: because their message does not
 //! come to its end, or because their answers are not taken. What is in the device ends by itself, in the model's time.
 //!
 //! The pool is for connections. Contents in RAM grow with what is written, so each command that takes memory also needs room below the
@@ -39,6 +40,62 @@ struct Waiting {
     id: PeerId,
     wanted: usize,
     since: Instant,
+    /// Bytes that had been due to a connection that waits all the time when this one came.
+    began: u64,
+}
+
+impl Waiting {
+    /// Bytes that will have been due when all of these have been.
+    fn turn(&self) -> u64 {
+        self.began + self.wanted as u64
+    }
+}
+
+/// Those that wait, in the order of their turns: fair queueing, by bytes.
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Waiting>,
+    /// Bytes that have been due so far to a connection that waits all the time.
+    due: u64,
+}
+
+impl Queue {
+    /// `id` waits for `wanted` bytes more from `now` on, or if it waits already, for as much and no longer for what it wanted before;
+    /// whether another is the first by that.
+    fn push(&mut self, id: PeerId, wanted: usize, now: Instant) -> bool {
+        let place = self.waiting.iter().position(|each| each.id == id);
+        let before = place.and_then(|place| self.waiting.remove(place));
+        let waiting = Waiting {
+            id,
+            wanted,
+            since: before.as_ref().map_or(now, |before| before.since),
+            began: before.map_or(self.due, |before| before.began),
+        };
+        let turn = waiting.turn();
+        let to = self.waiting.partition_point(|each| each.turn() <= turn);
+        self.waiting.insert(to, waiting);
+        (to == 0) != (place == Some(0))
+    }
+
+    /// Since when somebody has waited. One after the other may be the first for a moment, and all of them wait meanwhile.
+    fn since(&self) -> Option<Instant> {
+        self.waiting.iter().map(|each| each.since).min()
+    }
+
+    fn first(&self) -> Option<&Waiting> {
+        self.waiting.front()
+    }
+
+    /// `id` has what it waited for, or is gone.
+    fn remove(&mut self, id: PeerId) {
+        let Some(place) = self.waiting.iter().position(|each| each.id == id) else {
+            return;
+        };
+        let all = self.waiting.len() as u64;
+        if let Some(served) = self.waiting.remove(place) {
+            self.due += served.wanted as u64 / all;
+        }
+    }
 }
 
 /// Memory of all connections.
@@ -47,7 +104,7 @@ pub(super) struct Memory {
     /// Bytes held by connections, and by requests in the device whose connection is gone.
     held: usize,
     gone: usize,
-    waiting: VecDeque<Waiting>,
+    queue: Queue,
     /// Some was given back since the first that waits has tried.
     has_freed: bool,
 }
@@ -100,7 +157,7 @@ impl Memory {
             pool: usize::try_from(part).map_or(POOL_MAX, |part| part.min(POOL_MAX)),
             held: 0,
             gone: 0,
-            waiting: VecDeque::new(),
+            queue: Queue::default(),
             has_freed: false,
         }
     }
@@ -112,7 +169,7 @@ impl Memory {
 
     /// Whether any connection waits.
     pub fn is_short(&self) -> bool {
-        !self.waiting.is_empty()
+        self.queue.first().is_some()
     }
 
     /// A connection that held `before` bytes holds `now`.
@@ -140,8 +197,7 @@ impl Memory {
 
     /// When those that wait have to be looked at next.
     pub fn next_look(&self) -> Option<Instant> {
-        let first = self.waiting.front()?;
-        Some((first.since + STARVED).max(Instant::now() + LOOK))
+        Some((self.queue.since()? + STARVED).max(Instant::now() + LOOK))
     }
 
     fn fits(&self, more: usize) -> bool {
@@ -165,7 +221,7 @@ impl Core<'_> {
         let (before, now) = (peer.held, peer.memory());
         let share = SHARE.saturating_sub(now);
         let memory = &self.memory;
-        let is_first = memory.waiting.front().is_none_or(|first| first.id == id);
+        let is_first = memory.queue.first().is_none_or(|first| first.id == id);
         let others = memory.held + memory.gone - before;
         match is_first {
             true => share.max(memory.pool.saturating_sub(others + now)),
@@ -176,14 +232,14 @@ impl Core<'_> {
     /// `id` has its turn again when it may hold `wanted` bytes more, perhaps.
     pub(super) fn wait_for_memory(&mut self, id: PeerId, wanted: usize) {
         let Some(peer) = self.peer(id) else { return };
-        if std::mem::replace(&mut peer.waits_for_memory, true) {
+        let has_waited = std::mem::replace(&mut peer.waits_for_memory, true);
+        if self.memory.queue.push(id, wanted, Instant::now()) {
+            // There may be room for the first that there was not for the one before.
+            self.memory.has_freed = true;
+        }
+        if has_waited {
             return;
         }
-        self.memory.waiting.push_back(Waiting {
-            id,
-            wanted,
-            since: Instant::now(),
-        });
         // Idle connections keep buffers for their next message.
         for peer in self.peers.iter_mut().flatten() {
             peer.shrink();
@@ -198,18 +254,19 @@ impl Core<'_> {
         if let Some(peer) = self.peer(id)
             && std::mem::take(&mut peer.waits_for_memory)
         {
-            self.memory.waiting.retain(|waiting| waiting.id != id);
+            self.memory.queue.remove(id);
             self.memory.has_freed = true;
         }
     }
 
     /// Gives the first that waits its turn if some was given back, and sees to it that it does not wait for ever.
     pub(super) fn feed_waiting(&mut self) {
-        let Some(first) = self.memory.waiting.front() else {
+        let Some(first) = self.memory.queue.first() else {
             return;
         };
-        let (id, wanted, since) = (first.id, first.wanted, first.since);
-        if since.elapsed() >= STARVED {
+        let (id, wanted) = (first.id, first.wanted);
+        let since = self.memory.queue.since();
+        if since.is_some_and(|since| since.elapsed() >= STARVED) {
             while !self.memory.fits(wanted)
                 && let Some(oldest) = self.longest_holder()
             {
@@ -278,4 +335,96 @@ pub(super) enum Granted {
     Later,
     /// The limit of the program does not allow it.
     Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn id(place: usize) -> PeerId {
+        PeerId {
+            place,
+            generation: 1,
+        }
+    }
+
+    /// Serves the first; its place.
+    fn serve(queue: &mut Queue) -> usize {
+        let first = queue.first().unwrap().id;
+        queue.remove(first);
+        first.place
+    }
+
+    #[test]
+    fn a_request_does_not_wait_behind_all_longer_ones_that_came_before() {
+        let mut queue = Queue::default();
+        for place in 0..300 {
+            queue.push(id(place), 32 * MIB, Instant::now());
+        }
+        for place in 0..100 {
+            assert_eq!(serve(&mut queue), place);
+        }
+        // So far 12.9 MiB were due to each of the others.
+        assert!(queue.push(id(300), 8 * MIB, Instant::now()));
+        assert!(!queue.push(id(301), 8 * MIB, Instant::now()));
+        assert_eq!((serve(&mut queue), serve(&mut queue)), (300, 301));
+        assert_eq!(serve(&mut queue), 100);
+    }
+
+    #[test]
+    fn those_who_come_first_for_a_moment_do_not_hide_how_long_others_wait() {
+        let mut queue = Queue::default();
+        let begin = Instant::now();
+        queue.push(id(0), 32 * MIB, begin);
+        for place in 1..10 {
+            queue.push(id(place), MIB, begin + STARVED * place as u32);
+            assert_eq!(queue.first().unwrap().id, id(place));
+            assert_eq!(queue.since(), Some(begin));
+            queue.remove(id(place));
+        }
+    }
+
+    #[test]
+    fn one_that_wants_something_else_by_now_waits_for_that() {
+        let mut queue = Queue::default();
+        let now = Instant::now();
+        // The short answer that it waited for has room, and the long message behind it has not.
+        assert!(queue.push(id(0), MIB, now));
+        assert!(!queue.push(id(1), 8 * MIB, now));
+        assert!(!queue.push(id(0), MIB, now));
+        assert!(queue.push(id(0), 32 * MIB, now));
+        let wanted: Vec<usize> = queue.waiting.iter().map(|each| each.wanted).collect();
+        assert_eq!(wanted, [8 * MIB, 32 * MIB]);
+        assert_eq!((serve(&mut queue), serve(&mut queue)), (1, 0));
+        assert!(queue.first().is_none());
+    }
+
+    #[test]
+    fn requests_of_one_length_have_their_turn_in_the_order_of_coming() {
+        let mut queue = Queue::default();
+        for place in 0..50 {
+            queue.push(id(place), 8 * MIB, Instant::now());
+        }
+        for place in 0..1000 {
+            assert_eq!(serve(&mut queue), place);
+            queue.push(id(place + 50), 8 * MIB, Instant::now());
+        }
+    }
+
+    #[test]
+    fn a_long_request_has_its_turn_however_many_short_ones_come() {
+        let mut queue = Queue::default();
+        for place in 0..9 {
+            queue.push(id(place), MIB, Instant::now());
+        }
+        queue.push(id(1000), 32 * MIB, Instant::now());
+        let served = (9..1000).take_while(|place| {
+            queue.push(id(*place), MIB, Instant::now());
+            serve(&mut queue) != 1000
+        });
+        // 31 MiB are due to each of the eleven that wait, and ten short ones came before that.
+        assert_eq!(served.count(), 31 * 11 + 10);
+    }
 }

@@ -1,0 +1,57 @@
+//! The memory limit of the library within an interpreter: the call that goes beyond it ends with an error, and the interpreter lives on.
+
+use destage::base::parameter::read_bytes;
+use destage::numbers::size;
+use destage_memory::Excess;
+use pyo3::prelude::*;
+
+use crate::errors::{Error, InputError};
+
+/// From here on a limit holds, at first that of every program.
+pub(crate) fn install() {
+    destage_memory::outlive_excess();
+    let limit = destage_memory::default_limit();
+    destage_memory::set_limit(limit.unwrap_or(u64::MAX));
+}
+
+/// Sets the limit in bytes, as text with a unit or without; None is the default.
+#[pyfunction]
+pub(crate) fn set_memory_limit(text: Option<&str>) -> PyResult<()> {
+    let Some(text) = text else {
+        install();
+        return Ok(());
+    };
+    let bytes = read_bytes(text).filter(|bytes| *bytes > 0);
+    destage_memory::set_limit(bytes.ok_or_else(|| {
+        InputError::new_err(format!(
+            "limit: {text:?}: expected a size in bytes of at least 1, such as 8GiB, 512MiB or 8388608"
+        ))
+    })?);
+    Ok(())
+}
+
+/// An error if more is in use than may be.
+pub(crate) fn check() -> PyResult<()> {
+    destage_memory::exceeded().map_or(Ok(()), |excess| Err(raised(&excess)))
+}
+
+/// The exception that `excess` is.
+pub(crate) fn raised(excess: &Excess) -> PyErr {
+    let doing = match &*excess.doing {
+        "" => "requests in arrays",
+        text => text,
+    };
+    let (asked, used) = (size(excess.asked), size(excess.used));
+    let expected = "expected less to do, or a larger limit (destage.set_memory_limit)";
+    Error::new_err(match (excess.limit.map(size), excess.asked) {
+        (Some(limit), 0) => {
+            format!("{doing}: {used} of memory in use, beyond the limit of {limit}; {expected}")
+        }
+        (Some(limit), _) => format!(
+            "{doing}: asked for {asked} of memory more than the {used} in use, beyond twice the limit of {limit}; {expected}"
+        ),
+        (None, _) => format!(
+            "{doing}: asked for {asked} of memory more than the {used} in use, which the system does not have; expected less to do"
+        ),
+    })
+}
