@@ -178,8 +178,8 @@ def test_no_file_names_a_registry() -> None:
 
 # A table of pages that grows with each write, beyond a limit of 64 MiB within a second.
 GROWS = "destage.simulate(destage.Workload('uniform', requests=10**8, footprint_pages=10**8), buffer='infinite', settings={'device.capacity_bytes': '1TiB'})"
-# One table of pages that is prepared at once, and is larger than any machine.
-AT_ONCE = "destage.simulate(destage.Workload('zipf', requests=10), ftl='none', settings={'device.capacity_bytes': 2**62})"
+# One write of 100 GiB, all of whose pages are taken in at once.
+AT_ONCE = "destage.simulate(destage.Trace.from_arrays([0], [1], [0], [100 * 2**30]), buffer='lru', settings={'flash.dies': 64, 'flash.blocks_per_plane': 8192})"
 
 
 @pytest.mark.parametrize(("limit", "work"), [("64MiB", GROWS), ("64MiB", "destage.Trace.from_arrays(many, many, many, many)")])
@@ -208,21 +208,23 @@ def test_what_exceeds_the_memory_limit_raises_and_the_interpreter_lives_on(limit
         assert re.search(r"^Error .+: .+ of memory in use, beyond the limit of 64 MiB; expected less to do, or a larger limit \(destage\.set_memory_limit\)$", error), error
 
 
-def test_what_the_system_does_not_have_raises_and_the_interpreter_lives_on() -> None:
+def test_what_one_step_asks_for_beyond_the_limit_raises_and_the_interpreter_lives_on() -> None:
     program = (
         "import destage\n"
-        "destage.set_memory_limit(2**62)\n"
+        "destage.set_memory_limit('64MiB')\n"
         "try:\n"
         f"    {AT_ONCE}\n"
         "except destage.Error as error:\n"
         "    print(type(error).__name__, error)\n"
+        # What the call held is not given back.
+        "destage.set_memory_limit('1GiB')\n"
         "print(destage.simulate(destage.Workload('zipf', requests=1000)).metrics['host.requests'])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     error, requests = done.stdout.splitlines()
     assert requests == "1000"
-    assert re.search(r"^Error .+: asked for .+ of memory more than the .+ in use, which the system does not have; expected less to do$", error), error
+    assert re.search(r"^Error lru over page for arrays: asked for .+ of memory more than the .+ in use, beyond twice the limit of 64 MiB; expected less to do, or a larger limit \(destage\.set_memory_limit\)$", error), error
 
 
 @pytest.mark.parametrize("limit", ["much", 0, -1, "1.5.5GiB", True])
