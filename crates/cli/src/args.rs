@@ -397,6 +397,9 @@ pub(crate) struct ReproduceArguments {
     /// A folder of papers in place of those that come with the program
     #[arg(long, value_name = "DIR")]
     pub(crate) experiments: Option<PathBuf>,
+    /// The report to a file too, by its ending: .html .json
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kept: Kept,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use destage::fleet::{Fleet, FleetPlan};
-use destage::reproduce::{Paper, Plan, shipped_traces};
+use destage::reproduce::{Paper, Plan, Thresholds, shipped_traces};
 use destage::sim::observer::{Observer, Response};
 use destage::study::{Extra, Scale, Shard, Store, Study, Traces};
 use destage::{
@@ -321,6 +321,7 @@ pub(crate) fn reproduce(
             papers: Plan::choose(Paper::shipped()?, what.as_deref())?,
             scale: scale(is_full),
             traces: traces(shipped_traces()?, &pairs, folder)?,
+            thresholds: Thresholds::shipped()?,
             extra: Extra::default(),
             // One experiment cannot choose between readings: all claims of the paper do.
             readings: what.is_none_or(|name| !name.contains('/')),

@@ -55,7 +55,7 @@ pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
     }
     text.push_str(&format!(
         "{}\n{:.0} s; everything in {}\n",
-        report.counts(),
+        report.counts().join("\n"),
         report.manifest.wall_time_s,
         folder.display()
     ));

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::grid::Grid;
 use crate::input::{Input, Reading};
 use crate::side_by_side::side_by_side;
-use crate::study::{InputFacts, Key, Plan, Planned, Shard, Share, Store};
+use crate::study::{InputFacts, Key, Plan, Planned, Role, Shard, Share, Store};
 
 /// What fleets are asked for.
 #[derive(Clone)]
@@ -231,7 +231,8 @@ impl PreparedFleet {
                 InputFacts {
                     name: file.file.clone(),
                     digest: Some(format!("sha256:{}", file.digest)),
-                    stand_in: false,
+                    role: Role::Original,
+                    differs: String::new(),
                 },
             )
         };

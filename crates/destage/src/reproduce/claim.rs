@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::decide::Kind;
+
 /// A claim as written in `claims.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,31 +17,30 @@ pub(crate) struct Claim {
     pub(crate) place: String,
     /// What the paper says.
     pub(crate) statement: String,
-    /// How it is checked.
-    pub(crate) check: Check,
+    /// What sort of statement it is; `own` in a paper of the project's own, `arithmetic` of arithmetic.
+    pub(crate) kind: Option<Kind>,
+    /// How it is checked: a check, with the tolerance of `within`, `between` and `arithmetic` behind it by its name.
+    pub(crate) check: Checked,
     /// The experiment over whose results the formulas go.
     pub(crate) experiment: Option<String>,
     /// The published value or values.
     pub(crate) published: Option<toml::Value>,
-    /// How far `within` and `arithmetic` may be off: `15 %` of the published value, or `0.1 points`.
-    pub(crate) tolerance: Option<Tolerance>,
     /// The formula of what is measured.
     pub(crate) measured: Option<String>,
     /// In place of comparing with the published value: a formula over `measured` and `published`.
     pub(crate) holds: Option<String>,
-    /// A formula over `measured` and `published` that is true if the paper contradicts itself.
-    pub(crate) proof: Option<String>,
     /// Axes over which the formulas go, all of whose values must hold.
     #[serde(default)]
     pub(crate) each: BTreeMap<String, Vec<toml::Value>>,
     /// Parameters that were chosen so that it holds.
     #[serde(default)]
     pub(crate) fitted: Vec<String>,
+    /// What has to be assumed, and the paper does not say, in a sentence.
+    #[serde(default)]
+    pub(crate) assumes: String,
     /// Conditions that are tried if the claim holds nowhere.
     #[serde(default)]
     pub(crate) cause: Vec<Cause>,
-    /// The trace that a claim without an experiment would need.
-    pub(crate) needs: Option<String>,
     /// What a reader should know of the check, the cause of a deviation, or the slip in the paper.
     #[serde(default)]
     pub(crate) note: String,
@@ -56,13 +57,14 @@ pub(crate) struct Cause {
 }
 
 /// How a claim is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The measured value is the published one.
     Equal,
     /// It is within a tolerance of it.
     Within,
+    /// It is neither below the first nor above the second of two published values.
+    Between,
     /// The measured values ascend.
     Order,
     /// They have the signs of the published ones.
@@ -76,17 +78,65 @@ pub enum Check {
 }
 
 impl Check {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Equal,
+        Self::Within,
+        Self::Between,
+        Self::Order,
+        Self::Sign,
+        Self::Property,
+        Self::Arithmetic,
+        Self::Not,
+    ];
+
     /// The word for it in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Equal => "equal",
             Self::Within => "within",
+            Self::Between => "between",
             Self::Order => "order",
             Self::Sign => "sign",
             Self::Property => "property",
             Self::Arithmetic => "arithmetic",
             Self::Not => "not",
+        }
+    }
+}
+
+/// A check as written: `sign`, `within times`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Checked {
+    pub(crate) check: Check,
+    /// A name of `thresholds.toml`.
+    pub(crate) tolerance: Option<String>,
+}
+
+impl TryFrom<String> for Checked {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (word, tolerance) = match text.split_once(' ') {
+            Some((word, name)) => (word, Some(name.trim().to_owned())),
+            None => (text.as_str(), None),
+        };
+        let Some(check) = Check::ALL.into_iter().find(|check| check.name() == word) else {
+            let words = Check::ALL.map(Check::name).join(", ");
+            return Err(format!("check {text:?}: expected one of {words}"));
+        };
+        match (check, tolerance.is_some()) {
+            (Check::Within, false) => Err(format!(
+                "check {text:?}: expected the name of a tolerance behind it, such as \"within times\""
+            )),
+            (Check::Within | Check::Between | Check::Arithmetic, _) | (_, false) => {
+                Ok(Self { check, tolerance })
+            }
+            (_, true) => Err(format!(
+                "check {text:?}: a tolerance is of within, between and arithmetic only"
+            )),
         }
     }
 }
@@ -151,6 +201,19 @@ pub(super) fn bears_out(
                 tolerance.allows(one, other)
             })
         }
+        Check::Between => {
+            let bounds: Option<Vec<f64>> = published
+                .as_array()
+                .and_then(|bounds| bounds.iter().map(Value::as_f64).collect());
+            let Some([low, high]) = bounds.as_deref() else {
+                return Err("expected the two published values between which it lies".to_owned());
+            };
+            let inside = |one: f64, _| {
+                (*low..=*high).contains(&one)
+                    || tolerance.is_some_and(|by| by.allows(one, *low) || by.allows(one, *high))
+            };
+            pairwise(measured, &Value::from(*low), &inside)
+        }
         Check::Arithmetic => match tolerance {
             Some(tolerance) => pairwise(measured, published, &|one, other| {
                 tolerance.allows(one, other)
@@ -197,6 +260,38 @@ fn equal(one: &Value, other: &Value) -> bool {
         }
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
         _ => one == other,
+    }
+}
+
+/// Measured over published, of each number by itself; none if they are no numbers or do not go together.
+pub(super) fn ratios(measured: &Value, published: &Value) -> Option<Value> {
+    match (measured, published) {
+        (Value::Array(ones), Value::Array(others))
+            if ones.len() == others.len() && !ones.iter().all(Value::is_array)
+                || ones.len() == others.len() && others.iter().all(Value::is_array) =>
+        {
+            let all = ones
+                .iter()
+                .zip(others)
+                .map(|(one, other)| ratios(one, other));
+            all.collect::<Option<Vec<_>>>().map(Value::Array)
+        }
+        (Value::Array(ones), other) if !other.is_array() || ones.iter().all(Value::is_array) => {
+            let all = ones.iter().map(|one| ratios(one, other));
+            all.collect::<Option<Vec<_>>>().map(Value::Array)
+        }
+        _ => match (measured.as_f64(), published.as_f64()) {
+            (Some(one), Some(other)) if other != 0.0 => Some(Value::from(one / other)),
+            _ => None,
+        },
+    }
+}
+
+/// The smallest number in `value`, whatever lists it stands in.
+pub(super) fn smallest(value: &Value) -> Option<f64> {
+    match value {
+        Value::Array(items) => items.iter().filter_map(smallest).reduce(f64::min),
+        other => other.as_f64(),
     }
 }
 

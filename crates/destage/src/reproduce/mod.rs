@@ -4,16 +4,20 @@
 //! | --- | --- |
 //! | `paper` | a paper's folder: experiments, claims, open rules |
 //! | `claim` | how a claim is checked |
-//! | [`verdict`] | what became of it |
+//! | [`thresholds`] | what counts as what, for all claims |
+//! | [`decide`] | the verdict, from what is known of a claim |
+//! | [`verdict`] | a claim over its results |
 //! | [`readings`] | open rules, chosen by the paper's own claims |
 //! | `readme` | a paper's README |
 //!
 //! docs/STUDIES.md says how the files are written.
 
 mod claim;
+pub mod decide;
 mod paper;
 pub mod readings;
 mod readme;
+pub mod thresholds;
 pub mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,12 +31,14 @@ use crate::error::Error;
 use crate::manifest::Manifest;
 use crate::study::figure::Figure;
 use crate::study::rows::Rows;
-use crate::study::{Cells, Extra, InputFacts, Scale, Store, Study, Traces, complete};
+use crate::study::{Cells, Extra, InputFacts, Scale, Store, Traces, complete, counted};
 
 pub use claim::{Check, Tolerance};
+pub use decide::{Kind, Share, Verdict};
 pub use paper::{Paper, shipped_traces};
 pub use readings::Readings;
-pub use verdict::{Judged, Verdict};
+pub use thresholds::Thresholds;
+pub use verdict::Judged;
 
 /// What is to be reproduced, and with what.
 pub struct Plan {
@@ -42,10 +48,23 @@ pub struct Plan {
     pub scale: Scale,
     /// Where traces are.
     pub traces: Traces,
+    /// What counts as what.
+    pub thresholds: Thresholds,
     /// What comes from outside the experiments.
     pub extra: Extra,
     /// Whether the combinations of open rules are tried.
     pub readings: bool,
+}
+
+/// What a paper takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// What it is called here.
+    pub paper: String,
+    /// Different runs.
+    pub runs: usize,
+    /// Those whose results are not kept yet.
+    pub missing: usize,
 }
 
 /// What came of it.
@@ -55,6 +74,8 @@ pub struct Report {
     pub manifest: Manifest,
     /// How much was run.
     pub scale: Scale,
+    /// What counted as what.
+    pub thresholds: Thresholds,
     /// By paper.
     pub papers: Vec<PaperReport>,
 }
@@ -70,6 +91,8 @@ pub struct PaperReport {
     pub about: String,
     /// How much was run.
     pub scale: Scale,
+    /// Whether its claims are statements of this project, and of no paper.
+    pub own: bool,
     /// Its experiments.
     pub experiments: Vec<ExperimentReport>,
     /// Its claims.
@@ -143,14 +166,7 @@ impl Plan {
     pub fn carry_out(&self, store: &Store, effort: &Effort<'_>) -> Result<Report, Error> {
         let started = Instant::now();
         let all_sets: Vec<_> = self.papers.iter().map(|paper| self.sets(paper)).collect();
-        let mut asked = Vec::new();
-        for (paper, sets) in self.papers.iter().zip(&all_sets) {
-            for set in sets {
-                for study in &paper.studies {
-                    asked.push(self.cells(study, set)?);
-                }
-            }
-        }
+        let asked = self.asked(&self.papers)?;
         let mut rows = complete(&asked, store, effort)?.into_iter();
         drop(asked);
         let mut papers = Vec::new();
@@ -165,6 +181,7 @@ impl Plan {
         Ok(Report {
             manifest: Manifest::of_study(started),
             scale: self.scale,
+            thresholds: self.thresholds.clone(),
             papers,
         })
     }
@@ -178,10 +195,47 @@ impl Plan {
         sets
     }
 
-    fn cells(&self, study: &Study, set: &readings::Set) -> Result<Cells, Error> {
-        let mut extra = self.extra.clone();
-        extra.readings.extend(set.iter().cloned());
-        study.cells(self.scale, &self.traces, &extra)
+    /// How many runs each paper takes, and how many of these `store` does not have yet.
+    ///
+    /// # Errors
+    /// What is wrong with an experiment, an input or the store.
+    pub fn cost(&self, store: &Store) -> Result<Vec<Cost>, Error> {
+        let of = |paper: &Paper| {
+            let asked = self.asked(std::slice::from_ref(paper))?;
+            let (runs, missing) = counted(&asked, store)?;
+            Ok(Cost {
+                paper: paper.name.clone(),
+                runs,
+                missing,
+            })
+        };
+        self.papers.iter().map(of).collect()
+    }
+
+    /// The runs of each study of `papers`, for each combination of open rules.
+    fn asked(&self, papers: &[Paper]) -> Result<Vec<Cells>, Error> {
+        let mut asked = Vec::new();
+        for paper in papers {
+            for (index, set) in self.sets(paper).iter().enumerate() {
+                for study in &paper.studies {
+                    let mut extra = self.extra.clone();
+                    extra.readings.extend(set.iter().cloned());
+                    let mut cells = study.cells(self.scale, &self.traces, &extra)?;
+                    // What was not published is varied one thing at a time: other combinations than the default are tried
+                    // under the paper's own settings, with the first seed.
+                    if index > 0 {
+                        let seed = cells.cells.first();
+                        let seed = seed.and_then(|cell| cell.labels.get("seed")).cloned();
+                        cells.cells.retain(|cell| {
+                            cell.labels.get("seed") == seed.as_ref()
+                                && paper.needs_variant(study, cell)
+                        });
+                    }
+                    asked.push(cells);
+                }
+            }
+        }
+        Ok(asked)
     }
 
     fn report(
@@ -205,70 +259,77 @@ impl Plan {
                 gaps: gaps(rows),
             });
         }
+        let readings = self.readings_of(paper, sets, of_sets)?;
         let none = BTreeMap::new();
         let first = of_sets.first().unwrap_or(&none);
         let mut claims = Vec::new();
         for claim in &paper.claims {
-            claims.push(
-                verdict::Case {
-                    paper: &paper.name,
-                    claim,
-                    over: over(paper, claim, first),
-                }
-                .judge()?,
-            );
-        }
-        let readings = match sets.len() > 1 {
-            false => None,
-            true => {
-                let mut combinations = Vec::new();
-                for (set, rows) in sets.iter().zip(of_sets) {
-                    let mut held = BTreeMap::new();
-                    for claim in &paper.claims {
-                        let holds = verdict::Case {
-                            paper: &paper.name,
-                            claim,
-                            over: over(paper, claim, rows),
-                        }
-                        .holds()?;
-                        held.extend(holds.map(|holds| (claim.id.clone(), holds)));
-                    }
-                    combinations.push(readings::Combination {
-                        values: set.iter().map(|(_, _, value)| value.clone()).collect(),
-                        claims: held,
-                    });
-                }
-                Some(Readings {
-                    parameters: readings::parameters(paper),
-                    combinations,
-                })
+            let share = readings.as_ref().and_then(|each| each.share_of(&claim.id));
+            let mut judged = self.case(paper, claim, first).judge(share)?;
+            if let Some(readings) = &readings {
+                readings.add_to(&mut judged);
             }
-        };
-        if let Some(readings) = &readings {
-            for claim in &mut claims {
-                readings.add_to(claim);
-            }
+            claims.push(judged);
         }
         Ok(PaperReport {
             name: paper.name.clone(),
             source: paper.source().to_owned(),
             about: paper.about().to_owned(),
             scale: self.scale,
+            own: paper.is_own(),
             experiments,
             claims,
             readings,
         })
     }
-}
 
-/// The study of `claim`, and its results.
-fn over<'a>(
-    paper: &'a Paper,
-    claim: &claim::Claim,
-    rows: &'a ByStudy,
-) -> Option<(&'a Study, &'a Arc<Rows>)> {
-    let name = claim.experiment.as_deref()?;
-    Some((paper.study(name)?, rows.get(name)?))
+    /// Under which combinations of open rules each claim holds, if there is more than one.
+    fn readings_of(
+        &self,
+        paper: &Paper,
+        sets: &[readings::Set],
+        of_sets: &[ByStudy],
+    ) -> Result<Option<Readings>, Error> {
+        if sets.len() < 2 {
+            return Ok(None);
+        }
+        let mut combinations = Vec::new();
+        for (set, rows) in sets.iter().zip(of_sets) {
+            let mut held = BTreeMap::new();
+            for claim in &paper.claims {
+                let holds = self.case(paper, claim, rows).holds()?;
+                held.extend(holds.map(|holds| (claim.id.clone(), holds)));
+            }
+            combinations.push(readings::Combination {
+                values: set.iter().map(|(_, _, value)| value.clone()).collect(),
+                claims: held,
+            });
+        }
+        Ok(Some(Readings {
+            parameters: readings::parameters(paper),
+            combinations,
+        }))
+    }
+
+    /// `claim` with the study that it goes over, and its results.
+    fn case<'a>(
+        &'a self,
+        paper: &'a Paper,
+        claim: &'a claim::Claim,
+        rows: &'a ByStudy,
+    ) -> verdict::Case<'a> {
+        let over = claim
+            .experiment
+            .as_deref()
+            .and_then(|name| Some((paper.study(name)?, rows.get(name)?)));
+        verdict::Case {
+            paper: &paper.name,
+            claim,
+            kind: paper.kind_of(claim),
+            thresholds: &self.thresholds,
+            over,
+        }
+    }
 }
 
 /// Runs that failed, and inputs that were not found.
@@ -310,6 +371,7 @@ impl PaperReport {
         let open = self.readings.iter().flat_map(|each| &each.parameters);
         json!({
             "name": self.name,
+            "own": self.own,
             "source": self.source,
             "about": self.about,
             "experiments": experiments.collect::<Vec<_>>(),
@@ -319,30 +381,37 @@ impl PaperReport {
 }
 
 impl Report {
-    /// How many claims of all papers have `verdict`.
+    /// How many claims there are of papers and of the project's own, and how many of each verdict.
     #[must_use]
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.papers.iter().map(|paper| paper.count(verdict)).sum()
+    pub fn counts(&self) -> Vec<String> {
+        let of = |own: bool, what: &str| {
+            let papers = || self.papers.iter().filter(|paper| paper.own == own);
+            let claims: usize = papers().map(|paper| paper.claims.len()).sum();
+            let kinds = Verdict::ALL.map(|verdict| {
+                let count: usize = papers().map(|paper| paper.count(verdict)).sum();
+                (count, verdict.spoken())
+            });
+            let counts: Vec<_> = kinds
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, words)| format!("{count} {words}"))
+                .collect();
+            (claims > 0).then(|| {
+                let scale = self.scale.name();
+                format!(
+                    "{claims} {what} at the {scale} scale: {}",
+                    counts.join(", ")
+                )
+            })
+        };
+        let both = [
+            of(false, "claims of papers"),
+            of(true, "statements of the project's own"),
+        ];
+        both.into_iter().flatten().collect()
     }
 
-    /// How many claims there are, and how many of each verdict.
-    #[must_use]
-    pub fn counts(&self) -> String {
-        let kinds = Verdict::ALL.map(|verdict| (self.count(verdict), verdict.spoken()));
-        let counts: Vec<_> = kinds
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, words)| format!("{count} {words}"))
-            .collect();
-        let claims: usize = kinds.iter().map(|(count, _)| count).sum();
-        format!(
-            "{claims} claims at the {} scale: {}",
-            self.scale.name(),
-            counts.join(", ")
-        )
-    }
-
-    /// `{"manifest", "scale", "conclusions", "claims": [...], "papers", "readings", "figures"}`.
+    /// `{"manifest", "scale", "conclusions", "verdicts", "thresholds", "claims", "papers", "readings", "figures"}`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut readings = serde_json::Map::new();
@@ -363,7 +432,13 @@ impl Report {
         let document: Value = json!({
             "manifest": manifest,
             "scale": self.scale.name(),
-            "conclusions": [format!("{}.", self.counts())],
+            "conclusions": self.counts().iter().map(|text| format!("{text}.")).collect::<Vec<_>>(),
+            "verdicts": Verdict::ALL.map(|verdict| json!({
+                "name": verdict.name(), "words": verdict.spoken(), "meaning": verdict.meaning(),
+            })),
+            "thresholds": self.thresholds.listed().iter().map(|[name, is, about]| {
+                json!({ "name": name, "is": is, "about": about })
+            }).collect::<Vec<_>>(),
             "claims": claims,
             "papers": papers.collect::<Vec<_>>(),
             "readings": readings,

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
-use super::claim::Claim;
+use super::claim::{Check, Claim};
+use super::decide::Kind;
 use crate::error::Error;
-use crate::study::{Study, Traces, from_toml};
+use crate::study::{BASE, Cell, Study, Traces, VariantKind, from_toml};
 
 /// The experiments that come with the library.
 static SHIPPED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../experiments");
@@ -31,6 +32,9 @@ pub(super) struct Head {
     pub(super) source: String,
     /// What its scheme does and what it was measured on, in sentences.
     pub(super) about: String,
+    /// Whether its claims are statements of this project, and of no paper.
+    #[serde(default)]
+    pub(super) own: bool,
     /// Rules that it leaves open.
     #[serde(default)]
     pub(super) reading: Vec<Reading>,
@@ -159,11 +163,40 @@ impl Paper {
         self.head.about.trim()
     }
 
+    /// Whether its claims are statements of this project, and of no paper.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.head.own
+    }
+
+    /// What sort of statement `claim` is.
+    pub(super) fn kind_of(&self, claim: &Claim) -> Kind {
+        match (claim.check.check, claim.kind) {
+            (Check::Arithmetic, _) => Kind::Consistency,
+            (_, Some(kind)) => kind,
+            (_, None) if self.head.own => Kind::Own,
+            (_, None) => Kind::Measured,
+        }
+    }
+
     /// How many of its claims go over the results of `experiment`.
     #[must_use]
     pub fn claims_of(&self, experiment: &str) -> usize {
         let over = |claim: &&Claim| claim.experiment.as_deref() == Some(experiment);
         self.claims.iter().filter(over).count()
+    }
+
+    /// Whether a claim can ask for `cell`: it has the study's own settings, is compared with them, or a formula names its variant.
+    pub(super) fn needs_variant(&self, study: &Study, cell: &Cell) -> bool {
+        let name = cell.labels.get("variant").map_or(BASE, String::as_str);
+        let variant = study.variants().find(|variant| variant.name == name);
+        let is_compared = variant.is_none_or(|variant| variant.kind == VariantKind::Compared);
+        let names = |claim: &Claim| {
+            let formulas = [&claim.measured, &claim.holds];
+            let formulas = formulas.into_iter().flatten();
+            formulas.into_iter().any(|formula| formula.contains(name))
+        };
+        is_compared || self.claims.iter().any(names)
     }
 
     pub(super) fn study(&self, name: &str) -> Option<&Study> {
@@ -202,9 +235,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
 /// # Errors
 /// If their list is wrong.
 pub fn shipped_traces() -> Result<Traces, Error> {
-    let file = SHIPPED.get_file("traces.toml");
-    let text = file
-        .and_then(|file| file.contents_utf8())
-        .unwrap_or_default();
-    Traces::parse(text, "experiments/traces.toml")
+    Traces::parse(shipped_text("traces.toml"), "experiments/traces.toml")
+}
+
+/// The text of a file that stands beside the shipped papers.
+pub(super) fn shipped_text(name: &str) -> &'static str {
+    let file = SHIPPED.get_file(name);
+    file.and_then(|file| file.contents_utf8())
+        .unwrap_or_default()
 }

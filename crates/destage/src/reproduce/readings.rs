@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::decide::Share;
 use super::paper::Paper;
-use super::verdict::{Judged, Verdict};
+use super::verdict::Judged;
 use crate::study::product;
 
 /// How many of a paper's claims hold under each combination of readings.
@@ -53,24 +54,40 @@ impl Readings {
             .collect()
     }
 
-    /// Says of `claim` under how many combinations it holds, if it depends on them; of one that does not hold by default,
-    /// the first that turns it.
-    pub(super) fn add_to(&self, claim: &mut Judged) {
-        if !self.decided().contains(&claim.id.as_str()) {
-            return;
+    /// Under how many combinations the claim called `id` holds, if it depends on them.
+    pub(super) fn share_of(&self, id: &str) -> Option<Share> {
+        if !self.decided().contains(&id) {
+            return None;
         }
-        let holds = |each: &&Combination| each.claims.get(&claim.id) == Some(&true);
-        let held = self.combinations.iter().filter(holds).count();
-        let mut text = format!(
-            "Holds under {held} of {} combinations of open rules.",
-            self.combinations.len()
-        );
-        if let (Verdict::Contradicted, Some(turned)) =
-            (claim.verdict, self.combinations.iter().find(holds))
+        let holds = |each: &&Combination| each.claims.get(id) == Some(&true);
+        Some(Share {
+            held: self.combinations.iter().filter(holds).count(),
+            tried: self.combinations.len(),
+        })
+    }
+
+    /// Says of `claim` under how many combinations it holds, if it depends on them, with the first that turns it.
+    pub(super) fn add_to(&self, claim: &mut Judged) {
+        let Some(Share { held, tried }) = self.share_of(&claim.id) else {
+            return;
+        };
+        let holds = |each: &Combination| each.claims.get(&claim.id) == Some(&true);
+        let by_default = self.combinations.first().is_some_and(holds);
+        let mut text = format!("Holds under {held} of {tried} combinations of open rules.");
+        if let Some(turned) = self
+            .combinations
+            .iter()
+            .find(|each| holds(each) != by_default)
         {
             let pairs = self.parameters.iter().zip(&turned.values);
+            let default = self
+                .combinations
+                .first()
+                .map_or(&turned.values, |first| &first.values);
             let pairs: Vec<_> = pairs
-                .map(|((name, _), value)| format!("{name} = {value}"))
+                .zip(default)
+                .filter(|((_, value), default)| value != default)
+                .map(|(((name, _), value), _)| format!("{name} = {value}"))
                 .collect();
             text.push_str(&format!(" Turned by {}.", pairs.join(", ")));
         }

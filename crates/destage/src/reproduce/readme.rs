@@ -1,5 +1,6 @@
 //! What came of a paper, as the README of its folder: nothing in it depends on machine, time or commit.
 
+use super::decide::OF_OWN;
 use super::{ExperimentReport, Judged, PaperReport, Readings, Report, Verdict};
 use crate::study::figure::Figure;
 use crate::study::shown::short;
@@ -8,23 +9,61 @@ use crate::study::shown::short;
 const MARKS: [&str; 2] = ["<!-- verdicts -->", "<!-- /verdicts -->"];
 
 impl Report {
-    /// The README of all papers: how many claims of each have which verdict.
+    /// The README of all papers: how many claims of each have which verdict, what the verdicts mean, and what counted as what.
     #[must_use]
     pub fn to_markdown(&self) -> String {
-        let mut head = vec!["paper".to_owned(), "claims".to_owned()];
-        head.extend(Verdict::ALL.map(Verdict::spoken));
-        let rows = self.papers.iter().map(|paper| {
-            let link = format!("[{0}]({0}/README.md)", paper.name);
-            let mut row = vec![link, paper.claims.len().to_string()];
-            row.extend(Verdict::ALL.map(|verdict| paper.count(verdict).to_string()));
-            row
-        });
         let [begin, end] = MARKS;
-        format!(
-            "# The papers, reproduced\n\nWritten by `make reproduce` at the {} scale.\n\n{begin}\n{}{end}\n",
-            self.scale.name(),
-            table(&head, rows)
-        )
+        let mut text = format!(
+            "# The papers, reproduced\n\nWritten by `make reproduce` at the {} scale.\n\n{begin}\n",
+            self.scale.name()
+        );
+        let of_papers = self.overview(false, ["paper", "claims"], &Verdict::ALL);
+        let of_own = self.overview(true, ["of the project's own", "statements"], &OF_OWN);
+        text.push_str(&[of_papers, of_own].concat().join("\n"));
+        text.push_str(&format!("{end}\n\n## What the verdicts say\n\n"));
+        let meanings = Verdict::ALL.map(|verdict| {
+            vec![
+                format!("**{}**", verdict.spoken()),
+                verdict.meaning().to_owned(),
+            ]
+        });
+        text.push_str(&table(
+            &["verdict", "says"].map(str::to_owned),
+            meanings.into_iter(),
+        ));
+        text.push_str("\n## What counts as what\n\nDeclared in `thresholds.toml`, for the claims of all papers alike. Formulas know a limit by its name.\n\n");
+        let thresholds = self.thresholds.listed();
+        let thresholds = thresholds
+            .iter()
+            .map(|[name, is, about]| vec![format!("`{name}`"), plain(is), plain(about)]);
+        text.push_str(&table(
+            &["threshold", "is", "for"].map(str::to_owned),
+            thresholds,
+        ));
+        text
+    }
+
+    /// How many claims of each paper, or of each folder of the project's own, have which of `verdicts`; none without any.
+    fn overview(&self, own: bool, names: [&str; 2], verdicts: &[Verdict]) -> Vec<String> {
+        let head = names
+            .into_iter()
+            .chain(verdicts.iter().map(|each| each.spoken()));
+        let head: Vec<_> = head.map(str::to_owned).collect();
+        let rows: Vec<_> = self
+            .papers
+            .iter()
+            .filter(|paper| paper.own == own)
+            .map(|paper| {
+                let link = format!("[{0}]({0}/README.md)", paper.name);
+                let mut row = vec![link, paper.claims.len().to_string()];
+                row.extend(verdicts.iter().map(|each| paper.count(*each).to_string()));
+                row
+            })
+            .collect();
+        match rows.is_empty() {
+            true => Vec::new(),
+            false => vec![table(&head, rows.into_iter())],
+        }
     }
 }
 
@@ -42,8 +81,18 @@ impl PaperReport {
         let kinds = Verdict::ALL
             .into_iter()
             .filter(|verdict| self.count(*verdict) > 0);
-        let counts = kinds.map(|verdict| vec![verdict.spoken(), self.count(verdict).to_string()]);
-        text.push_str(&table(&["verdict", "claims"].map(str::to_owned), counts));
+        let counts = kinds.map(|verdict| {
+            vec![
+                verdict.spoken().to_owned(),
+                self.count(verdict).to_string(),
+                verdict.meaning().to_owned(),
+            ]
+        });
+        text.push_str(&table(
+            &["verdict", "claims", "says"].map(str::to_owned),
+            counts,
+        ));
+        text.push_str("\nThresholds stand in [the README of all papers](../README.md#what-counts-as-what). *Of it* is measured over published.\n");
         text.push_str("\n## Claims\n\n");
         text.push_str(&claims(&self.claims));
         if let Some(readings) = &self.readings {
@@ -71,16 +120,17 @@ impl PaperReport {
             .flat_map(|each| &each.inputs)
             .collect();
         let rows = all.into_iter().map(|input| {
-            let kind = match (&input.digest, input.stand_in) {
-                (_, true) => "stand-in",
-                (Some(_), false) => "trace",
-                (None, false) => "made",
-            };
             let digest = input.digest.clone().unwrap_or_default();
-            vec![format!("`{}`", input.name), kind.to_owned(), digest]
+            let kind = input.role.spoken().to_owned();
+            vec![
+                format!("`{}`", input.name),
+                kind,
+                digest,
+                plain(&input.differs),
+            ]
         });
         text.push_str(&table(
-            &["input", "kind", "digest"].map(str::to_owned),
+            &["input", "is", "digest", "how it differs"].map(str::to_owned),
             rows,
         ));
         text
@@ -92,9 +142,11 @@ fn claims(all: &[Judged]) -> String {
         "claim",
         "place",
         "statement",
+        "on",
         "check",
         "published",
         "measured",
+        "of it",
         "verdict",
         "because",
     ];
@@ -103,9 +155,11 @@ fn claims(all: &[Judged]) -> String {
             claim.id.clone(),
             plain(&claim.place),
             plain(&claim.statement),
-            claim.checked(),
+            plain(&claim.on()),
+            claim.check.clone(),
             plain(&short(&claim.published)),
             plain(&short(&claim.measured)),
+            plain(&short(&claim.ratio)),
             format!("**{}**", claim.spoken()),
             plain(&claim.because),
         ]

@@ -5,74 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::claim::{Check, Claim, bears_out, truth};
+use super::claim::{Check, Claim, Tolerance, bears_out, ratios, smallest, truth};
+use super::decide::{Evidence, Kind, Share, Verdict, decide};
+use super::thresholds::Thresholds;
 use crate::error::Error;
 use crate::study::formula::{Context, NoValue, evaluate};
 use crate::study::rows::Rows;
 use crate::study::shown::short;
-use crate::study::{BASE, InputFacts, Study, VariantKind, product};
-
-/// What became of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// It holds, on the paper's own trace or without a trace.
-    Reproduced,
-    /// It holds on a stand-in, in all that was tried.
-    SignReproduced,
-    /// It does not hold, in nothing that was tried.
-    Contradicted,
-    /// Published numbers contradict each other, or a proof shows that it cannot be as printed.
-    Inconsistent,
-    /// What was not published decides: it holds for some seeds or settings, or was fitted.
-    UnderDetermined,
-    /// It needs a trace that was not found.
-    TraceMissing,
-    /// Nothing can check it.
-    NotCheckable,
-}
-
-impl Verdict {
-    /// All of them, in the order of tables.
-    pub const ALL: [Self; 7] = [
-        Self::Reproduced,
-        Self::SignReproduced,
-        Self::Inconsistent,
-        Self::UnderDetermined,
-        Self::Contradicted,
-        Self::TraceMissing,
-        Self::NotCheckable,
-    ];
-
-    /// The word for it in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::SignReproduced => "sign_reproduced",
-            Self::Contradicted => "contradicted",
-            Self::Inconsistent => "inconsistent",
-            Self::UnderDetermined => "under_determined",
-            Self::TraceMissing => "trace_missing",
-            Self::NotCheckable => "not_checkable",
-        }
-    }
-
-    /// The words for it in tables.
-    #[must_use]
-    pub fn spoken(self) -> String {
-        match self {
-            Self::Inconsistent => "inconsistent in the paper".to_owned(),
-            Self::UnderDetermined => "under-determined".to_owned(),
-            other => other.name().replace('_', " "),
-        }
-    }
-
-    /// Whether the claim was borne out.
-    #[must_use]
-    pub const fn holds(self) -> bool {
-        matches!(self, Self::Reproduced | Self::SignReproduced)
-    }
-}
+use crate::study::{BASE, InputFacts, Role, Study, VariantKind, product};
 
 /// A claim with its verdict.
 #[derive(Clone, Debug)]
@@ -85,18 +25,20 @@ pub struct Judged {
     pub place: String,
     /// What the paper says.
     pub statement: String,
-    /// How it was checked.
-    pub check: Check,
-    /// How far it may be off.
-    pub tolerance: Option<String>,
+    /// What sort of statement it is.
+    pub kind: Kind,
+    /// How it was checked, with the tolerance.
+    pub check: String,
     /// The published value.
     pub published: Value,
     /// The measured one, under the paper's own settings and the first seed.
     pub measured: Value,
+    /// Measured over published, if both are numbers.
+    pub ratio: Value,
     /// What became of it.
     pub verdict: Verdict,
-    /// In how many of what was tried it holds: seeds, and settings that were not published.
-    pub share: Option<(usize, usize)>,
+    /// In how many of what was tried it holds: seeds, and settings that were not published. None if one thing was tried.
+    pub share: Option<Share>,
     /// What it was checked on.
     pub inputs: BTreeSet<InputFacts>,
     /// Why, in sentences.
@@ -104,12 +46,17 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// How it was checked, with the tolerance.
+    /// What it was checked on, and what that is to the paper.
     #[must_use]
-    pub fn checked(&self) -> String {
-        match &self.tolerance {
-            Some(tolerance) => format!("{} {tolerance}", self.check.name()),
-            None => self.check.name().to_owned(),
+    pub fn on(&self) -> String {
+        let each = |input: &InputFacts| match input.role {
+            Role::Made | Role::Original => input.name.clone(),
+            role => format!("{} ({})", input.name, role.spoken()),
+        };
+        let all: Vec<_> = self.inputs.iter().map(each).collect();
+        match (all.is_empty(), self.kind) {
+            (true, Kind::Consistency) => "numbers of the paper".to_owned(),
+            _ => all.join(", "),
         }
     }
 
@@ -117,8 +64,8 @@ impl Judged {
     #[must_use]
     pub fn spoken(&self) -> String {
         match self.share {
-            Some((held, tried)) => format!("{} {held}/{tried}", self.verdict.spoken()),
-            None => self.verdict.spoken(),
+            Some(Share { held, tried }) => format!("{} {held}/{tried}", self.verdict.spoken()),
+            None => self.verdict.spoken().to_owned(),
         }
     }
 
@@ -126,19 +73,21 @@ impl Judged {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let inputs = self.inputs.iter().map(
-            |input| json!({"name": input.name, "digest": input.digest, "stand_in": input.stand_in}),
+            |input| json!({"name": input.name, "digest": input.digest, "role": input.role, "differs": input.differs}),
         );
         json!({
             "id": self.id,
             "paper": self.paper,
             "place": self.place,
             "statement": self.statement,
-            "check": self.check.name(),
-            "tolerance": self.tolerance,
+            "kind": self.kind.name(),
+            "check": self.check,
             "published": self.published,
             "measured": self.measured,
+            "ratio": self.ratio,
             "verdict": self.verdict.name(),
-            "share": self.share.map(|(held, tried)| json!({"held": held, "tried": tried})),
+            "share": self.share.map(|share| json!({"held": share.held, "tried": share.tried})),
+            "on": self.on(),
             "inputs": inputs.collect::<Vec<_>>(),
             "because": self.because,
         })
@@ -149,7 +98,6 @@ impl Judged {
 struct Tried {
     measured: Value,
     holds: bool,
-    inconsistent: bool,
     inputs: BTreeSet<InputFacts>,
 }
 
@@ -158,34 +106,30 @@ impl Tried {
     const FAILED: Self = Self {
         measured: Value::Null,
         holds: false,
-        inconsistent: false,
         inputs: BTreeSet::new(),
     };
 }
 
 /// A claim with the study and the results it goes over, if it needs any.
+#[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub(super) paper: &'a str,
     pub(super) claim: &'a Claim,
+    pub(super) kind: Kind,
+    pub(super) thresholds: &'a Thresholds,
     pub(super) over: Option<(&'a Study, &'a Arc<Rows>)>,
 }
 
 impl Case<'_> {
-    /// What becomes of the claim.
+    /// What becomes of the claim. `readings` is how many combinations of open rules it holds under, if it depends on them.
     ///
     /// # Errors
-    /// If one of its formulas is wrong.
-    pub(super) fn judge(&self) -> Result<Judged, Error> {
+    /// If one of its formulas is wrong, or its tolerance is not declared.
+    pub(super) fn judge(&self, readings: Option<Share>) -> Result<Judged, Error> {
         let claim = self.claim;
-        if claim.check == Check::Not {
-            let (verdict, because) = match &claim.needs {
-                Some(trace) => (
-                    Verdict::TraceMissing,
-                    format!("Needs {trace}, which nobody may pass on."),
-                ),
-                None => (Verdict::NotCheckable, String::new()),
-            };
-            return Ok(self.judged(verdict, None, None, because));
+        let checked = self.checked()?;
+        if claim.check.check == Check::Not {
+            return Ok(self.judged(checked, Verdict::NotCheckable, None, None, String::new()));
         }
         let seeds = self.seeds();
         let first = match self.attempt(&self.context(BASE, seeds.first())) {
@@ -193,22 +137,14 @@ impl Case<'_> {
             Err(NoValue::Missing(trace)) => {
                 let because =
                     format!("The trace {trace} was not found; --trace {trace}=FILE names it.");
-                return Ok(self.judged(Verdict::TraceMissing, None, None, because));
+                return Ok(self.judged(checked, Verdict::TraceMissing, None, None, because));
             }
             Err(NoValue::Failed(error)) => {
                 let because = format!("A run it needs gave no result: {error}.");
-                return Ok(self.judged(Verdict::NotCheckable, None, None, because));
+                return Ok(self.judged(checked, Verdict::NotCheckable, None, None, because));
             }
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
         };
-        if first.inconsistent {
-            let because = match claim.check {
-                Check::Arithmetic => self.arithmetic(&first),
-                _ => format!("Shown by {}.", self.proof_text(&first)),
-            };
-            return Ok(self.judged(Verdict::Inconsistent, Some(first), None, because));
-        }
-        let stand_in = first.inputs.iter().any(|input| input.stand_in);
         let mut tries = Vec::new();
         for seed in seeds.iter().skip(1) {
             let label = format!("seed {seed}");
@@ -221,38 +157,106 @@ impl Case<'_> {
             tries.extend(tried.map(|tried| (name, tried.holds)));
         }
         let held = usize::from(first.holds) + tries.iter().filter(|(_, holds)| *holds).count();
-        let tried = 1 + tries.len();
-        let share = (tried > 1).then_some((held, tried));
+        let share = Share {
+            held,
+            tried: 1 + tries.len(),
+        };
+        let role = first.inputs.iter().map(|input| input.role).max();
+        let ratio = ratios(&first.measured, &self.published());
+        let is_of_size = claim.check.check == Check::Sign && claim.holds.is_none();
+        let evidence = Evidence {
+            kind: self.kind,
+            role: role.unwrap_or_default(),
+            share,
+            holds: first.holds,
+            readings,
+            effect: ratio.as_ref().filter(|_| is_of_size).and_then(smallest),
+            assumed: !claim.assumes.is_empty(),
+            fitted: !claim.fitted.is_empty(),
+        };
+        let verdict = decide(&evidence, self.thresholds.effect_share);
         let against: Vec<_> = tries
             .iter()
             .filter(|(_, holds)| *holds != first.holds)
             .map(|(name, _)| name.as_str())
             .collect();
-        let mut because = match share {
-            Some(_) => format!("Holds in {held} of {tried} (seeds, unpublished settings)."),
-            None => String::new(),
-        };
-        let verdict = if held == 0 {
+        let mut because = self.because(verdict, &evidence, &first, &against);
+        if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) {
             let turned = self.turned(seeds.first())?;
             if !turned.is_empty() {
-                because.push_str(&format!(" Turned by {}.", turned.join(", or ")));
+                because.push(format!("Turned by {}.", turned.join(", or ")));
             }
-            Verdict::Contradicted
-        } else if held < tried {
-            because.push_str(&format!(" Turned by {}.", against.join(", ")));
-            Verdict::UnderDetermined
-        } else if stand_in && !claim.fitted.is_empty() {
-            because.push_str(&format!(
-                " Fitted with {}, so it is no evidence.",
+        }
+        let shown = (share.tried > 1).then_some(share);
+        Ok(self.judged(checked, verdict, Some(first), shown, because.join(" ")))
+    }
+
+    /// Why it is `verdict`, in sentences; `against` names the tries that came out otherwise than the first.
+    fn because(
+        &self,
+        verdict: Verdict,
+        evidence: &Evidence,
+        first: &Tried,
+        against: &[&str],
+    ) -> Vec<String> {
+        let claim = self.claim;
+        let mut because = Vec::new();
+        if claim.check.check == Check::Arithmetic {
+            because.push(format!(
+                "{} = {}, where the paper has {}.",
+                claim.measured.as_deref().unwrap_or_default(),
+                short(&first.measured),
+                short(&self.published())
+            ));
+        }
+        if evidence.assumed {
+            because.push(format!("Assumes that {}.", claim.assumes));
+        }
+        let Share { held, tried } = evidence.share;
+        if tried > 1 {
+            because.push(format!(
+                "Holds in {held} of {tried} (seeds, unpublished settings)."
+            ));
+        }
+        if !against.is_empty() {
+            because.push(format!("Turned by {}.", against.join(", ")));
+        }
+        if let Some(effect) = evidence.effect.filter(|_| verdict == Verdict::SignOnly) {
+            because.push(format!(
+                "The effect is {} of what was published, at its smallest; a share of {:.2} is asked.",
+                short(&json!(effect)),
+                self.thresholds.effect_share
+            ));
+        }
+        if evidence.fitted && evidence.role != Role::Original {
+            because.push(format!(
+                "Fitted with {}, so it is no evidence.",
                 claim.fitted.join(", ")
             ));
-            Verdict::UnderDetermined
-        } else if stand_in {
-            Verdict::SignReproduced
-        } else {
-            Verdict::Reproduced
-        };
-        Ok(self.judged(verdict, Some(first), share, because.trim().to_owned()))
+        }
+        for input in first
+            .inputs
+            .iter()
+            .filter(|input| input.role == Role::Relative)
+        {
+            because.push(format!("{}: {}", input.name, input.differs));
+        }
+        because
+    }
+
+    /// How it is checked, with the tolerance.
+    fn checked(&self) -> Result<String, Error> {
+        let name = self.claim.check.check.name();
+        Ok(match self.tolerance()? {
+            Some(tolerance) => format!("{name} {tolerance}"),
+            None => name.to_owned(),
+        })
+    }
+
+    fn tolerance(&self) -> Result<Option<Tolerance>, Error> {
+        let name = self.claim.check.tolerance.as_ref();
+        let found = name.map(|name| self.thresholds.tolerance(name));
+        found.transpose().map_err(|text| self.wrong(&text))
     }
 
     /// Whether it holds under the paper's own settings, if that can be told.
@@ -260,7 +264,7 @@ impl Case<'_> {
     /// # Errors
     /// If one of its formulas is wrong.
     pub(super) fn holds(&self) -> Result<Option<bool>, Error> {
-        if matches!(self.claim.check, Check::Not | Check::Arithmetic) {
+        if matches!(self.claim.check.check, Check::Not | Check::Arithmetic) {
             return Ok(None);
         }
         let mut all = true;
@@ -357,13 +361,18 @@ impl Case<'_> {
         let none = Arc::default();
         let rows = self.over.map_or(&none, |(_, rows)| rows);
         let published = self.published();
+        let tolerance = claim.check.tolerance.as_ref();
+        let tolerance = tolerance.map(|name| self.thresholds.tolerance(name));
+        let tolerance = tolerance.transpose().map_err(NoValue::Wrong)?;
         let mut inputs = BTreeSet::new();
         let (mut values, mut holds) = (Vec::new(), true);
-        let mut inconsistent = false;
         for labels in product(&claim.each) {
             let mut context = context.clone();
             context.extend(labels);
-            let mut names = vec![("published", published.clone())];
+            let mut names = vec![
+                ("published", published.clone()),
+                ("limit", self.thresholds.limits()),
+            ];
             let measured = match &claim.measured {
                 Some(formula) => {
                     let outcome = evaluate(formula, rows, &context, &names)?;
@@ -378,15 +387,10 @@ impl Case<'_> {
                 inputs.extend(outcome.inputs);
                 truth(&outcome.value).map_err(NoValue::Wrong)
             };
-            let one = match &claim.holds {
+            holds &= match &claim.holds {
                 Some(formula) => true_of(formula)?,
-                None => bears_out(claim.check, claim.tolerance, &measured, &published)
+                None => bears_out(claim.check.check, tolerance, &measured, &published)
                     .map_err(NoValue::Wrong)?,
-            };
-            holds &= one;
-            inconsistent |= match &claim.proof {
-                Some(formula) => true_of(formula)?,
-                None => claim.check == Check::Arithmetic && !one,
             };
             values.push(measured);
         }
@@ -397,30 +401,16 @@ impl Case<'_> {
         Ok(Tried {
             measured,
             holds,
-            inconsistent,
             inputs,
         })
     }
 
-    fn arithmetic(&self, tried: &Tried) -> String {
-        let formula = self.claim.measured.as_deref().unwrap_or_default();
-        format!(
-            "{formula} = {}, where the paper has {}.",
-            short(&tried.measured),
-            short(&self.published())
-        )
-    }
-
-    fn proof_text(&self, tried: &Tried) -> String {
-        let proof = self.claim.proof.as_deref().unwrap_or_default();
-        format!("{proof}, with measured = {}", short(&tried.measured))
-    }
-
     fn judged(
         &self,
+        check: String,
         verdict: Verdict,
         tried: Option<Tried>,
-        share: Option<(usize, usize)>,
+        share: Option<Share>,
         because: String,
     ) -> Judged {
         let claim = self.claim;
@@ -431,14 +421,16 @@ impl Case<'_> {
         let mut sentences = vec![because];
         sentences.push(claim.note.trim().to_owned());
         sentences.retain(|text| !text.is_empty());
+        let published = self.published();
         Judged {
             id: claim.id.clone(),
             paper: self.paper.to_owned(),
             place: claim.place.clone(),
             statement: claim.statement.clone(),
-            check: claim.check,
-            tolerance: claim.tolerance.map(|tolerance| tolerance.to_string()),
-            published: self.published(),
+            kind: self.kind,
+            check,
+            ratio: ratios(&measured, &published).unwrap_or_default(),
+            published,
             measured,
             verdict,
             share,

@@ -86,8 +86,39 @@ pub struct InputFacts {
     pub name: String,
     /// SHA-256 of a trace.
     pub digest: Option<String>,
-    /// Whether it imitates a trace that is missing.
-    pub stand_in: bool,
+    /// What it is to the paper.
+    pub role: Role,
+    /// Of a relative: what it is, and how it differs from the paper's own trace.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub differs: String,
+}
+
+/// What an input is to the paper, from the nearest to the farthest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Requests written out, or a workload that stands for no trace.
+    #[default]
+    Made,
+    /// The trace that is named.
+    Original,
+    /// Another real trace of the same origin or kind, beside one that is missing.
+    Relative,
+    /// An imitation of a trace that is missing.
+    StandIn,
+}
+
+impl Role {
+    /// The words for it in tables.
+    #[must_use]
+    pub const fn spoken(self) -> &'static str {
+        match self {
+            Self::Made => "made",
+            Self::Original => "the named trace",
+            Self::Relative => "relative",
+            Self::StandIn => "stand-in",
+        }
+    }
 }
 
 /// The runs of a study, and the inputs that are missing.
@@ -295,11 +326,20 @@ impl Study {
                 .flatten()
                 .min(),
         };
-        let original = entry.stands_for.as_ref().and_then(|name| traces.find(name));
+        // A relative stands beside the original, and is not replaced by it.
+        let replaced = entry
+            .stands_for
+            .as_ref()
+            .filter(|_| entry.differs.is_none());
+        let original = replaced.and_then(|name| traces.find(name));
+        let made = match entry.stands_for {
+            Some(_) => Role::StandIn,
+            None => Role::Made,
+        };
         let is_named = |name: &String| traces.about(name).is_some();
         let (input, what, facts) = if let Some(found) = original {
             let name = entry.stands_for.clone().unwrap_or_default();
-            self.trace(name, found, false)
+            trace(name, found, Role::Original)
         } else if let Some(name) = &entry.trace {
             let found = match is_named(name) {
                 true => match traces.find(name) {
@@ -313,7 +353,14 @@ impl Study {
                     Found { path, digest }
                 }
             };
-            self.trace(name.clone(), &found, entry.stands_for.is_some())
+            let role = match (&entry.stands_for, &entry.differs) {
+                (None, _) => Role::Original,
+                (Some(_), Some(_)) => Role::Relative,
+                (Some(_), None) => Role::StandIn,
+            };
+            let (input, what, facts) = trace(name.clone(), &found, role);
+            let differs = entry.differs.clone().unwrap_or_default();
+            (input, what, InputFacts { differs, ..facts })
         } else if let Some(text) = &entry.workload {
             let pairs: Vec<_> = settings
                 .keys()
@@ -324,7 +371,8 @@ impl Study {
             let facts = InputFacts {
                 name: text.clone(),
                 digest: None,
-                stand_in: entry.stands_for.is_some(),
+                role: made,
+                differs: String::new(),
             };
             (input.clone(), input.identity(), facts)
         } else {
@@ -336,7 +384,8 @@ impl Study {
             let facts = InputFacts {
                 name: entry.name.clone(),
                 digest: None,
-                stand_in: entry.stands_for.is_some(),
+                role: made,
+                differs: String::new(),
             };
             let input = Input::requests(&entry.name, requests);
             (input, json!({ "pages": words.join(" ") }), facts)
@@ -362,20 +411,22 @@ impl Study {
         }))
     }
 
-    fn trace(&self, name: String, found: &Found, stand_in: bool) -> (Input, Value, InputFacts) {
-        let facts = InputFacts {
-            name,
-            digest: Some(format!("sha256:{}", found.digest)),
-            stand_in,
-        };
-        let identity = json!({ "sha256": found.digest });
-        (Input::trace(&found.path), identity, facts)
-    }
-
     /// The variants in which a claim is tried beside the study's own settings.
     pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantEntry> {
         self.file.variant.iter()
     }
+}
+
+/// A trace as an input, with what identifies its requests and what a verdict says of it.
+fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) {
+    let facts = InputFacts {
+        name,
+        digest: Some(format!("sha256:{}", found.digest)),
+        role,
+        differs: String::new(),
+    };
+    let identity = json!({ "sha256": found.digest });
+    (Input::trace(&found.path), identity, facts)
 }
 
 /// Parameters of the workload begin with it.

@@ -64,6 +64,18 @@ pub(crate) fn complete(
     studies.iter().map(rows_of).collect()
 }
 
+/// How many different runs `studies` have, and how many of these `store` does not have.
+///
+/// # Errors
+/// If a run is of a scheme that nothing tells from an earlier one of its name.
+pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize), Error> {
+    let cells = studies.iter().flat_map(|study| &study.cells);
+    let keys = cells.map(Key::of).collect::<Result<Vec<_>, _>>()?;
+    let mut kept = 0;
+    let missing = missing(&keys, store, |_, _| kept += 1).len();
+    Ok((kept + missing, missing))
+}
+
 /// Those of `keys` that are not in `store`, each once; `kept` gets those that are there.
 fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Value)) -> Vec<usize> {
     let mut asked = BTreeSet::new();

@@ -42,8 +42,10 @@ pub(crate) struct InputEntry {
     pub(crate) workload: Option<String>,
     /// Requests of single pages or runs of pages: `4 5-7 r4 t5 flush`.
     pub(crate) pages: Option<String>,
-    /// The trace it imitates.
+    /// The trace it imitates, or is a relative of.
     pub(crate) stands_for: Option<String>,
+    /// Of a real trace that is a relative of the one it stands for: what it is, and how it differs.
+    pub(crate) differs: Option<String>,
     /// The trace's format, if that has to be said.
     pub(crate) format: Option<String>,
     /// Only so many requests.

@@ -11,6 +11,8 @@
 //! * `near(a, b, percent)`: whether two numbers, or all of two lists, differ by at most so much of `b`.
 //! * `ascending(list)`, `descending(list)`: whether each is more, or less, than the one before.
 //! * `spearman(list, list)`: the rank correlation.
+//! * `best_range(values, costs, times)`: the least and the largest of the values whose cost is at most so many times the lowest.
+//! * `beyond(x, range)`: by how much a number lies above the second of two, or, negative, below the first; 0 between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -357,6 +359,27 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
             ValueKind::Seq => numbers(&off)?.iter().all(|off| *off <= 0.0),
             _ => f64::try_from(off)? <= 0.0,
         })
+    });
+    environment.add_function("best_range", |values: Value, costs: Value, times: f64| {
+        let (values, costs) = (numbers(&values)?, numbers(&costs)?);
+        if values.len() != costs.len() || values.is_empty() {
+            return Err(wrong(
+                "best_range: expected two lists of equal length, of one value or more",
+            ));
+        }
+        let lowest = costs.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = values.iter().zip(&costs);
+        let best = best.filter(|(_, cost)| **cost <= times * lowest);
+        let (low, high) = best.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, (value, _)| {
+            (ends.0.min(*value), ends.1.max(*value))
+        });
+        Ok(vec![low, high])
+    });
+    environment.add_function("beyond", |value: f64, range: Value| {
+        match numbers(&range)?.as_slice() {
+            [low, high] => Ok((value - high).max(0.0) + (value - low).min(0.0)),
+            _ => Err(wrong("beyond: expected a range of two numbers")),
+        }
     });
     environment.add_function("spearman", |one: Value, other: Value| {
         let (one, other) = (numbers(&one)?, numbers(&other)?);

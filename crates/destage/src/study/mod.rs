@@ -40,9 +40,9 @@ use crate::error::Error;
 use crate::files::{NAME, is_name};
 use crate::manifest::Manifest;
 
-pub(crate) use cells::{BASE, Cells, product};
-pub use cells::{Extra, InputFacts, Scale};
-pub(crate) use execute::complete;
+pub(crate) use cells::{BASE, Cell, Cells, product};
+pub use cells::{Extra, InputFacts, Role, Scale};
+pub(crate) use execute::{complete, counted};
 pub use file::{FigureKind, VariantKind};
 pub use shards::{Plan, Planned, Prepared, Shard, Share};
 pub(crate) use store::Key;
@@ -168,6 +168,14 @@ impl Study {
             if kinds.iter().filter(|kind| kind.is_some()).count() != 1 {
                 return Err(self.wrong(format!(
                     "input {:?}: expected one of trace, workload and pages",
+                    input.name
+                )));
+            }
+        }
+        for input in &file.input {
+            if input.differs.is_some() && (input.trace.is_none() || input.stands_for.is_none()) {
+                return Err(self.wrong(format!(
+                    "input {:?}: differs is for a real trace beside the one it stands for; expected trace and stands_for with it",
                     input.name
                 )));
             }

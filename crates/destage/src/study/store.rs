@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use destage_trace::hexadecimal;
+use destage_trace::statistics::StatisticRow;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -46,7 +47,7 @@ pub(crate) struct Key {
 
 impl Key {
     pub(super) fn of(cell: &Cell) -> Result<Self, Error> {
-        let of = json!({
+        let mut of = json!({
             "model": MODEL,
             "of": match cell.what {
                 What::Run => "run",
@@ -56,6 +57,11 @@ impl Key {
             "input": cell.input.identity,
             "parameters": crate::json::parameters(&cell.combination.chosen()),
         });
+        if cell.what == What::Trace {
+            // What is counted of a trace is more in later versions than in earlier ones.
+            let names: Vec<_> = StatisticRow::all().map(StatisticRow::metric).collect();
+            of["statistics"] = names.into();
+        }
         Self::with_scheme(of, &cell.combination)
     }
 

@@ -225,6 +225,12 @@ statistics! {
         pird_within_10000: Option<f64> = "pird.share_within_10000", "";
         /// Rank correlation (Spearman) between how often a page is written and its mean PIRD, over pages written more than once.
         pird_rank_correlation: Option<f64> = "pird.rank_correlation", "";
+        /// Mean PIRD of the 100 pages that are written most often.
+        pird_of_first_100: Option<f64> = "pird.mean_of_first_100", "page writes";
+        /// Mean PIRD of the 900 pages after those.
+        pird_of_next_900: Option<f64> = "pird.mean_of_next_900", "page writes";
+        /// Mean PIRD of the 9000 pages after those.
+        pird_of_next_9000: Option<f64> = "pird.mean_of_next_9000", "page writes";
         /// Half of the rewrites of a page come after at most so many different pages were written (stack distance).
         stack_p50: Option<u64> = "stack.p50", "pages";
         /// 90 of 100 rewrites do.

@@ -330,6 +330,14 @@ impl Shape {
             let row = hot.iter().find(|row| row.pages == pages);
             row.map(|row| row.blocks)
         });
+        let bands = self.hottest(|rank| {
+            let above = BANDS.into_iter().find(|pages| *pages > rank);
+            above.unwrap_or(u64::MAX)
+        });
+        let [first_100, next_900, next_9000] = BANDS.map(|pages| {
+            let row = bands.iter().find(|row| row.pages == pages);
+            row.and_then(|row| row.mean_distance)
+        });
         let rewritten: Vec<Pairs> = self.pages.iter().filter_map(rewrites).collect();
         Locality {
             block_pages: self.block_pages,
@@ -346,6 +354,9 @@ impl Shape {
             pird_within_1000: pird.share_within(1000),
             pird_within_10000: pird.share_within(10_000),
             pird_rank_correlation: rank_correlation(&rewritten),
+            pird_of_first_100: first_100,
+            pird_of_next_900: next_900,
+            pird_of_next_9000: next_9000,
             stack_p50: stack.percentile(50),
             stack_p90: stack.percentile(90),
             stack_p99: stack.percentile(99),
@@ -369,6 +380,8 @@ impl Shape {
 
 /// Of how many of the hottest pages [`Locality`] has the blocks.
 const HOTTEST: [u64; 4] = [10, 50, 100, 500];
+/// Where bands of heat end, whose mean distances are counted.
+const BANDS: [u64; 3] = [100, 1000, 10_000];
 
 /// How often each page of a run is written and its mean PIRD, if it is written more than once.
 fn rewrites((_, length, writes): ((u32, u64), u64, Writes)) -> Option<Pairs> {
@@ -478,6 +491,28 @@ mod tests {
         shape.add(&write(9, 1));
         shape.add(&write(0, 1));
         assert_eq!(shape.locality().pird_rank_correlation, Some(-1.0));
+    }
+
+    #[test]
+    fn bands_of_heat_have_their_own_mean_distances() {
+        let mut shape = Shape::new(512, 4);
+        // Pages 0 to 99 in turn, three times, and then 100 to 999 in turn, twice.
+        for page in (0..100)
+            .cycle()
+            .take(300)
+            .chain((100..1000).cycle().take(1800))
+        {
+            shape.add(&write(page, 1));
+        }
+        let bands = |shape: &Shape| {
+            let all = shape.locality();
+            [
+                all.pird_of_first_100,
+                all.pird_of_next_900,
+                all.pird_of_next_9000,
+            ]
+        };
+        assert_eq!(bands(&shape), [Some(99.0), Some(899.0), None]);
     }
 
     #[test]

@@ -65,40 +65,57 @@ function showStudy(content, data) {
   showRuns(content, data);
 }
 
-const VERDICTS = ["reproduced", "sign_reproduced", "inconsistent", "under_determined", "contradicted", "trace_missing", "not_checkable"];
-const SPOKEN = { inconsistent: "inconsistent in the paper", under_determined: "under-determined" };
-const spoken = (verdict) => SPOKEN[verdict] || verdict.replaceAll("_", " ");
+/** The words for a verdict, and what it says of a claim. */
+function verdictWords(known) {
+  const words = new Map(known.map(({ name, words, meaning }) => [name, { words, meaning }]));
+  return (verdict) => words.get(verdict) || { words: verdict, meaning: "" };
+}
 
-function badge(verdict, share) {
+function badge(verdict, share, said) {
   const of = share ? ` ${share.held}/${share.tried}` : "";
-  return make("span", { class: `verdict ${verdict}` }, spoken(verdict) + of);
+  return make("span", { class: `verdict ${verdict}`, title: said(verdict).meaning }, said(verdict).words + of);
 }
 
 /** How many claims of each paper have which verdict. */
-function overview(part, claims, papers) {
-  const used = VERDICTS.filter((verdict) => claims.some((claim) => claim.verdict === verdict));
-  const columns = [{ name: "paper" }, { name: "claims" }, ...used.map((verdict) => ({ name: spoken(verdict) }))];
-  const rows = papers.map(({ name }) => {
-    const own = claims.filter((claim) => claim.paper === name);
-    return [name, own.length, ...used.map((verdict) => own.filter((claim) => claim.verdict === verdict).length || null)];
+function overview(part, claims, papers, known, own) {
+  const said = verdictWords(known);
+  const some = papers.filter((paper) => paper.own === own);
+  const names = new Set(some.map(({ name }) => name));
+  const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict && names.has(claim.paper)));
+  if (!some.length) return;
+  const first = own ? "of the project's own" : "paper";
+  const columns = [{ name: first }, { name: own ? "statements" : "claims" }, ...used.map((verdict) => ({ name: said(verdict).words, about: said(verdict).meaning }))];
+  const rows = some.map(({ name }) => {
+    const its = claims.filter((claim) => claim.paper === name);
+    return [name, its.length, ...used.map((verdict) => its.filter((claim) => claim.verdict === verdict).length || null)];
   });
-  const cell = (value, { name }) => (name === "paper" ? make("a", { href: `#paper-${value}` }, value) : value === null ? " " : null);
-  new Table(part, { name: "verdicts by paper", columns, rows, cell });
+  const cell = (value, { name }) => (name === first ? make("a", { href: `#paper-${value}` }, value) : value === null ? " " : null);
+  new Table(part, { name: own ? "statements of the project" : "verdicts by paper", columns, rows, cell });
 }
 
-function verdicts(part, claims) {
-  const columns = [{ name: "paper" }, { name: "claim" }, { name: "verdict" }, { name: "published" }, { name: "measured" }, { name: "statement", wide: true }, { name: "check" }, { name: "because", wide: true }];
-  const inputs = (claim) => claim.inputs.map((input) => input.name + (input.stand_in ? " (stand-in)" : "")).join(", ");
+/** What the verdicts say, and what counted as what. */
+function legend(part, { claims, verdicts: known, thresholds }) {
+  const used = known.filter(({ name }) => claims.some((claim) => claim.verdict === name));
+  const entry = ({ name, words, meaning }) => make("p", {}, make("span", { class: `verdict ${name}` }, words), ` ${meaning}`);
+  const limit = ({ name, is, about }) => make("p", {}, `${name} = ${is}: ${about}`);
+  part.append(make("details", { open: true }, make("summary", {}, "What the verdicts say"), ...used.map(entry)));
+  part.append(make("details", {}, make("summary", {}, "What counts as what, declared for all papers"), ...thresholds.map(limit)));
+}
+
+function verdicts(part, claims, known) {
+  const said = verdictWords(known);
+  const columns = [{ name: "paper" }, { name: "claim" }, { name: "verdict" }, { name: "on" }, { name: "published" }, { name: "measured" }, { name: "of it", about: "Measured over published" }, { name: "statement", wide: true }, { name: "check" }, { name: "because", wide: true }];
+  const value = (each) => (each === null ? null : shown(each));
   const rows = claims.map((claim) => {
-    const row = [claim.paper, claim.place ? `${claim.id} (${claim.place})` : claim.id, spoken(claim.verdict), claim.published === null ? null : shown(claim.published), claim.measured === null ? null : shown(claim.measured),
-      claim.statement, [claim.check, claim.tolerance].filter(Boolean).join(" "), [claim.because, inputs(claim) && `On ${inputs(claim)}.`].filter(Boolean).join(" ")];
+    const row = [claim.paper, claim.place ? `${claim.id} (${claim.place})` : claim.id, said(claim.verdict).words, claim.on || null, value(claim.published), value(claim.measured), value(claim.ratio), claim.statement, claim.check, claim.because];
     return Object.assign(row, { claim });
   });
-  const cell = (value, { name }, { claim }) => (name === "verdict" ? badge(claim.verdict, claim.share) : null);
+  const cell = (_, { name }, { claim }) => (name === "verdict" ? badge(claim.verdict, claim.share, said) : null);
   const hidden = new Set();
-  const chips = VERDICTS.filter((verdict) => claims.some((claim) => claim.verdict === verdict)).map((verdict) => {
+  const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
+  const chips = used.map((verdict) => {
     const count = claims.filter((claim) => claim.verdict === verdict).length;
-    const chip = button(`${spoken(verdict)} ${count}`, () => {
+    const chip = button(`${said(verdict).words} ${count}`, () => {
       if (!hidden.delete(verdict)) hidden.add(verdict);
       chip.setAttribute("aria-pressed", String(!hidden.has(verdict)));
       table.keep(({ claim }) => !hidden.has(claim.verdict));
@@ -124,11 +141,15 @@ function openRules(part, { open }, readings) {
   if (!decided.length) part.append(make("p", {}, "No claim depends on them."));
 }
 
-function showPapers(content, { claims, papers, readings, figures }) {
+function showPapers(content, data) {
+  const { claims, papers, readings, figures, manifest, verdicts: known } = data;
   const part = section("Verdicts", "verdicts");
   content.append(part);
-  if (papers.length > 1) overview(part, claims, papers);
-  if (claims.length) verdicts(part, claims);
+  const { host } = manifest;
+  part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the ${data.scale} scale.`));
+  legend(part, data);
+  if (papers.length > 1) for (const own of [false, true]) overview(part, claims, papers, known, own);
+  if (claims.length) verdicts(part, claims, known);
   for (const paper of papers) {
     const own = section(paper.name, `paper-${paper.name}`);
     content.append(own);

@@ -20,6 +20,11 @@ fn each_check_holds_and_fails() {
         (Check::Within, json!([91, -91]), json!([100, -100]), true),
         (Check::Within, json!([91, 80]), json!([100, 100]), false),
         (Check::Within, json!([95, 105]), json!(100), true),
+        (Check::Between, json!(-3), json!([-5, 0]), true),
+        (Check::Between, json!([-5, 0]), json!([-5, 0]), true),
+        (Check::Between, json!(-5.4), json!([-5, 0]), true),
+        (Check::Between, json!(-13.1), json!([-5, 0]), false),
+        (Check::Between, json!(0.1), json!([-5, 0]), false),
         (Check::Order, json!([1, 2, 3]), Value::Null, true),
         (Check::Order, json!([1, 1]), Value::Null, false),
         (Check::Order, json!([[1, 2], [2, 1]]), Value::Null, false),
@@ -48,6 +53,8 @@ fn what_cannot_be_compared_is_said() {
         (Check::Order, json!(["a"]), Value::Null),
         (Check::Property, json!(1), Value::Null),
         (Check::Property, json!([]), Value::Null),
+        (Check::Between, json!(1), json!(1)),
+        (Check::Between, json!("a"), json!([1, 2])),
         (Check::Not, json!(1), json!(1)),
     ] {
         assert!(
@@ -77,4 +84,57 @@ fn a_tolerance_has_a_unit() {
     let points = Tolerance::Points(0.5);
     assert!(points.allows(1.4, 1.0) && !points.allows(1.6, 1.0));
     assert_eq!(Tolerance::Percent(15.0).to_string(), "15 %");
+}
+
+#[test]
+fn measured_over_published_keeps_the_form_of_what_is_measured() {
+    use serde_json::json;
+    for (measured, published, expected) in [
+        (json!(-0.5), json!(-10), Some(json!(0.05))),
+        (json!([1, 4]), json!([2, 2]), Some(json!([0.5, 2.0]))),
+        (json!([1, 4]), json!(2), Some(json!([0.5, 2.0]))),
+        (
+            json!([[1, 4], [2, 2]]),
+            json!([2, 4]),
+            Some(json!([[0.5, 1.0], [1.0, 0.5]])),
+        ),
+        (
+            json!([[1, 4], [2, 2]]),
+            json!([[1, 1], [2, 2]]),
+            Some(json!([[1.0, 4.0], [1.0, 1.0]])),
+        ),
+        (json!([1, 2, 3]), json!([1, 2]), None),
+        (json!("evict 1"), json!("evict 1"), None),
+        (json!(1), Value::Null, None),
+        (json!(1), json!(0), None),
+    ] {
+        assert_eq!(
+            ratios(&measured, &published),
+            expected,
+            "{measured} {published}"
+        );
+    }
+    assert_eq!(smallest(&json!([[0.5, 2], [0.25]])), Some(0.25));
+    assert_eq!(smallest(&json!("a")), None);
+}
+
+#[test]
+fn a_check_is_written_with_the_name_of_its_tolerance() {
+    for (text, expected) in [
+        ("sign", Some((Check::Sign, None))),
+        ("within times", Some((Check::Within, Some("times")))),
+        ("between", Some((Check::Between, None))),
+        (
+            "arithmetic derived",
+            Some((Check::Arithmetic, Some("derived"))),
+        ),
+        ("within", None),
+        ("sign times", None),
+        ("signs", None),
+    ] {
+        let found = Checked::try_from(text.to_owned());
+        let found = found.as_ref().ok();
+        let found = found.map(|each| (each.check, each.tolerance.as_deref()));
+        assert_eq!(found, expected, "{text}");
+    }
 }

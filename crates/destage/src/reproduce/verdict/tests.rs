@@ -21,7 +21,7 @@ about = "erases take longer"
 /// A value for each run: the variant, the seed, and what `v` is there.
 type Runs<'a> = &'a [(&'a str, &'a str, f64)];
 
-fn rows(runs: Runs<'_>, stand_in: bool) -> Arc<Rows> {
+fn rows(runs: Runs<'_>, role: Role) -> Arc<Rows> {
     let row = |(variant, seed, value): &(&str, &str, f64)| Row {
         labels: [("variant", *variant), ("seed", *seed)]
             .map(|(axis, value)| (axis.to_owned(), value.to_owned()))
@@ -29,7 +29,11 @@ fn rows(runs: Runs<'_>, stand_in: bool) -> Arc<Rows> {
         input: InputFacts {
             name: "made".to_owned(),
             digest: None,
-            stand_in,
+            role,
+            differs: match role {
+                Role::Relative => "An hour of it.".to_owned(),
+                _ => String::new(),
+            },
         },
         result: Arc::new(match value.is_nan() {
             true => json!({ "error": "no space" }),
@@ -42,21 +46,29 @@ fn rows(runs: Runs<'_>, stand_in: bool) -> Arc<Rows> {
     })
 }
 
-fn judged(claim: &str, runs: Runs<'_>, stand_in: bool) -> Result<Judged, Error> {
+const THRESHOLDS: &str = "effect_share = 0.3333\n[tolerances.times]\nis = '10 %'\nabout = 'a'\n[limits.best]\nis = 99\nabout = 'b'";
+
+fn judged(claim: &str, runs: Runs<'_>, role: Role) -> Result<Judged, Error> {
     let head = "id = 'X'\nplace = 'p'\nstatement = 's'\n";
     let claim: Claim = toml::from_str(&format!("{head}{claim}")).unwrap();
     let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
-    let rows = rows(runs, stand_in);
-    let over = (claim.check != Check::Arithmetic).then_some((&study, &rows));
+    let rows = rows(runs, role);
+    let is_arithmetic = claim.check.check == Check::Arithmetic;
     Case {
         paper: "p",
         claim: &claim,
-        over,
+        kind: match is_arithmetic {
+            true => Kind::Consistency,
+            false => claim.kind.unwrap_or_default(),
+        },
+        thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
+        over: (!is_arithmetic).then_some((&study, &rows)),
     }
-    .judge()
+    .judge(None)
 }
 
-const WITHIN: &str = "check = 'within'\ntolerance = '10 %'\npublished = 100\nmeasured = 'm(\"v\")'";
+const WITHIN: &str = "check = 'within times'\npublished = 100\nmeasured = 'm(\"v\")'";
+const SIGN: &str = "check = 'sign'\npublished = 1000\nmeasured = 'm(\"v\")'";
 const BOTH: Runs<'_> = &[
     ("base", "1", 100.0),
     ("base", "2", 105.0),
@@ -75,51 +87,87 @@ const NONE: Runs<'_> = &[
 
 #[test]
 fn every_verdict_is_given() {
+    use Role::{Made, Original, Relative, StandIn};
     let arithmetic = "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'";
     let agrees = "check = 'arithmetic'\npublished = 15\nmeasured = '3 * 5'";
-    let proof = format!("{WITHIN}\nproof = 'published > measured'");
+    let assumed = format!("{arithmetic}\nassumes = 'five are five'");
+    let words = format!("{WITHIN}\nkind = 'consistency'");
+    let general = format!("{WITHIN}\nkind = 'general'");
     let fitted = format!("{WITHIN}\nfitted = ['host.time_scale']");
     let missing = "check = 'property'\nmeasured = 'm(\"v\", input=\"real\") > 0'";
-    for (claim, runs, stand_in, verdict, share) in [
-        (WITHIN, BOTH, false, Verdict::Reproduced, Some((3, 3))),
-        (WITHIN, &BOTH[..1], false, Verdict::Reproduced, None),
-        (WITHIN, BOTH, true, Verdict::SignReproduced, Some((3, 3))),
-        (WITHIN, ONE, true, Verdict::UnderDetermined, Some((2, 3))),
-        (&fitted, BOTH, true, Verdict::UnderDetermined, Some((3, 3))),
-        (&fitted, BOTH, false, Verdict::Reproduced, Some((3, 3))),
-        (WITHIN, NONE, false, Verdict::Contradicted, Some((0, 2))),
+    let limit = "check = 'property'\nmeasured = 'm(\"v\") > limit.best'";
+    for (claim, runs, role, verdict, share) in [
+        (WITHIN, BOTH, Original, Verdict::Reproduced, Some((3, 3))),
+        (WITHIN, &BOTH[..1], Original, Verdict::Reproduced, None),
+        (WITHIN, BOTH, StandIn, Verdict::SignReproduced, Some((3, 3))),
+        (WITHIN, ONE, StandIn, Verdict::UnderDetermined, Some((2, 3))),
+        (SIGN, BOTH, Relative, Verdict::SignOnly, Some((3, 3))),
+        (
+            &fitted,
+            BOTH,
+            StandIn,
+            Verdict::UnderDetermined,
+            Some((3, 3)),
+        ),
+        (&fitted, BOTH, Original, Verdict::Reproduced, Some((3, 3))),
+        (WITHIN, NONE, Original, Verdict::Contradicted, Some((0, 2))),
+        (WITHIN, NONE, Relative, Verdict::Contradicted, Some((0, 2))),
+        (WITHIN, NONE, StandIn, Verdict::NotSeen, Some((0, 2))),
         (
             WITHIN,
             &[("base", "1", f64::NAN)],
-            false,
+            Original,
             Verdict::NotCheckable,
             None,
         ),
-        (arithmetic, &[], false, Verdict::Inconsistent, None),
-        (agrees, &[], false, Verdict::Reproduced, None),
-        (&proof, NONE, false, Verdict::Inconsistent, None),
-        (missing, BOTH, false, Verdict::TraceMissing, None),
+        (arithmetic, &[], Made, Verdict::Inconsistent, None),
+        (agrees, &[], Made, Verdict::Consistent, None),
+        (&assumed, &[], Made, Verdict::UnderDetermined, None),
+        (&words, NONE, Made, Verdict::Inconsistent, Some((0, 2))),
+        (&general, BOTH, Made, Verdict::Holds, Some((3, 3))),
+        (&general, NONE, Made, Verdict::Contradicted, Some((0, 2))),
         (
-            "check = 'not'\nneeds = 'cello'",
-            BOTH,
-            false,
-            Verdict::TraceMissing,
-            None,
+            limit,
+            &BOTH[..2],
+            Original,
+            Verdict::Reproduced,
+            Some((2, 2)),
         ),
-        ("check = 'not'", BOTH, false, Verdict::NotCheckable, None),
+        (missing, BOTH, Original, Verdict::TraceMissing, None),
+        ("check = 'not'", BOTH, Original, Verdict::NotCheckable, None),
     ] {
-        let judged = judged(claim, runs, stand_in).unwrap();
+        let judged = judged(claim, runs, role).unwrap();
+        let found = judged.share.map(|share| (share.held, share.tried));
         assert_eq!(
-            (judged.verdict, judged.share),
+            (judged.verdict, found),
             (verdict, share),
-            "{claim} {runs:?}"
+            "{claim} {runs:?} {role:?}"
         );
     }
 }
 
 #[test]
+fn a_verdict_says_on_what_it_rests() {
+    let relative = judged(SIGN, &BOTH[..1], Role::Relative).unwrap();
+    assert_eq!(relative.on(), "made (relative)");
+    assert_eq!(relative.ratio, json!(0.1));
+    for part in ["made: An hour of it.", "The effect is 0.1 of what"] {
+        assert!(relative.because.contains(part), "{}", relative.because);
+    }
+    let assumed =
+        "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'\nassumes = 'five are five'";
+    let assumed = judged(assumed, BOTH, Role::Made).unwrap();
+    assert_eq!(assumed.on(), "numbers of the paper");
+    assert!(
+        assumed.because.ends_with("Assumes that five are five."),
+        "{}",
+        assumed.because
+    );
+}
+
+#[test]
 fn what_turns_a_verdict_is_named() {
-    let because = |claim: &str, runs| judged(claim, runs, false).unwrap().because;
+    let because = |claim: &str, runs| judged(claim, runs, Role::Original).unwrap().because;
     assert!(because(WITHIN, ONE).contains("Turned by seed 2."));
     let slow = "Turned by slow (erases take longer), measured 100";
     assert!(because(WITHIN, NONE).contains(&format!("{slow}.")));
@@ -147,10 +195,10 @@ measured = 'm(\"v\", seed=3)'"
 fn all_of_each_must_hold() {
     let both = "check = 'property'\nmeasured = 'm(\"v\") > 40'\neach = { seed = [1, 2] }";
     assert_eq!(
-        judged(both, BOTH, false).unwrap().verdict,
+        judged(both, BOTH, Role::Original).unwrap().verdict,
         Verdict::Reproduced
     );
-    let refused = judged(both, NONE, false).unwrap();
+    let refused = judged(both, NONE, Role::Original).unwrap();
     assert_eq!(refused.verdict, Verdict::Contradicted);
     assert_eq!(refused.measured, json!([false, true]));
 }
@@ -160,20 +208,21 @@ fn a_wrong_formula_names_paper_and_claim() {
     for claim in [
         "check = 'property'\nmeasured = 'm(\"w\") > 0'",
         "check = 'property'\nmeasured = 'm(\"v\")'",
-        "check = 'within'\npublished = 1\nmeasured = 'm(\"v\")'",
+        "check = 'within time'\npublished = 1\nmeasured = 'm(\"v\")'",
+        "check = 'property'\nmeasured = 'm(\"v\") > limit.bests'",
     ] {
-        let error = judged(claim, BOTH, false).unwrap_err().to_string();
+        let error = judged(claim, BOTH, Role::Original).unwrap_err().to_string();
         assert!(error.starts_with("p: claim X: "), "{error}");
     }
 }
 
 #[test]
 fn verdicts_have_words() {
-    let spoken = Verdict::ALL.map(Verdict::spoken);
-    assert!(spoken.contains(&"under-determined".to_owned()));
-    assert!(spoken.contains(&"inconsistent in the paper".to_owned()));
-    let claim = judged(WITHIN, ONE, true).unwrap();
+    let claim = judged(WITHIN, ONE, Role::StandIn).unwrap();
     assert_eq!(claim.spoken(), "under-determined 2/3");
-    assert_eq!(claim.checked(), "within 10 %");
-    assert_eq!(claim.to_json()["share"], json!({ "held": 2, "tried": 3 }));
+    assert_eq!(claim.check, "within 10 %");
+    assert_eq!(claim.on(), "made (stand-in)");
+    let document = claim.to_json();
+    assert_eq!(document["share"], json!({ "held": 2, "tried": 3 }));
+    assert_eq!(document["inputs"][0]["role"], "stand_in");
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::study::Role;
 
 /// Two schemes at two sizes, one of which failed, and an input whose trace is missing.
 fn rows() -> Arc<Rows> {
@@ -13,7 +14,8 @@ fn rows() -> Arc<Rows> {
         input: InputFacts {
             name: "uniform".to_owned(),
             digest: None,
-            stand_in: false,
+            role: Role::Made,
+            differs: String::new(),
         },
         result: Arc::new(result),
     };
@@ -54,6 +56,13 @@ fn functions_give_what_their_names_say() {
         ("mean([1, 2, 6])", json!(3.0)),
         ("min([2, 1, 3])", json!(1.0)),
         ("max([2, 1, 3])", json!(3.0)),
+        (
+            "best_range([0, 0.1, 0.2, 0.3], [9, 5.05, 5, 5.2], 1.02)",
+            json!([0.1, 0.2]),
+        ),
+        ("beyond(0.4, [0.1, 0.2])", json!(0.2)),
+        ("beyond(0.5, [0.75, 0.75])", json!(-0.25)),
+        ("beyond(0.15, [0.1, 0.2])", json!(0.0)),
         ("ascending([1, 2, 3])", json!(true)),
         ("ascending([1, 1])", json!(false)),
         ("descending([3, 2])", json!(true)),

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::study::Role;
 
 #[test]
 fn equal_values_may_be_written_in_several_ways() {
@@ -29,7 +30,8 @@ fn values_keep_their_order_and_stand_once() {
         input: InputFacts {
             name: String::new(),
             digest: None,
-            stand_in: false,
+            role: Role::Made,
+            differs: String::new(),
         },
         result: Arc::new(json!({ "metrics": { "a": 1 }, "parameters": { "a": 2, "b": 3 } })),
     };

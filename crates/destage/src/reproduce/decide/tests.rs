@@ -1,0 +1,155 @@
+//! Every branch of the decision, one row each.
+
+use super::*;
+
+const THIRD: f64 = 1.0 / 3.0;
+
+/// A measured result that holds in all three tries on a stand-in.
+const HELD: Evidence = Evidence {
+    kind: Kind::Measured,
+    role: Role::StandIn,
+    share: Share { held: 3, tried: 3 },
+    holds: true,
+    readings: None,
+    effect: None,
+    assumed: false,
+    fitted: false,
+};
+
+/// The same, which holds in none.
+const FAILED: Evidence = Evidence {
+    share: Share { held: 0, tried: 3 },
+    holds: false,
+    ..HELD
+};
+
+fn of(kind: Kind, role: Role, evidence: Evidence) -> Verdict {
+    decide(
+        &Evidence {
+            kind,
+            role,
+            ..evidence
+        },
+        THIRD,
+    )
+}
+
+#[test]
+fn what_is_checked_and_on_what_decides() {
+    use Kind::{Consistency, Example, General, Measured, Own};
+    use Role::{Made, Original, Relative, StandIn};
+    for (kind, role, held, failed) in [
+        (
+            Measured,
+            Original,
+            Verdict::Reproduced,
+            Verdict::Contradicted,
+        ),
+        (
+            Measured,
+            Relative,
+            Verdict::SignReproduced,
+            Verdict::Contradicted,
+        ),
+        (Measured, StandIn, Verdict::SignReproduced, Verdict::NotSeen),
+        (Measured, Made, Verdict::SignReproduced, Verdict::NotSeen),
+        (Example, Made, Verdict::Reproduced, Verdict::Contradicted),
+        (General, Made, Verdict::Holds, Verdict::Contradicted),
+        (General, StandIn, Verdict::Holds, Verdict::Contradicted),
+        (Own, Made, Verdict::Holds, Verdict::Contradicted),
+        (
+            Consistency,
+            Made,
+            Verdict::Consistent,
+            Verdict::Inconsistent,
+        ),
+    ] {
+        assert_eq!(of(kind, role, HELD), held, "{kind:?} {role:?}");
+        assert_eq!(of(kind, role, FAILED), failed, "{kind:?} {role:?}");
+    }
+}
+
+#[test]
+fn an_effect_has_to_be_seen_and_not_only_its_direction() {
+    for (effect, verdict) in [
+        (0.02, Verdict::SignOnly),
+        (0.33, Verdict::SignOnly),
+        (THIRD, Verdict::SignReproduced),
+        (4.0, Verdict::SignReproduced),
+    ] {
+        let evidence = Evidence {
+            effect: Some(effect),
+            ..HELD
+        };
+        for role in [Role::StandIn, Role::Relative, Role::Original] {
+            assert_eq!(
+                of(Kind::Measured, role, evidence),
+                verdict,
+                "{effect} {role:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_the_paper_does_not_say_decides_nothing() {
+    let under = Verdict::UnderDetermined;
+    let some = Evidence {
+        share: Share { held: 2, tried: 3 },
+        ..HELD
+    };
+    let assumed = |evidence| Evidence {
+        assumed: true,
+        ..evidence
+    };
+    let fitted = Evidence {
+        fitted: true,
+        ..HELD
+    };
+    for kind in [Kind::Measured, Kind::Example, Kind::General, Kind::Own] {
+        assert_eq!(of(kind, Role::StandIn, some), under, "{kind:?}");
+    }
+    for evidence in [HELD, FAILED] {
+        for kind in [Kind::Consistency, Kind::Measured, Kind::Example] {
+            assert_eq!(of(kind, Role::Original, assumed(evidence)), under);
+        }
+    }
+    assert_eq!(of(Kind::Measured, Role::StandIn, fitted), under);
+    assert_eq!(of(Kind::Measured, Role::Relative, fitted), under);
+    // What was chosen for a stand-in is not in the paper's own trace.
+    assert_eq!(
+        of(Kind::Measured, Role::Original, fitted),
+        Verdict::Reproduced
+    );
+}
+
+#[test]
+fn open_rules_count_as_what_was_not_published() {
+    let split = |evidence| Evidence {
+        readings: Some(Share { held: 7, tried: 24 }),
+        ..evidence
+    };
+    let under = Verdict::UnderDetermined;
+    for role in [Role::StandIn, Role::Relative] {
+        assert_eq!(of(Kind::Measured, role, split(HELD)), under);
+        assert_eq!(of(Kind::Measured, role, split(FAILED)), under);
+    }
+    assert_eq!(of(Kind::General, Role::Made, split(HELD)), under);
+    // A value of the paper's own trace tells which reading it was.
+    for kind in [Kind::Measured, Kind::Example] {
+        assert_eq!(of(kind, Role::Original, split(HELD)), Verdict::Reproduced);
+        assert_eq!(of(kind, Role::Original, split(FAILED)), under);
+    }
+}
+
+#[test]
+fn every_verdict_has_words_and_a_meaning() {
+    let names: std::collections::BTreeSet<_> = Verdict::ALL.map(Verdict::name).into();
+    let spoken: std::collections::BTreeSet<_> = Verdict::ALL.map(Verdict::spoken).into();
+    assert_eq!((names.len(), spoken.len()), (11, 11));
+    assert!(
+        Verdict::ALL
+            .iter()
+            .all(|verdict| verdict.meaning().ends_with('.'))
+    );
+}
