@@ -250,9 +250,8 @@ fn what_does_not_hold_has_a_cause() {
             let fails = fails.iter().any(|word| row[8].starts_with(word));
             let because = row.last().unwrap();
             // A relative says how it differs; elsewhere something turns the claim, or a note says what is known.
-            let is_told = because.contains("Turned by ")
-                || row[3].contains("(relative)")
-                || has_note(row[0]);
+            let is_told =
+                because.contains("Turned by ") || row[3].contains("(relative)") || has_note(row[0]);
             assert!(
                 !fails || is_told,
                 "{} {}: nothing says why: {because}",
