@@ -60,6 +60,14 @@ struct Pending {
     position: Position,
 }
 
+/// The host request whose pages come.
+#[derive(Clone, Copy, Default)]
+struct CurrentRequest {
+    number: u64,
+    pages: u32,
+    bypasses: bool,
+}
+
 /// A write buffer: a scheme, the pages it orders, and the counts.
 pub struct Buffer {
     pub(crate) config: BufferConfig,
@@ -70,9 +78,9 @@ pub struct Buffer {
     pub(crate) properties: Properties,
     /// The capacity, and what is held beyond it.
     slots: u32,
-    request: u64,
-    request_pages: u32,
-    request_bypasses: bool,
+    request: CurrentRequest,
+    /// Page writes that other buffers got, of which this one has a sample's part.
+    writes_elsewhere: u64,
     pending: Option<Pending>,
     pub(crate) record: Destage,
     /// The scheme's answer; kept for its memory only.
@@ -121,9 +129,8 @@ impl Buffer {
             slots: config.capacity_pages.saturating_add(config.held_pages),
             config,
             scheme,
-            request: 0,
-            request_pages: 0,
-            request_bypasses: false,
+            request: CurrentRequest::default(),
+            writes_elsewhere: 0,
             pending: None,
             record: Destage {
                 cause: DestageCause::Evict,
@@ -176,11 +183,20 @@ impl Buffer {
         self.scheme.of_handle(handle);
     }
 
+    /// `pages` page writes went to other buffers: virtual time passes here as well. A buffer that stands for a larger one, and gets a
+    /// sample of its requests, so lives in the virtual time of the larger one.
+    #[inline]
+    pub fn pass_writes(&mut self, pages: u64) {
+        self.writes_elsewhere += pages;
+    }
+
     /// The next host request begins; its `pages` pages follow, in ascending order.
     pub fn begin_request(&mut self, pages: u32) {
-        self.request += 1;
-        self.request_pages = pages;
-        self.request_bypasses = false;
+        self.request = CurrentRequest {
+            number: self.request.number + 1,
+            pages,
+            bypasses: false,
+        };
         self.pending_victims.clear();
     }
 
@@ -417,8 +433,8 @@ impl Buffer {
     pub fn bypass(&mut self, page: Lpn, now: Ticks) -> bool {
         self.counts.page_writes += 1;
         self.counts.destaged_pages[DestageCause::Bypass as usize] += 1;
-        self.counts.records[DestageCause::Bypass as usize] += u64::from(!self.request_bypasses);
-        self.request_bypasses = true;
+        self.counts.records[DestageCause::Bypass as usize] += u64::from(!self.request.bypasses);
+        self.request.bypasses = true;
         let dropped = self.drop_copy(page, now);
         self.counts.superseded_dirty += u64::from(dropped == Some(State::Dirty));
         dropped.is_some()
@@ -432,8 +448,8 @@ impl Buffer {
         }
         self.counts.page_writes += u64::from(pages);
         self.counts.destaged_pages[DestageCause::Bypass as usize] += u64::from(pages);
-        self.counts.records[DestageCause::Bypass as usize] += u64::from(!self.request_bypasses);
-        self.request_bypasses = true;
+        self.counts.records[DestageCause::Bypass as usize] += u64::from(!self.request.bypasses);
+        self.request.bypasses = true;
         true
     }
 
@@ -566,10 +582,10 @@ impl Buffer {
     pub(crate) fn access(&self, kind: AccessKind, now: Ticks) -> Access {
         Access {
             kind,
-            virtual_time: self.counts.page_writes,
+            virtual_time: self.counts.page_writes + self.writes_elsewhere,
             now,
-            request: self.request,
-            request_pages: self.request_pages,
+            request: self.request.number,
+            request_pages: self.request.pages,
         }
     }
 

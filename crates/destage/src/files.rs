@@ -16,7 +16,7 @@ use crate::error::Error;
 
 /// Temporary files that exist now. They are removed when the process ends. Renaming one takes the lock.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// Folders in which files of killed programs were looked for. Once is enough, since a folder may hold a file for each of many runs.
+/// Folders in which files of killed programs were looked for, which is done once: a folder may hold a file for each of many runs.
 static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// How often, and after which time, the files of a program that ends are asked for again.
@@ -60,7 +60,7 @@ fn remove_orphans(folder: &Path) {
         }
         let file = File::options().append(true).open(entry.path());
         if file.is_ok_and(|file| file.try_lock().is_ok()) {
-            // Somebody else may have been faster.
+            // Another program may have removed it meanwhile.
             let _ = std::fs::remove_file(entry.path());
         }
     }

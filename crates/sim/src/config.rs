@@ -108,11 +108,6 @@ impl Config {
         Parameters::from_values(&self.global)
     }
 
-    /// Gives the scheme's parameter `name` another value, without a check.
-    pub(crate) fn set_of_buffer(&mut self, name: &'static str, value: Value) {
-        self.buffer.set(name, value);
-    }
-
     /// Gives the layer's parameter `name` another value, without a check.
     pub(crate) fn set_of_layer(&mut self, name: &'static str, value: Value) {
         self.ftl.set(name, value);

@@ -144,6 +144,11 @@ impl<'a> Count<'a> {
         self.counter.destages = Some(Destages::default());
     }
 
+    /// `pages` page writes went to other devices before the next request.
+    pub fn pass_writes(&mut self, pages: u64) {
+        self.device.pass_writes(pages);
+    }
+
     /// Goes on with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
     ///
     /// # Errors

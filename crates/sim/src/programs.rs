@@ -31,6 +31,8 @@ impl Programs {
     /// with `n` operations of its `w` dies is busy without a break if `w` transfers take as long as a transfer and a program, and
     /// ends with a program: `n * transfer + program`. Otherwise its dies are busy without a break after the first transfers:
     /// `rounds * (transfer + program) + (r - 1) * transfer`, of which the last round has `r` operations. The larger one holds.
+    ///
+    /// Of several `planes` it is the least: each program has a page for all of them only if the layer lays pages on planes alike.
     #[must_use]
     pub fn time_ms(&self, pages: u64) -> f64 {
         if pages == 0 {

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Pages in one word.
 pub(crate) const WORD: u64 = 64;
 
-/// A set of pages of several volumes. Its order is nobody's to see: what walks it takes sums.
+/// A set of pages of several volumes. It has no order: what walks it takes sums.
 #[derive(Debug, Default)]
 pub struct PageBits {
     words: HashMap<(u32, u64), u64, BuildHasherDefault<Mix>>,

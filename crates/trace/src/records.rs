@@ -41,7 +41,7 @@ pub(crate) struct Binary {
     pub begins: fn(&[u8]) -> bool,
     /// Whether a file may end here, between two records.
     pub ended: fn(&State) -> bool,
-    /// Passes over records that nobody wants, if the format can tell them quickly.
+    /// Passes over records that are not wanted, if the format can tell them quickly.
     pub sift: Option<Sift>,
 }
 

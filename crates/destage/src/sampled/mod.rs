@@ -16,7 +16,7 @@ pub(crate) use self::rate::for_error;
 use crate::error::Error;
 use crate::record::Record;
 
-/// How many samples there are if nobody says.
+/// How many samples there are by default.
 pub const SALTS: u32 = 8;
 
 /// Which part of the blocks stands for all.

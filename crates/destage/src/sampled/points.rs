@@ -12,7 +12,7 @@ use destage_sim::observer::Silent;
 use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, Simulation};
 use destage_sim::sample::{
-    self, Coarseness, Estimates, Sampled, Splitter, UNBOUNDED, estimates, widen,
+    self, Coarseness, Estimates, Part, Sampled, Splitter, UNBOUNDED, estimates, widen,
 };
 use destage_sim::settings::Config;
 use destage_trace::{Operation, Request};
@@ -32,9 +32,9 @@ use crate::survey::Survey;
 const CAPACITY: &str = "buffer.capacity_bytes";
 /// Requests that are divided at a time.
 const BATCH: usize = 1 << 16;
-/// A miniature has a buffer of so many pages at least: a page more or less is then a small part of it.
+/// The least pages of a miniature's buffer: a page more or less is then a small part of it.
 const LEAST_PAGES: u64 = 16;
-/// And of so many blocks, where the scheme may think in them.
+/// The least blocks of a miniature's buffer, where the scheme may think in them.
 const LEAST_BLOCKS: u64 = 8;
 
 /// What is asked for.
@@ -84,7 +84,7 @@ struct Division {
 /// The curves that `asked` describes.
 ///
 /// # Errors
-/// What is wrong with the input or a scheme, or that somebody asked to stop.
+/// What is wrong with the input or a scheme, or that the run was interrupted.
 pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Error> {
     let counter = Counter::new(effort.progress, None);
     for scheme in asked.schemes {
@@ -135,6 +135,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
         sizes: &sizes,
         page_bytes,
         splitters: &splitters,
+        of_samples: splitters.iter().map(Splitter::asked).collect(),
     };
     let mut points: Vec<Vec<Point>> = schemes.iter().map(|_| Vec::new()).collect();
     let mut rest = measured.into_iter();
@@ -405,9 +406,9 @@ fn read(
     let of = &schemes[0].config;
     let options = asked.input.options(of)?;
     destage_memory::doing(format!("reading {name}"));
-    // Where one splitter looks at pages, most requests are nobody's.
+    // One pass looks at sampled pages and at no virtual time, so that most requests are passed over unseen.
     let sieve = match &splitters[..] {
-        [only] => only.sieve(),
+        [only] if schemes.iter().all(|scheme| scheme.is_one_pass) => only.sieve(),
         _ => None,
     };
     let mut source = match sieve {
@@ -438,7 +439,7 @@ fn read(
         }
         let mut parts: Parts = Vec::with_capacity(splitters.len());
         for splitter in &mut splitters {
-            let mut own = vec![Vec::new(); asked.salts as usize];
+            let mut own = vec![Part::default(); asked.salts as usize];
             splitter.split(&batch, &mut own)?;
             parts.push(own);
         }
@@ -461,13 +462,15 @@ struct Gathered<'a> {
     sizes: &'a [u64],
     page_bytes: u64,
     splitters: &'a [Splitter],
+    /// By splitter: what reads ask for, and writes.
+    of_samples: Vec<[sample::Asked; 2]>,
 }
 
 /// A size of a scheme: pages of the full buffer, 0 without one, and what it gives.
 type Point = (u64, Result<Estimates, Error>);
 
 impl Gathered<'_> {
-    /// Those of one size; or of every size, where one pass gave it.
+    /// The points of one size; or of every size, where one pass gave it.
     fn points(
         &self,
         scheme: &Scheme<'_>,
@@ -501,9 +504,11 @@ impl Gathered<'_> {
 
     fn estimates(&self, scheme: &Scheme<'_>, metrics: &[Metrics]) -> Estimates {
         let splitter = &self.splitters[scheme.splitter];
+        let [reads, writes] = &self.of_samples[scheme.splitter];
         estimates(&Sampled {
             metrics,
-            page_writes: splitter.page_writes(),
+            reads,
+            writes,
             rate: splitter.samples().rate(),
             host: splitter.host(),
             page_bytes: self.page_bytes,
@@ -526,6 +531,7 @@ impl Gathered<'_> {
         }
         let pages: Vec<f64> = sizes.iter().map(|pages| *pages as f64).collect();
         let coarse = Coarseness {
+            rate: splitter.samples().rate(),
             step: scheme.block_pages as f64 / splitter.samples().rate(),
             spread: splitter.spread(),
         };

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use destage_sim::curve::OnePass;
+use destage_sim::error::SimError;
 use destage_sim::metrics::Metrics;
 use destage_sim::run::Simulation;
-use destage_trace::Request;
+use destage_sim::sample::Part;
 
 use crate::error::Error;
 
@@ -14,7 +15,7 @@ use crate::error::Error;
 const WAITING: usize = 2;
 
 /// What each miniature gets of a batch of requests: by splitter, then sample.
-pub(super) type Parts = Vec<Vec<Vec<Request>>>;
+pub(super) type Parts = Vec<Vec<Part>>;
 
 /// A miniature.
 pub(super) struct Miniature<'a> {
@@ -45,13 +46,13 @@ pub(super) enum Measured {
 
 impl Miniature<'_> {
     fn feed(&mut self, parts: &Parts) {
-        let requests = &parts[self.splitter][self.sample];
-        if requests.is_empty() {
+        let part = &parts[self.splitter][self.sample];
+        if part.requests.is_empty() {
             return;
         }
         let fed = match &mut self.model {
-            Model::Run(run) => run.feed(requests),
-            Model::OnePass(pass) => pass.feed(requests).map(|()| true),
+            Model::Run(run) => feed(run, part),
+            Model::OnePass(pass) => pass.feed(&part.requests).map(|()| true),
             Model::Ended(_) | Model::Failed(_) => return,
         };
         let before = || Model::Failed(Error::Internal("a miniature was lost".to_owned()));
@@ -77,6 +78,17 @@ impl Miniature<'_> {
             Model::Failed(error) => Measured::Run(Err(error)),
         }
     }
+}
+
+/// Goes on with `part`, in the virtual time of all the input. Whether `run` wants more.
+fn feed(run: &mut Simulation<'_>, part: &Part) -> Result<bool, SimError> {
+    for (request, passed) in part.requests.iter().zip(&part.passed) {
+        run.pass_writes(*passed);
+        if !run.feed(std::slice::from_ref(request))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Lets `miniatures` go on with what `next` gives until that is nothing, with so many `threads`; what they measured, in

@@ -100,9 +100,9 @@ pub(super) struct Forecast {
     input: Input,
     demand: Demand,
     page_bytes: u64,
-    /// Those of all runs of its kind; scheme and size come of what is foreseen.
+    /// The settings of all runs of its kind; scheme and size come from what is foreseen.
     settings: Settings,
-    /// Those that were made.
+    /// The runs that were made, by size.
     known: Vec<BTreeMap<usize, Record>>,
 }
 
@@ -326,7 +326,7 @@ impl Kind {
         }
     }
 
-    /// Those of such runs, for full runs with `settings`.
+    /// The settings of such runs, for full runs with `settings`.
     fn settings(self, settings: &Settings) -> Result<Settings, Error> {
         let mut cheap = settings.clone();
         if self == Self::Excerpt {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 const FROM_V: f64 = 5.0;
 /// The device runs down to this, in volts.
 const TO_V: f64 = 3.0;
-/// The energy of a program is that of flash whose program takes as long, in milliseconds, where nobody gives another energy.
+/// The energy of a program is that of flash whose program takes as long, in milliseconds, unless another energy is given.
 const DEFAULT_PROGRAM_MS: f64 = 0.2;
 
 /// Programming all pages of a full buffer. What the layer has to clean before comes on top.
@@ -15,6 +15,8 @@ const DEFAULT_PROGRAM_MS: f64 = 0.2;
 pub struct HoldUp {
     /// How long it takes, in milliseconds, with the channels, planes and program units of the device.
     pub dump_ms: f64,
+    /// Whether it may take longer: planes that program together are full only if the layer lays pages on all of them alike.
+    pub is_least: bool,
     /// How long one program takes, in milliseconds.
     pub program_ms: f64,
     /// What it uses; none if the energy of a program is the default's, which is that of flash with other times.
@@ -47,6 +49,7 @@ impl HoldUp {
         let joules = (programming + crossing * flash.transfer_uj_per_byte) / 1e6;
         Some(Self {
             dump_ms: programs.time_ms(pages),
+            is_least: programs.planes > 1,
             program_ms: programs.program_ms,
             energy: (is_given || is_default_flash).then(|| DumpEnergy {
                 joules,

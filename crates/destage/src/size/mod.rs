@@ -73,15 +73,15 @@ pub struct Answers {
     pub manifest: Manifest,
     /// As they were asked for.
     pub goals: Vec<Goal>,
-    /// Those that reach the goals, the smallest first; of equal sizes the one that reaches the first goal best. The sizes of the
+    /// Schemes that reach the goals, the smallest buffer first; of equal sizes the one that reaches the first goal best. The sizes of the
     /// first two are their smallest; those behind them reach the goals at a size that was tried, or seem to.
     pub answers: Vec<Answer>,
-    /// Bounds that reach the goals, the smallest first: what no device can have, and nobody can choose.
+    /// Bounds that reach the goals, the smallest first: no device can have them.
     pub bounds: Vec<Answer>,
     /// Of goals about response times, if it is not known which scheme is the next best: the one that came nearest to the goals at the
     /// best one's size. If it is among the answers it is the second one.
     pub nearest: Option<String>,
-    /// Those that do not, at the largest size that was tried.
+    /// Schemes that do not, at the largest size that was tried.
     pub missed: Vec<Record>,
     /// Schemes of which a run failed, with that run and its error: it is not known whether they reach the goals.
     pub failed: Vec<Record>,

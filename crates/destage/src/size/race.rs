@@ -5,7 +5,7 @@
 //! ([`destage_sim::limits`]). So the scheme that looks best is run at one size after the other, from the smallest on, until it reaches
 //! the goals; where it comes near, sizes are left out, and its values say where to look. All that may reach the goals at its size are
 //! run there. Of those that do, the best is looked for at smaller sizes, and takes the place of the first if it is found at one; if
-//! not, the others are run at the next smaller size. If nobody but the best one reaches them at its size, the
+//! not, the others are run at the next smaller size. If none but the best one reaches them at its size, the
 //! one that came nearest is run at larger sizes, and no other.
 
 use std::cmp::Reverse;
@@ -95,7 +95,7 @@ impl Search<'_> {
     }
 
     /// Of those that reach the goals the scheme that looks best with a small buffer, at some place, and those that look less good, the
-    /// best first; none if nobody reaches them.
+    /// best first; none if no scheme reaches them.
     fn first_to_reach(&mut self) -> Result<Option<(usize, Vec<usize>)>, Stop> {
         let Some(forecast) = self.forecasts.first() else {
             return Ok(None);
@@ -170,7 +170,7 @@ impl Search<'_> {
         let is_out = |scheme: usize| self.known[scheme].low >= self.candidates[scheme].len();
         let others =
             (0..self.candidates.len()).filter(|scheme| *scheme != best && !is_out(*scheme));
-        // Who is known to reach them is before who is not, the smaller place first; then who misses by less.
+        // Schemes that are known to reach them are before the others, the smaller place first; then those that miss by less.
         let nearness = |scheme: &usize| {
             let Range { low, high, .. } = self.known[*scheme];
             let reached = (high < self.candidates[*scheme].len()).then_some(Reverse(low));
@@ -227,7 +227,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Those of `schemes` of which it is not known whether they reach the goals at `place`.
+    /// The schemes of `schemes` of which it is not known whether they reach the goals at `place`.
     fn open_at(&self, schemes: &[usize], place: usize) -> Vec<usize> {
         let is_open = |scheme: &&usize| {
             let place = place.min(self.candidates[**scheme].len() - 1);
@@ -250,7 +250,7 @@ impl Search<'_> {
         goals.filter_map(of).max_by(f64::total_cmp)
     }
 
-    /// Runs `schemes` at `place`, or at their last one, side by side, and ends those that cannot reach the goals any more; who reaches them.
+    /// Runs `schemes` at `place`, or at their last one, side by side, and ends those that cannot reach the goals any more. Returns which of them reach the goals.
     fn attempt(&mut self, schemes: &[usize], place: usize) -> Result<Vec<bool>, Stop> {
         let at = |scheme: &usize| (*scheme, place.min(self.candidates[*scheme].len() - 1));
         let all: Vec<At> = schemes.iter().map(at).collect();

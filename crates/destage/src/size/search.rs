@@ -47,7 +47,7 @@ impl From<Error> for Stop {
 pub(super) struct Search<'a> {
     pub(super) goals: &'a [Goal],
     pub(super) whole: &'a Whole,
-    /// Those of full runs; scheme and size come of the candidates.
+    /// The settings of full runs; scheme and size come from the candidates.
     pub(super) settings: &'a Settings,
     /// The combinations of each scheme, by size.
     pub(super) candidates: Vec<Vec<Combination>>,
@@ -330,7 +330,7 @@ impl Search<'_> {
     }
 
     /// The best first: by place, no buffer at all before the smallest, then by how well the first goal is reached there, or at the
-    /// largest size by who reaches none.
+    /// largest size for a scheme that reaches the goals at none.
     pub(super) fn sort(&self, all: &mut [At]) {
         let rank = |(scheme, place): At| {
             let place = place.min(self.candidates[scheme].len() - 1);

@@ -45,7 +45,7 @@ impl Whole {
     /// Reads all of `input` under `config`.
     ///
     /// # Errors
-    /// What is wrong with it, or that somebody asked to stop.
+    /// What is wrong with it, or that the run was interrupted.
     pub(super) fn read(input: &Input, config: &Config, effort: &Effort<'_>) -> Result<Self, Error> {
         let options = input.options(config)?;
         let counter = Counter::new(effort.progress, input.expected_requests());
@@ -103,7 +103,7 @@ impl Whole {
     /// Gives `candidates` the device that the input asks for, so that parts of it have the same.
     ///
     /// # Errors
-    /// What is wrong with the input, or that somebody asked to stop.
+    /// What is wrong with the input, or that the run was interrupted.
     pub(super) fn fit(
         &mut self,
         candidates: &mut [Vec<Combination>],

@@ -180,6 +180,10 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     }
     if let Some(hold_up) = answers.hold_up {
         let dump = numbers::real(hold_up.dump_ms);
+        let dump = match hold_up.is_least {
+            true => format!("at least {dump}"),
+            false => dump,
+        };
         let program = numbers::real(hold_up.program_ms);
         let line = match hold_up.energy {
             Some(energy) => format!(

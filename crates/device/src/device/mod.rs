@@ -280,6 +280,12 @@ impl Device {
         }
     }
 
+    /// `pages` page writes went to other devices: the virtual time of the scheme passes here as well.
+    #[inline]
+    pub fn pass_writes(&mut self, pages: u64) {
+        self.buffer.pass_writes(pages);
+    }
+
     /// Takes `request` in. It is answered under `token`, a small number that is free again after that.
     ///
     /// # Errors

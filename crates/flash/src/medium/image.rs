@@ -150,7 +150,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Those of a store of this `layout` that was just made, of which [`Marks::head`] has to be written.
+    /// The marks of a store of this `layout` that was just made, of which [`Marks::head`] has to be written.
     #[must_use]
     pub fn new(layout: &Layout) -> Self {
         Self {
@@ -160,7 +160,7 @@ impl Marks {
         }
     }
 
-    /// Those of a store that `read` reads; none if there is no whole one, which is damage.
+    /// The marks of a store that `read` reads; none if there is no whole mark, which is damage.
     pub fn find(layout: &Layout, mut read: impl FnMut(u64, &mut [u8])) -> Option<Self> {
         let mut marks = Self::new(layout);
         let mut is_found = false;
@@ -217,9 +217,9 @@ impl Marks {
 pub enum Damage {
     /// There is no whole mark.
     NoMark,
-    /// So many erases of blocks are not there.
+    /// Erases of blocks are missing: this number of them.
     Erases(u64),
-    /// So many entries of pages are not there.
+    /// Entries of pages are missing: this number of them.
     Entries(u64),
     /// An entry of a page is of a life that its block has not had.
     Life(Spot),
@@ -465,9 +465,9 @@ fn unreadable_entry(erases: u32) -> [u8; PAGE_BYTES as usize] {
 enum Entry {
     /// Nothing was ever written.
     Nothing,
-    /// It was written in part, by nobody knows which life of the block.
+    /// It was written in part, in an unknown life of the block.
     Broken,
-    /// The page cannot be read, in the life behind so many erases.
+    /// The page cannot be read, in the life after this number of erases.
     Unreadable(u32),
     /// The page, in the life behind so many erases.
     Page(u32, Stored),
@@ -780,7 +780,7 @@ impl Medium {
         kept.is_some_and(|kept| kept.damage.load(Ordering::Relaxed))
     }
 
-    /// Nothing was made of what was read: it was for somebody who hears of the damage.
+    /// What was read is not used, and its reader is told of the damage.
     pub fn forgive_damage(&self) {
         if let Some(kept) = &self.kept {
             kept.damage.store(false, Ordering::Relaxed);

@@ -171,6 +171,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
     }
 
+    /// `pages` page writes went to other devices before the next request.
+    pub fn pass_writes(&mut self, pages: u64) {
+        self.device.pass_writes(pages);
+    }
+
     /// Goes on with `requests`, which follow those fed before. Whether it wants more.
     ///
     /// # Errors

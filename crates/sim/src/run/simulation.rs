@@ -161,6 +161,16 @@ impl<'a, B: Mover> Simulation<'a, B> {
         }
     }
 
+    /// `pages` page writes went to other devices before the next request. The virtual time of schemes counts page writes: a device
+    /// that gets a sample of them so has the virtual time of the device that it stands for.
+    pub fn pass_writes(&mut self, pages: u64) {
+        match &mut self.kind {
+            Kind::Timed(engine) => engine.pass_writes(pages),
+            Kind::Explained(engine) => engine.pass_writes(pages),
+            Kind::Counted(count) => count.pass_writes(pages),
+        }
+    }
+
     /// Whether the run is beyond one of `limits`, which are its own, however it goes on.
     #[must_use]
     pub fn is_beyond(&self, limits: &mut Limits) -> bool {

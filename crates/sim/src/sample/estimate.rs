@@ -1,16 +1,15 @@
 //! What all of the input would give, and how sure that is, from what a few samples gave.
 //!
-//! A count grows with the page writes of its sample, and how many all of the input has is known: a line through the samples
-//! says what a count is at that number. Where a hot block is in one sample and not in others, they differ in both alike, and
-//! the line takes it out. What is left is chance, of which Student's distribution makes an interval.
-//!
-//! Hits are what is asked for less what misses. Few samples have no line, and there that matters: a hot block has nearly all hits and
-//! hardly a miss, so that samples with and without it differ in hits by as much as in page writes, and in misses by little (SHARDS-adj:
-//! Waldspurger and others, FAST 2015).
+//! Each sample is corrected by what is known of it and of all of the input: what is asked for. Where a hot block is in one sample and
+//! not in others, they differ in that, and as the sampled blocks say ([`BlockCounts`](super::BlockCounts)) in what misses: hits are
+//! what is asked for less what misses, and what misses costs evictions, programs and erases in its turn. A slope through the samples
+//! themselves would need many of them, and says nothing of a hot block that is in none. What is left is chance, of which Student's
+//! distribution makes an interval. (Few hits: SHARDS; many: SHARDS-adj. Waldspurger and others, FAST 2015.)
 //!
 //! A sample whose buffer holds everything evicts nothing. Where some do and others do not, the full buffer is at the edge of holding
 //! everything, and no line between the two kinds says on which side it is: the interval has both, and the value is that of most.
 
+use super::split::Asked;
 use crate::measured::Measured;
 use crate::metrics::{MetricRow, Metrics, Number, rows};
 
@@ -53,11 +52,14 @@ const STUDENT: [f64; 30] = [
     2.052, 2.048, 2.045, 2.042,
 ];
 
-/// By so many standard deviations what is measured around a bend is off, times how much the slope changes there: of a normal
+/// What is measured around a bend is off by this part of a standard deviation, times how much the slope changes there: of a normal
 /// distribution the mean of what lies above its mean, over all of it.
 const BEND: f64 = 0.4;
 
-/// A number, and between which two it lies with 95 % certainty; of one sample nobody knows.
+/// What samples lack beyond this number of standard deviations is blocks hotter than any of theirs, which hardly miss.
+const LIKELY: f64 = 2.0;
+
+/// A number, and between which two it lies with 95 % certainty; one sample does not tell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The likeliest.
@@ -74,8 +76,10 @@ pub type Estimates = Vec<(String, Estimate)>;
 pub struct Sampled<'a> {
     /// The metrics of each.
     pub metrics: &'a [Metrics],
-    /// Page writes of each.
-    pub page_writes: &'a [u64],
+    /// What reads ask for.
+    pub reads: &'a Asked,
+    /// What writes ask for.
+    pub writes: &'a Asked,
     /// The share of all blocks that each has.
     pub rate: f64,
     /// What all requests ask for.
@@ -125,23 +129,21 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
     for row in COUNTS {
         let Some(values) = of(row) else { continue };
         let asked = match row.name {
-            name if name == rows::BUFFER_WRITE_HITS.name => {
-                let of_samples = sampled.page_writes.iter();
-                Some((writes, of_samples.map(|number| *number as f64).collect()))
-            }
-            name if name == rows::BUFFER_READ_HITS.name => {
-                let all = sampled.host.page_reads as f64;
-                of(rows::HOST_PAGE_READS).map(|of_samples| (all, of_samples))
-            }
+            name if name == rows::BUFFER_WRITE_HITS.name => Some(sampled.writes),
+            name if name == rows::BUFFER_READ_HITS.name => Some(sampled.reads),
             _ => None,
         };
-        let most = asked.as_ref().map_or(f64::INFINITY, |(all, _)| *all);
+        let most = asked.map_or(f64::INFINITY, |asked| asked.all);
         let number = |value: f64| match is_whole(row) {
             true => Number::Integer(value.clamp(0.0, most).round() as u64),
             false => Number::Real(value.clamp(0.0, most)),
         };
-        let total = match &asked {
-            Some((all, of_samples)) => sampled.hits(*all, of_samples, &values),
+        let total = match asked {
+            Some(asked) => sampled.hits(asked, &values),
+            // Host reads have their part in them, and how large it is differs.
+            None if row.name == rows::FLASH_READS.name => {
+                sampled.corrected(&values, sampled.writes, 0.0)
+            }
             None => sampled.total(&values),
         };
         found.push((row.name.to_owned(), total.of(number)));
@@ -187,6 +189,8 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
 /// How coarse miniatures are.
 #[derive(Clone, Copy, Debug)]
 pub struct Coarseness {
+    /// The share of all blocks that each sample has.
+    pub rate: f64,
     /// Pages of the full buffer that are one block, or page, of a miniature's.
     pub step: f64,
     /// How much the samples differ in what they have to hold: standard deviation over mean.
@@ -194,7 +198,8 @@ pub struct Coarseness {
 }
 
 /// Widens the intervals of `curve`, of buffers of `pages` pages, by what no spread between samples tells: a miniature's buffer is
-/// full to within half a block, and where the curve bends, samples that have more to hold than others are off to one side.
+/// full to within half a block, and where the curve bends, samples that have more to hold than others are off to one side. Of what is
+/// in use at one time a sample has its share by chance: of the fewer blocks the buffer holds, the less evenly.
 pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     let value = |of: &Estimates, name: &str| {
         let found = of.iter().find(|(other, _)| other == name)?;
@@ -216,8 +221,10 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
             // Beyond the largest size the curve may be flat.
             let (before, after) = (before.or(after).unwrap_or(0.0), after.unwrap_or(0.0));
             let steepest = before.abs().max(after.abs());
-            let off = steepest * coarse.step / 2.0
-                + BEND * coarse.spread * pages[at] * (after - before).abs();
+            let by_chance = (1.0 - coarse.rate) * coarse.step / pages[at].max(coarse.step);
+            let spread = coarse.spread.max(by_chance.sqrt());
+            let off =
+                steepest * coarse.step / 2.0 + BEND * spread * pages[at] * (after - before).abs();
             let moved = |number: Number, by: f64| match number {
                 Number::Integer(whole) => {
                     Number::Integer((whole as f64 + by).max(0.0).round() as u64)
@@ -237,11 +244,26 @@ struct Spread {
 }
 
 impl Spread {
+    /// The mean of `values`, and Student's interval around it.
+    fn of_mean(values: &[f64]) -> Self {
+        let (count, level) = (values.len(), mean(values));
+        let squares: f64 = values.iter().map(|value| (value - level).powi(2)).sum();
+        let deviation = || (squares / (count - 1) as f64 / count as f64).sqrt();
+        Self::around(level, (count > 1).then(|| student(count - 1) * deviation()))
+    }
+
     /// Off by as much to either side.
     fn around(value: f64, off: Option<f64>) -> Self {
         Self {
             value,
             range: off.map(|off| [value - off, value + off]),
+        }
+    }
+
+    fn moved(self, by: f64) -> Self {
+        Self {
+            value: self.value + by,
+            range: self.range.map(|range| range.map(|end| end + by)),
         }
     }
 
@@ -291,19 +313,45 @@ fn student(freedom: usize) -> f64 {
 }
 
 impl Sampled<'_> {
-    /// What all of the input has of hits, of `all` pages that are asked for, where each sample has `asked` of these and `hits`.
-    fn hits(&self, all: f64, asked: &[f64], hits: &[f64]) -> Spread {
-        let misses = asked.iter().zip(hits).map(|(asked, hits)| asked - hits);
-        self.total(&misses.collect::<Vec<_>>()).rest_of(all)
+    /// What misses in each sample, of what is asked for.
+    fn misses(asked: &Asked, hits: &[f64]) -> Vec<f64> {
+        let samples = asked.of_samples.iter().zip(hits);
+        samples.map(|(asked, hits)| asked - hits).collect()
     }
 
-    /// What all of the input has of what each sample has `counts` of.
+    /// What all of the input has of hits, where each sample has `hits`.
+    fn hits(&self, asked: &Asked, hits: &[f64]) -> Spread {
+        let misses = Self::misses(asked, hits);
+        let slope = asked.of_blocks.slope(misses.iter().sum());
+        self.corrected(&misses, asked, slope).rest_of(asked.all)
+    }
+
+    /// What all of the input has of what page writes cost, where each sample has `counts`.
     fn total(&self, counts: &[f64]) -> Spread {
-        let spread = match counts.len() {
-            0..4 => self.by_mean(counts),
-            _ => self.by_line(counts),
+        let hits = self.metrics.iter().map(|metrics| {
+            let hits = metrics.get(rows::BUFFER_WRITE_HITS.name);
+            hits.map_or(0.0, Number::as_f64)
+        });
+        let misses: f64 = Self::misses(self.writes, &hits.collect::<Vec<_>>())
+            .iter()
+            .sum();
+        let slope = match misses > 0.0 {
+            true => self.writes.of_blocks.slope(misses) * counts.iter().sum::<f64>() / misses,
+            false => 0.0,
         };
-        let spread = spread.times(1.0 / self.rate);
+        self.corrected(counts, self.writes, slope)
+    }
+
+    /// What all of the input has of what each sample has `counts` of, which grow by `slope` with each page that is asked for.
+    fn corrected(&self, counts: &[f64], asked: &Asked, slope: f64) -> Spread {
+        let wanted = asked.all * self.rate;
+        let samples = counts.iter().zip(&asked.of_samples);
+        let corrected = samples.map(|(count, asked)| count + slope * (wanted - asked));
+        let beside = wanted - mean(&asked.of_samples);
+        let expected = LIKELY * asked.of_blocks.deviation(self.rate, counts.len());
+        let unexpected = beside - beside.clamp(-expected, expected);
+        let spread = Spread::of_mean(&corrected.collect::<Vec<_>>());
+        let spread = spread.moved(-slope * unexpected).times(1.0 / self.rate);
         let Some([holding, others]) = self.on_both_sides(counts) else {
             return spread;
         };
@@ -326,50 +374,6 @@ impl Sampled<'_> {
         };
         let sides = [of(true), of(false)];
         sides.iter().all(|side| !side.is_empty()).then_some(sides)
-    }
-
-    /// Of too few samples for a line.
-    fn by_mean(&self, counts: &[f64]) -> Spread {
-        let (count, level) = (counts.len(), mean(counts));
-        let squares: f64 = counts.iter().map(|value| (value - level).powi(2)).sum();
-        let deviation = || (squares / (count - 1) as f64 / count as f64).sqrt();
-        Spread::around(level, (count > 1).then(|| student(count - 1) * deviation()))
-    }
-
-    /// By a line over the page writes of samples.
-    fn by_line(&self, counts: &[f64]) -> Spread {
-        let (count, level) = (counts.len(), mean(counts));
-        let writes: Vec<f64> = self
-            .page_writes
-            .iter()
-            .map(|number| *number as f64)
-            .collect();
-        let middle = mean(&writes);
-        let wide: f64 = writes.iter().map(|number| (number - middle).powi(2)).sum();
-        let both: f64 = writes
-            .iter()
-            .zip(counts)
-            .map(|(number, value)| (number - middle) * (value - level))
-            .sum();
-        let slope = if wide > 0.0 { both / wide } else { 0.0 };
-        // Page writes that a sample would have if all had as many.
-        let beside = self.host.page_writes as f64 * self.rate - middle;
-        let rest: f64 = writes
-            .iter()
-            .zip(counts)
-            .map(|(number, value)| (value - level - slope * (number - middle)).powi(2))
-            .sum();
-        let freedom = count - 2;
-        let far = if wide > 0.0 {
-            beside.powi(2) / wide
-        } else {
-            0.0
-        };
-        let variance = rest / freedom as f64 * (1.0 / count as f64 + far);
-        Spread::around(
-            level + slope * beside,
-            Some(student(freedom) * variance.sqrt()),
-        )
     }
 
     /// The sum of `above` over that of `below`, of which each sample has one.

@@ -1,12 +1,10 @@
 //! The configuration of a miniature.
 
-use destage_base::parameter::{Kind, Value};
+use destage_base::parameter::Value;
 
 use crate::error::{Argument, SimError};
 use crate::settings::Config;
 
-/// What the unit of a parameter is that counts in virtual time: with a share of the page writes it passes more slowly.
-const VIRTUAL_TIME: &str = "page writes";
 /// What a layer counts on each die.
 const LOG_BLOCKS: &str = "log_blocks";
 /// What a layer sets aside of its flash.
@@ -75,16 +73,6 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     small.set("trace.align_bytes", Value::Integer(0));
     small.set("trace.addr_map", text("error"));
     small.set("flash.wearout", text("ignore"));
-    for row in config.scheme.parameters {
-        if let (true, Some(Value::Integer(number)), Kind::Integer { min, .. }) = (
-            row.unit == VIRTUAL_TIME,
-            config.buffer_parameter(row.name),
-            row.kind,
-        ) {
-            let scaled = ((*number as f64 * rate).round() as u64).max(min.max(1));
-            small.set_of_buffer(row.name, Value::Integer(scaled));
-        }
-    }
     small.explain = false;
     if !config.has_flash() {
         if small.is_open() {

@@ -8,15 +8,17 @@
 //! A miniature has no clock: only counts can be scaled, and what a device with little to do answers says nothing of one with
 //! much.
 
+mod block_counts;
 mod estimate;
 mod miniature;
 mod split;
 
+pub use self::block_counts::BlockCounts;
 pub use self::estimate::{
     Coarseness, Estimate, Estimates, Sampled, estimates, is_estimated, widen,
 };
 pub use self::miniature::{block_pages, miniature, refusal};
-pub use self::split::Splitter;
+pub use self::split::{Asked, Part, Splitter};
 
 /// Numbers of pages or blocks where no device bounds them.
 pub const UNBOUNDED: u64 = 1 << 56;

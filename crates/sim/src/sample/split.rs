@@ -6,9 +6,39 @@ use destage_base::sample::Samples;
 use destage_device::RequestKind;
 use destage_trace::{Passed, Request, Sieve};
 
+use super::block_counts::BlockCounts;
 use crate::error::SimError;
 use crate::measured::Measured;
 use crate::paging::{Addressing, Align};
+
+/// What a miniature gets of a batch of requests.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// Its requests.
+    pub requests: Vec<Request>,
+    /// For each: page writes of all the input since the one before it that went elsewhere, by which virtual time is later.
+    pub passed: Vec<u64>,
+}
+
+/// Pages that are asked for, by reads or by writes.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Of all the input.
+    pub all: f64,
+    /// Of each sample.
+    pub of_samples: Vec<f64>,
+    /// Of the blocks of all samples.
+    pub of_blocks: BlockCounts,
+}
+
+/// A block of a sample.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// Where the miniature has it.
+    place: u64,
+    page_reads: u64,
+    page_writes: u64,
+}
 
 /// Divides requests among miniatures. Blocks of a sample follow one another on its miniature in the order of their first
 /// request, so that what was written in a row still is.
@@ -18,10 +48,13 @@ pub struct Splitter {
     device_pages: u64,
     block_pages: u64,
     samples: Samples,
-    /// By sample: where the miniature has a block. Looked up, never walked.
-    places: Vec<HashMap<u64, u64>>,
+    /// By sample. What walks them takes what has no order.
+    blocks: Vec<HashMap<u64, Block>>,
     host: Measured,
+    page_reads: Vec<u64>,
     page_writes: Vec<u64>,
+    /// By sample: page writes of all the input up to its latest request.
+    heard: Vec<u64>,
 }
 
 impl Splitter {
@@ -42,9 +75,11 @@ impl Splitter {
             device_pages,
             block_pages: block_pages.max(1),
             samples,
-            places: vec![HashMap::new(); count],
+            blocks: vec![HashMap::new(); count],
             host: Measured::default(),
+            page_reads: vec![0; count],
             page_writes: vec![0; count],
+            heard: vec![0; count],
         }
     }
 
@@ -54,10 +89,26 @@ impl Splitter {
         &self.host
     }
 
-    /// Page writes of each sample.
+    /// What is asked for, of all and of each sample and block: page reads, and page writes.
     #[must_use]
-    pub fn page_writes(&self) -> &[u64] {
-        &self.page_writes
+    pub fn asked(&self) -> [Asked; 2] {
+        let of_blocks = |count: fn(&Block) -> u64| {
+            let blocks = self.blocks.iter().flat_map(HashMap::values);
+            BlockCounts::new(blocks.map(count).collect())
+        };
+        let as_number = |count: &u64| *count as f64;
+        [
+            Asked {
+                all: self.host.page_reads as f64,
+                of_samples: self.page_reads.iter().map(as_number).collect(),
+                of_blocks: of_blocks(|block| block.page_reads),
+            },
+            Asked {
+                all: self.host.page_writes as f64,
+                of_samples: self.page_writes.iter().map(as_number).collect(),
+                of_blocks: of_blocks(|block| block.page_writes),
+            },
+        ]
     }
 
     /// The samples.
@@ -69,8 +120,8 @@ impl Splitter {
     /// How much samples differ in the blocks that were asked for: standard deviation over mean.
     #[must_use]
     pub fn spread(&self) -> f64 {
-        let blocks = || self.places.iter().map(|of| of.len() as f64);
-        let count = self.places.len() as f64;
+        let blocks = || self.blocks.iter().map(|of| of.len() as f64);
+        let count = self.blocks.len() as f64;
         let mean = blocks().sum::<f64>() / count;
         let squares: f64 = blocks().map(|of| (of - mean).powi(2)).sum();
         if mean > 0.0 && count > 1.0 {
@@ -109,24 +160,29 @@ impl Splitter {
     ///
     /// # Errors
     /// What is wrong with a request.
-    pub fn split(
-        &mut self,
-        requests: &[Request],
-        parts: &mut [Vec<Request>],
-    ) -> Result<(), SimError> {
-        parts.iter_mut().for_each(Vec::clear);
+    pub fn split(&mut self, requests: &[Request], parts: &mut [Part]) -> Result<(), SimError> {
+        for part in parts.iter_mut() {
+            part.requests.clear();
+            part.passed.clear();
+        }
         for request in requests {
             let origin = || self.origin.clone();
             let asked = self
                 .addressing
                 .request(request, self.device_pages, origin)?;
+            let writes_before = self.host.page_writes;
             self.host.requests += 1;
             self.host.completed += 1;
             self.host.count_pages(request, asked.span.pages);
             if asked.kind == RequestKind::Flush {
-                parts.iter_mut().for_each(|part| part.push(*request));
+                for (part, heard) in parts.iter_mut().zip(&mut self.heard) {
+                    part.requests.push(*request);
+                    part.passed.push(writes_before - *heard);
+                    *heard = writes_before;
+                }
                 continue;
             }
+            let is_write = asked.kind == RequestKind::Write;
             let span = &asked.span;
             let (mut at, end) = (span.first, span.first + u64::from(span.pages));
             while at < end {
@@ -134,18 +190,36 @@ impl Splitter {
                 let next = end.min((block + 1) * self.block_pages);
                 for sample in self.samples.of(block) {
                     let sample = sample as usize;
-                    let places = &mut self.places[sample];
-                    let new = places.len() as u64;
-                    let place = *places.entry(block).or_insert(new);
-                    let page = place * self.block_pages + at % self.block_pages;
+                    let blocks = &mut self.blocks[sample];
+                    let new = Block {
+                        place: blocks.len() as u64,
+                        page_reads: 0,
+                        page_writes: 0,
+                    };
+                    let known = blocks.entry(block).or_insert(new);
+                    let page = known.place * self.block_pages + at % self.block_pages;
                     let per_page = self.addressing.sectors_per_page;
                     let head = if at == span.first { span.head } else { 0 };
                     let tail = if next == end { span.tail } else { 0 };
                     let sectors = (next - at) * per_page - u64::from(head) - u64::from(tail);
-                    if asked.kind == RequestKind::Write {
-                        self.page_writes[sample] += next - at;
+                    let mut writes = writes_before;
+                    let part = &mut parts[sample];
+                    let heard = &mut self.heard[sample];
+                    match asked.kind {
+                        RequestKind::Write => {
+                            known.page_writes += next - at;
+                            self.page_writes[sample] += next - at;
+                            writes += at - span.first;
+                        }
+                        RequestKind::Read => {
+                            known.page_reads += next - at;
+                            self.page_reads[sample] += next - at;
+                        }
+                        RequestKind::Flush | RequestKind::Trim | RequestKind::WriteZeroes => {}
                     }
-                    parts[sample].push(Request {
+                    part.passed.push(writes - *heard);
+                    *heard = writes + if is_write { next - at } else { 0 };
+                    part.requests.push(Request {
                         sector: page * per_page + u64::from(head),
                         sectors: u32::try_from(sectors).unwrap_or(u32::MAX),
                         ..*request
@@ -155,5 +229,68 @@ impl Splitter {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+    use destage_trace::Operation;
+
+    #[test]
+    fn samples_hear_of_all_page_writes() {
+        let config = Settings::new().resolve().unwrap();
+        let samples = Samples::new(64, 0.25, 4, 1);
+        let mut splitter = Splitter::new("a test", config.addressing(0), 256, 4, samples);
+        let mut random = destage_base::Random::new(3);
+        let requests = (0..500).map(|line| Request {
+            arrival: 0,
+            sector: 8 * random.below(240),
+            sectors: 8 * (1 + random.below(12) as u32),
+            volume: 0,
+            line,
+            operation: match random.below(10) {
+                0 => Operation::Flush,
+                1 | 2 => Operation::Read,
+                _ => Operation::Write,
+            },
+            fua: false,
+            stream: 0,
+        });
+        let requests: Vec<Request> = requests.collect();
+        let (mut parts, mut clocks) = (vec![Part::default(); 4], [0; 4]);
+        let mut written = 0;
+        for request in &requests {
+            splitter
+                .split(std::slice::from_ref(request), &mut parts)
+                .unwrap();
+            let pages = u64::from(request.sectors / 8);
+            for (part, clock) in parts.iter().zip(&mut clocks) {
+                for (own, passed) in part.requests.iter().zip(&part.passed) {
+                    // What the sample heard of is what was written before its part of the request, and no more than the request.
+                    *clock += passed;
+                    assert!((written..=written + pages).contains(clock));
+                    if own.operation == Operation::Write {
+                        *clock += u64::from(own.sectors / 8);
+                    }
+                }
+            }
+            written += match request.operation {
+                Operation::Write => pages,
+                _ => 0,
+            };
+        }
+        // The four samples are all blocks: a flush, which goes to each, tells all of them the same.
+        let flush = Request {
+            sectors: 0,
+            operation: Operation::Flush,
+            ..requests[0]
+        };
+        splitter.split(&[flush], &mut parts).unwrap();
+        for (part, clock) in parts.iter().zip(clocks) {
+            assert_eq!(clock + part.passed[0], written);
+        }
+        assert_eq!(splitter.host().page_writes, written);
     }
 }

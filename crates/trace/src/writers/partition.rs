@@ -56,7 +56,7 @@ pub struct Part {
 pub struct Parts {
     /// The requests of all volumes, in the order of their arrival.
     pub all: Part,
-    /// Those of each volume, by its number.
+    /// The requests of each volume, by its number.
     pub volumes: BTreeMap<u32, Part>,
 }
 
