@@ -47,27 +47,25 @@ test: setup no-std ## every test; at the end, which were skipped and why
 
 # With cargo-nextest (`make tools` installs it) the tests of all programs run side by side; without it one program follows the other.
 NEXTEST := $(firstword $(wildcard $(VENV)/bin/cargo-nextest) $(shell command -v cargo-nextest))
-WITH_PARQUET := -p destage-trace -p destage-cli -p destage-fuzz --features $(PARQUET)
+# One build has everything; what a program without Parquet says is asked of a second, of which only the program is built.
+LEFT_OUT = $(CARGO) test --locked -p destage-cli --test left_out
 ifdef NEXTEST
-RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail $(if $(OUTSIDE),--run-ignored all)
+RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail --workspace --features $(PARQUET)
 # nextest does not tell why a test is ignored; the test program itself does.
-LIST_IGNORED = $(CARGO) test --workspace --locked --tests -- --exact $$($(NEXTEST) nextest list --workspace --locked --run-ignored only --message-format oneline 2>/dev/null | cut -d' ' -f2)
-ALL_TESTS = $(RUN_TESTS) --workspace $(if $(ROOT_ONLY),-- $(ROOT_ONLY)) && \
-	$(RUN_TESTS) $(WITH_PARQUET) -E 'kind(lib) + test(parquet) + binary(replay)' && \
-	$(CARGO) test --workspace --locked --doc $(if $(OUTSIDE),,&& $(LIST_IGNORED))
+LIST_IGNORED = $(CARGO) test --workspace --features $(PARQUET) --locked --tests -- --exact $$($(NEXTEST) nextest list --workspace --features $(PARQUET) --locked --run-ignored only --message-format oneline 2>/dev/null | cut -d' ' -f2)
+ALL_TESTS = $(RUN_TESTS) $(if $(OUTSIDE),--run-ignored all) $(if $(ROOT_ONLY),-- $(ROOT_ONLY)) && \
+	$(CARGO) test --workspace --features $(PARQUET) --locked --doc && \
+	$(LEFT_OUT) $(if $(OUTSIDE),,&& $(LIST_IGNORED))
 else
-ALL_TESTS = $(CARGO) test --workspace --locked -- $(OUTSIDE) && \
-	$(CARGO) test --locked $(WITH_PARQUET) --lib -- $(OUTSIDE) && \
-	$(CARGO) test --locked $(WITH_PARQUET) --test suite -- parquet $(OUTSIDE) && \
-	$(CARGO) test --locked $(WITH_PARQUET) --test replay -- $(OUTSIDE)
+ALL_TESTS = $(CARGO) test --workspace --features $(PARQUET) --locked -- $(OUTSIDE) && $(LEFT_OUT)
 endif
 
 .PHONY: quick
 quick: setup ## the tests that take less than half a second each: a minute, after a build
 ifdef NEXTEST
-	$(NEXTEST) nextest run --workspace --locked --profile quick
+	$(NEXTEST) nextest run --workspace --features $(PARQUET) --locked --profile quick
 else
-	$(CARGO) test --workspace --locked --lib
+	$(CARGO) test --workspace --features $(PARQUET) --locked --lib
 endif
 
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
@@ -191,7 +189,7 @@ $(VENV)/installed: python/requirements.txt
 	@touch $@
 
 python-test: python ## the tests of the Python package
-	$(VENV)/bin/python -m pytest --quiet -rs
+	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses auto --dist loadfile
 
 .PHONY: report-test
 report-test: python ## the tests of the report alone, in headless Chromium; leaves pictures of its pages in target/report

@@ -47,7 +47,11 @@ const ROWS: [Row; 4] = [
         file: "oracle/synth-a.trace.zst",
         workload: Some((
             20081,
-            &[("requests", "100000"), ("footprint_pages", "100000")],
+            &[
+                ("requests", "100000"),
+                ("footprint_pages", "100000"),
+                ("mean_interarrival_ms", "0.5"),
+            ],
         )),
         reference: 0.21e6,
     },
@@ -61,6 +65,7 @@ const ROWS: [Row; 4] = [
                 ("footprint_pages", "100000"),
                 ("write_percent", "70"),
                 ("max_pages", "8"),
+                ("mean_interarrival_ms", "0.5"),
             ],
         )),
         reference: 0.63e6,

@@ -99,7 +99,11 @@ fn requests(trace: &str) -> Vec<Request> {
 fn uniform(seed: u64, settings: &[(&str, &str)]) -> Vec<Request> {
     let workload = find("uniform").expect("the uniform workload");
     let mut values = Values::defaults(workload.parameters);
-    for (name, text) in [("requests", "100000"), ("footprint_pages", "100000")]
+    for (name, text) in [
+        ("requests", "100000"),
+        ("footprint_pages", "100000"),
+        ("mean_interarrival_ms", "0.5"),
+    ]
         .iter()
         .chain(settings)
     {

@@ -113,12 +113,10 @@ impl Record {
         destage_buffer::registry::find(kind).is_some_and(SchemeRow::is_bound)
     }
 
-    /// Page writes that found their page buffered, over all page writes, in percent.
+    /// Share of the page writes that found their page in the buffer, in percent.
     #[must_use]
     pub fn write_hit_percent(&self) -> Option<f64> {
-        let hits = self.number(rows::BUFFER_WRITE_HITS.name)?;
-        let writes = self.number(rows::HOST_PAGE_WRITES.name)?;
-        (writes > 0.0).then(|| 100.0 * hits / writes)
+        self.number(rows::BUFFER_WRITE_HITS_PERCENT.name)
     }
 }
 

@@ -198,16 +198,17 @@ pub fn learnt(of_scheme: Vec<destage_buffer::scheme::Series>) -> Learnt {
 }
 
 fn throughput(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
-    let megabytes = measured.bytes_written as f64 / 1e6;
     let seconds = measured.makespan as f64 / TICKS_PER_SECOND as f64;
     if scope.timed {
         metrics.real(rows::THROUGHPUT_IOPS, measured.completed as f64 / seconds);
-        if measured.bytes_written > 0 {
-            metrics.real(rows::THROUGHPUT_MB_PER_S, megabytes / seconds);
+        let bytes = measured.bytes_read + measured.bytes_written;
+        if bytes > 0 {
+            metrics.real(rows::THROUGHPUT_MB_PER_S, bytes as f64 / 1e6 / seconds);
         }
     }
     let serial = measured.totals.serial_time as f64 / TICKS_PER_SECOND as f64;
     if measured.bytes_written > 0 {
+        let megabytes = measured.bytes_written as f64 / 1e6;
         metrics.real(rows::THROUGHPUT_OP_MODEL_MB_PER_S, megabytes / serial);
     }
 }
@@ -220,6 +221,10 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     };
     let records: u64 = counts.records.iter().sum();
     metrics.count(rows::BUFFER_WRITE_HITS, counts.write_hits);
+    if measured.page_writes > 0 {
+        let share = counts.write_hits as f64 / measured.page_writes as f64;
+        metrics.real(rows::BUFFER_WRITE_HITS_PERCENT, 100.0 * share);
+    }
     if measured.page_reads > 0 {
         metrics.count(rows::BUFFER_READ_HITS, counts.read_hits);
     }

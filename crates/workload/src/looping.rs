@@ -20,7 +20,7 @@ parameters! {
         footprint_pages: u64 as FOOTPRINT_PAGES;
         page_bytes: u64 as PAGE_BYTES;
         write_percent: f64 as WRITE_PERCENT;
-        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.75" };
         /// Length of the loop, which lies at the start of the footprint.
         loop_pages: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 40 }, "pages", "";
         /// Size of the loop's requests; the last one before the loop starts over may be shorter.

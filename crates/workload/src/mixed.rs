@@ -31,7 +31,7 @@ parameters! {
         random_pages: u64 = "32768" in Kind::Integer { min: 1, max: 1 << 40 }, "pages", "";
         min_pages: u64 as MIN_PAGES;
         max_pages: u64 as MAX_PAGES { default: "2" };
-        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "1" };
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
         skew: f64 as SKEW;
         cluster_pages: u64 as CLUSTER_PAGES { default: "8" };
         streams: u64 as STREAMS;

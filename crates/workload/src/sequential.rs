@@ -32,7 +32,7 @@ parameters! {
         footprint_pages: u64 as FOOTPRINT_PAGES;
         page_bytes: u64 as PAGE_BYTES;
         write_percent: f64 as WRITE_PERCENT;
-        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "1.25" };
         streams: u64 as STREAMS;
         stream_pages: u64 as STREAM_PAGES;
     }

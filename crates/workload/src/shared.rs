@@ -76,7 +76,7 @@ pub(super) const MAX_PAGES: Parameter = Parameter {
 pub(super) const MEAN_INTERARRIVAL_MS: Parameter = Parameter {
     name: "mean_interarrival_ms",
     kind: Kind::Number { min: 0.0, max: 1e9 },
-    default: "0.5",
+    default: "1",
     unit: "ms",
     about: "Mean of the exponentially distributed gaps between arrivals; 0 lets all arrive at once.",
     source: "",

@@ -22,7 +22,7 @@ parameters! {
         write_percent: f64 as WRITE_PERCENT;
         min_pages: u64 as MIN_PAGES;
         max_pages: u64 as MAX_PAGES;
-        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "1.5" };
     }
 }
 

@@ -9,22 +9,31 @@ use crate::logs::percentile;
 /// Shares of the requests, for the table of response times.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
+/// How long a run took, by the clock of the model or of the client.
+fn seconds(metrics: &serde_json::Value) -> Result<f64, Failure> {
+    Ok(number(metrics, "host.completed")? / number(metrics, "throughput.iops")?)
+}
+
+/// What the live device took in, over the time of the client.
+fn written_mb_per_s(row: &Row) -> Result<f64, Failure> {
+    Ok(number(&row.live, "host.bytes_written")? / 1e6 / seconds(&row.client)?)
+}
+
 /// The tables of one input.
 pub fn of(name: &str, rows: &[Row]) -> Result<String, Failure> {
     let mut text = format!("### {name}\n\n");
     text += "| buffer | counts, MB/s | model alone, s | live, s | live, MB/s | destage records | pages destaged | erases | switch merges | full merges | differs from the run |\n";
     text += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n";
-    let bytes = |row: &Row| number(&row.live, "host.bytes_written");
     for row in rows {
-        let live = bytes(row)? / 1e6 / number(&row.client, "throughput.mb_per_s")?;
-        let alone = bytes(row)? / 1e6 / number(&row.alone, "throughput.mb_per_s")?;
+        let live = seconds(&row.client)?;
+        let alone = seconds(&row.alone)?;
         let count = |name| number(&row.live, name);
         writeln!(
             text,
             "| `{}` | {:.3} | {alone:.3} | {live:.3} | {:.3} | {} | {} | {} | {} | {} | {} |",
             row.buffer,
             row.counted_mb_per_s,
-            number(&row.client, "throughput.mb_per_s")?,
+            written_mb_per_s(row)?,
             row.records,
             count("buffer.destaged_pages").unwrap_or_default(),
             count("flash.erases")?,
@@ -35,11 +44,10 @@ pub fn of(name: &str, rows: &[Row]) -> Result<String, Failure> {
     }
     text += "\nBPLRU against the others, throughput in %:\n\n| against | by counts | live |\n|---|--:|--:|\n";
     if let Some((bplru, others)) = rows.split_last() {
-        let live = |row: &Row| number(&row.client, "throughput.mb_per_s");
         for other in others {
             let gain = |new: f64, base: f64| 100.0 * (new / base - 1.0);
             let counted = gain(bplru.counted_mb_per_s, other.counted_mb_per_s);
-            let live = gain(live(bplru)?, live(other)?);
+            let live = gain(written_mb_per_s(bplru)?, written_mb_per_s(other)?);
             writeln!(text, "| `{}` | {counted:+.1} | {live:+.1} |", other.buffer)?;
         }
     }

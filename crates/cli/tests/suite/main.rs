@@ -23,7 +23,6 @@ mod memory;
 mod notes;
 mod odd_traces;
 mod parquet;
-mod parquet_left_out;
 mod pipes;
 mod power;
 mod readme;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use destage_sim::metrics::{METRICS, find, rows};
+use destage_sim::metrics::{METRICS, find};
 use serde_json::{Map, Value, json};
 
 /// One run.
@@ -20,38 +20,10 @@ pub(super) struct Row {
     pub(super) error: Option<String>,
 }
 
-/// What the share of page writes that hit the buffer is called here.
-const WRITE_HITS: &str = "write_hits_percent";
 /// What the size of a buffer is called here, in bytes.
 pub(super) const SIZE: &str = "size";
 
 impl Row {
-    /// Counts of page writes are turned into the share that hits.
-    fn write_hit_percent(&self) -> Option<f64> {
-        let of = |name: &str| self.metrics.get(name).and_then(Value::as_f64);
-        let hits = of(rows::BUFFER_WRITE_HITS.name)?;
-        let writes = of(rows::HOST_PAGE_WRITES.name)?;
-        (writes > 0.0).then(|| 100.0 * hits / writes)
-    }
-
-    /// The ranges of its metrics. That of the share that hits is that of the count.
-    fn ranges(&self) -> Map<String, Value> {
-        let mut ranges = self.ranges.clone();
-        let count = self.ranges.get(rows::BUFFER_WRITE_HITS.name);
-        let writes = self.metrics.get(rows::HOST_PAGE_WRITES.name);
-        if let (Some(count), Some(writes)) = (count, writes.and_then(Value::as_f64))
-            && writes > 0.0
-        {
-            let ends = count.as_array().into_iter().flatten();
-            let shares: Vec<f64> = ends
-                .filter_map(Value::as_f64)
-                .map(|end| 100.0 * end / writes)
-                .collect();
-            ranges.insert(WRITE_HITS.to_owned(), shares.into());
-        }
-        ranges
-    }
-
     /// The cell of a column.
     fn cell(&self, column: &Column) -> Value {
         let found = match column.kind {
@@ -60,9 +32,6 @@ impl Row {
                 name.map(|(_, value)| value)
             }
             Kind::Parameter => self.parameters.get(&column.name),
-            Kind::Metric if column.name == WRITE_HITS => {
-                return self.write_hit_percent().map_or(Value::Null, Value::from);
-            }
             Kind::Metric => self.metrics.get(&column.name),
             Kind::Error => return self.error.clone().map_or(Value::Null, Value::from),
         };
@@ -93,7 +62,6 @@ impl Column {
         };
         let (unit, about) = match (self.kind, self.name.as_str()) {
             (Kind::Name, SIZE) => ("bytes", "Capacity of the buffer."),
-            (Kind::Metric, WRITE_HITS) => ("%", "Page writes that found their page in the buffer."),
             (Kind::Metric, name) => find(name).map_or(("", ""), |row| (row.unit, row.about)),
             _ => ("", ""),
         };
@@ -129,12 +97,7 @@ pub(super) fn json(rows: &[Row]) -> Value {
             }),
         }
     }
-    let mut metrics = metric_names(rows);
-    if rows.iter().any(|row| row.write_hit_percent().is_some()) {
-        let place = metrics.iter().position(|name| name.starts_with("buffer."));
-        metrics.insert(place.unwrap_or(0), WRITE_HITS.to_owned());
-    }
-    columns.extend(metrics.into_iter().map(|name| Column {
+    columns.extend(metric_names(rows).into_iter().map(|name| Column {
         kind: Kind::Metric,
         name,
     }));
@@ -149,7 +112,7 @@ pub(super) fn json(rows: &[Row]) -> Value {
     let columns: Vec<Value> = columns.iter().map(Column::to_json).collect();
     let mut table = json!({ "columns": columns, "rows": cells, "same": same });
     if rows.iter().any(|row| !row.ranges.is_empty()) {
-        let ranges = rows.iter().map(|row| Value::Object(row.ranges()));
+        let ranges = rows.iter().map(|row| Value::Object(row.ranges.clone()));
         table["ranges"] = ranges.collect();
     }
     table

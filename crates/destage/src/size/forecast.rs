@@ -22,8 +22,9 @@ use crate::input::Input;
 use crate::record::Record;
 
 /// Metrics of the buffer on which flash has no influence.
-const OF_BUFFER: [&MetricRow; 7] = [
+const OF_BUFFER: [&MetricRow; 8] = [
     rows::BUFFER_WRITE_HITS,
+    rows::BUFFER_WRITE_HITS_PERCENT,
     rows::BUFFER_READ_HITS,
     rows::BUFFER_EVICTIONS,
     rows::BUFFER_DESTAGED_PAGES,

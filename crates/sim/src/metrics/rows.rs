@@ -93,12 +93,14 @@ metrics! {
     DESTAGE_RESPONSE = "destage_response.*_ms", "ms";
     /// Completed requests over the makespan.
     THROUGHPUT_IOPS = "throughput.iops", "1/s";
-    /// Host bytes written over the makespan; MB is 10^6 bytes.
+    /// Bytes that the host read and wrote over the makespan; MB is 10^6 bytes.
     THROUGHPUT_MB_PER_S = "throughput.mb_per_s", "MB/s";
     /// Host bytes written over the serial sum of all flash operation times.
     THROUGHPUT_OP_MODEL_MB_PER_S = "throughput.op_model_mb_per_s", "MB/s";
     /// Page writes that found their page in the buffer.
     BUFFER_WRITE_HITS = "buffer.write_hits", "";
+    /// Share of the page writes that found their page in the buffer.
+    BUFFER_WRITE_HITS_PERCENT = "buffer.write_hits_percent", "%";
     /// Page reads served from the buffer.
     BUFFER_READ_HITS = "buffer.read_hits", "";
     /// Destage records because room was needed.

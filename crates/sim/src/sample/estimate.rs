@@ -94,6 +94,7 @@ pub struct Sampled<'a> {
 #[must_use]
 pub fn is_estimated(name: &str) -> bool {
     let more = [
+        rows::BUFFER_WRITE_HITS_PERCENT,
         rows::BUFFER_MEAN_DESTAGE_PAGES,
         rows::WAF_BYTES,
         rows::WAF_HOST,
@@ -147,6 +148,11 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
             None => sampled.total(&values),
         };
         found.push((row.name.to_owned(), total.of(number)));
+        if *row == rows::BUFFER_WRITE_HITS && writes > 0.0 {
+            let percent = |hits: f64| Number::Real(100.0 * (number(hits).as_f64() / writes));
+            let name = rows::BUFFER_WRITE_HITS_PERCENT.name;
+            found.push((name.to_owned(), total.of(percent)));
+        }
     }
     let real = |value: f64| Number::Real(value.max(0.0));
     let destaged = of(rows::BUFFER_DESTAGED_PAGES);

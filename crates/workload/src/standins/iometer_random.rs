@@ -24,7 +24,10 @@ pub(crate) const WORKLOAD: Workload = Workload {
         WRITE_PERCENT,
         MIN_PAGES,
         MAX_PAGES,
-        MEAN_INTERARRIVAL_MS,
+        Parameter {
+            default: "0.5",
+            ..MEAN_INTERARRIVAL_MS
+        },
     ],
     make: |values, seed| {
         let own = uniform::Parameters::from_values(values);

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 fn digest(seed: u64, settings: &[(&'static str, Value)]) -> String {
     let uniform = destage_workload::find("uniform").unwrap();
     let mut values = Values::defaults(uniform.parameters);
+    values.set("mean_interarrival_ms", Value::Number(0.5));
     for (name, value) in settings {
         values.set(name, value.clone());
     }

@@ -1,7 +1,7 @@
 // Many runs: a chart whose axes the reader chooses, and a table.
 
 /** What tells buffers apart, in this order. */
-const TELLING = ["response.mean_ms", "response.p99_ms", "write_hits_percent", "buffer.evictions", "buffer.destaged_pages", "buffer.mean_destage_pages", "flash.erases", "waf.host"];
+const TELLING = ["response.mean_ms", "response.p99_ms", "buffer.write_hits_percent", "buffer.evictions", "buffer.destaged_pages", "buffer.mean_destage_pages", "flash.erases", "waf.host"];
 /** Above so many series at first, only one of the traces or layers is shown. */
 const SERIES_AT_FIRST = 40;
 /** Values that are so many times larger than the smallest are shown with it on a logarithmic axis. */
@@ -10,7 +10,7 @@ const FAR_APART = 40;
 const SEEDS = new Set(["seed", "sim.seed"]);
 /** Parameters that a name says already. */
 const SAID = new Set(["buffer.kind", "buffer.capacity_bytes", "ftl.kind"]);
-const NICE = { write_hits_percent: "write hits" };
+const NICE = { "buffer.write_hits_percent": "write hits" };
 
 /** The runs of a page with what is known of their columns. */
 class Runs {

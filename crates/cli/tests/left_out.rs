@@ -1,7 +1,12 @@
 //! A build without Parquet says so wherever it is asked for, and how to make one that has it.
+//!
+//! It is a program of its own because `make test` builds all others with Parquet, and this one without.
 #![cfg(not(feature = "parquet"))]
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use crate::common;
+#[path = "suite/common/mod.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
+mod common;
 
 use common::{Place, page_writes};
 
