@@ -104,8 +104,8 @@ fn uniform(seed: u64, settings: &[(&str, &str)]) -> Vec<Request> {
         ("footprint_pages", "100000"),
         ("mean_interarrival_ms", "0.5"),
     ]
-        .iter()
-        .chain(settings)
+    .iter()
+    .chain(settings)
     {
         let row = workload
             .parameters

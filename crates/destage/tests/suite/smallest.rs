@@ -11,8 +11,7 @@ use serde_json::Value;
 const SCHEMES: [&str; 6] = ["nocache", "lru", "fab", "block-lru", "bplru", "fifo"];
 
 fn workload() -> Input {
-    let text =
-        "zipf:requests=15000,footprint_pages=3000,cluster_pages=4,max_pages=4,write_percent=80,mean_interarrival_ms=0.5";
+    let text = "zipf:requests=15000,footprint_pages=3000,cluster_pages=4,max_pages=4,write_percent=80,mean_interarrival_ms=0.5";
     Input::workload(text, &[]).unwrap()
 }
 
