@@ -48,7 +48,7 @@ impl Table {
 
     /// The text in as many tables, each with the first column, as one of `width` characters has no room for.
     pub(crate) fn within(&self, width: usize) -> String {
-        let widths = self.widths();
+        let widths = self.lined_up().widths();
         let mut texts = Vec::new();
         let mut next = 1;
         while next < widths.len() {
@@ -63,6 +63,36 @@ impl Table {
             next = end;
         }
         texts.join("\n")
+    }
+
+    /// The same table in which the decimal points of a column of numbers stand under each other.
+    fn lined_up(&self) -> Self {
+        let fraction = |cell: &str| {
+            let cell = cell.trim_end();
+            let number = cell.replace(',', "").parse::<f64>();
+            number
+                .is_ok()
+                .then(|| cell.find('.').map_or(0, |point| cell.len() - point))
+        };
+        let mut rows = self.rows.clone();
+        for (column, side) in self.sides.iter().enumerate() {
+            if *side == Side::Left {
+                continue;
+            }
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            let most = cells.filter_map(|cell| fraction(cell)).max().unwrap_or(0);
+            for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+                if let Some(own) = fraction(cell) {
+                    cell.truncate(cell.trim_end().len());
+                    cell.push_str(&" ".repeat(most - own));
+                }
+            }
+        }
+        Self {
+            sides: self.sides.clone(),
+            rows,
+            rule_after: self.rule_after,
+        }
     }
 
     /// The first column and those of `range`.
@@ -83,9 +113,10 @@ impl Table {
 
     /// The text, each line ended, none with spaces at its end.
     pub(crate) fn text(&self) -> String {
-        let widths = self.widths();
+        let lined_up = self.lined_up();
+        let widths = lined_up.widths();
         let mut text = String::new();
-        for (index, row) in self.rows.iter().enumerate() {
+        for (index, row) in lined_up.rows.iter().enumerate() {
             if index > 0 && index == self.rule_after {
                 let rules: Vec<_> = widths.iter().map(|width| "-".repeat(*width)).collect();
                 text.push_str(rules.join("  ").trim_end());
@@ -131,6 +162,26 @@ mod tests {
         assert_eq!(table.within(14), all.join("\n"));
         assert_eq!(table.within(13).lines().count(), 11);
         assert_eq!(table.within(1).lines().count(), 11);
+    }
+
+    #[test]
+    fn decimal_points_stand_under_each_other() {
+        let mut table = Table::new(vec![Side::Left, Side::Right]);
+        table.row(["name", "ms"]);
+        table.rule();
+        table.row(["a", "0.09274"]);
+        table.row(["b", "23.97"]);
+        table.row(["c", "1,064"]);
+        table.row(["d", "-"]);
+        let lines = [
+            "name           ms",
+            "----  -----------",
+            "a         0.09274",
+            "b        23.97",
+            "c     1,064",
+            "d               -",
+        ];
+        assert_eq!(table.text().lines().collect::<Vec<_>>(), lines);
     }
 
     #[test]

@@ -91,13 +91,17 @@ class Table {
     });
     this.head.replaceChildren(make("tr", {}, head));
     this.table.classList.toggle("many", this.chosen.length > FITS_ON_PAPER);
+    // How much of each column stands behind the decimal point, so that points stand under each other.
+    const fraction = (value) => (isNumber(value) ? /\.\d+$/.exec(short(value))?.[0].length ?? 0 : 0);
+    const fractions = new Map(this.chosen.map((index) => [index, this.columns[index].unit === "bytes" ? 0 : Math.max(0, ...rows.slice(0, most).map((row) => fraction(row[index])))]));
     const cell = (row) => (index) => {
       const column = this.columns[index];
       const content = this.cell && this.cell(row[index], column, row);
       const text = content || shown(row[index], column.unit);
       const empty = text === "-" ? "empty" : "";
       const kind = [column.wide || column.kind === "error" ? "sentence" : isText(index) ? "text" : "", empty].join(" ").trim();
-      return make("td", { class: kind || null, "data-name": this.cards ? column.name : null }, this.cards && text === "-" ? "" : text);
+      const room = isNumber(row[index]) ? ".0000000000".slice(0, fractions.get(index)).slice(fraction(row[index])) : "";
+      return make("td", { class: kind || null, "data-room": room || null, "data-name": this.cards ? column.name : null }, this.cards && text === "-" ? "" : text);
     };
     this.body.replaceChildren(...rows.slice(0, most).map((row) => make("tr", {}, this.chosen.map(cell(row)))));
     this.count.textContent = rows.length === this.rows.length ? `${rows.length} ${rows.length === 1 ? "row" : "rows"}` : `${rows.length} of ${this.rows.length} rows`;
