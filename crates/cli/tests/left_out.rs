@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 #[path = "suite/common/mod.rs"]
-#[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 
 use common::{Place, page_writes};
