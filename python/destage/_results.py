@@ -84,6 +84,11 @@ class Document:
         """How the result came to be. Metrics never depend on it."""
         return MappingProxyType(self._document["manifest"])
 
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader of the numbers has to know, of inputs and of runs; a sentence each."""
+        return [*self._document["manifest"].get("warnings", []), *self._document.get("warnings", [])]
+
 
 class Result(Document):
     """What came of one run."""
@@ -258,6 +263,11 @@ class Run:
         return Metrics(self._fields.get("metrics", {}))
 
     @property
+    def warnings(self) -> list[str]:
+        """What a reader of its numbers has to know; a sentence each."""
+        return self._fields.get("warnings", [])
+
+    @property
     def error(self) -> str | None:
         """Why it failed; None if it did not."""
         return self._fields.get("error")
@@ -306,11 +316,12 @@ class Results(Table, Sequence[Run]):
 
         def row(run: Run) -> dict[str, Any]:
             parameters = {f"parameter.{name}" if name in both else name: of for name, of in run.parameters.items()}
+            said = {"warnings": "; ".join(run.warnings)} if run.warnings else {}
             failure = {} if run.error is None else {"error": run.error}
-            return {"trace": run.trace, **run.labels, **parameters, **run.metrics, **failure}
+            return {"trace": run.trace, **run.labels, **parameters, **run.metrics, **said, **failure}
 
         rows = [row(run) for run in self.runs]
-        order = None if self._columns is None else ["trace", *self._columns, "error"]
+        order = None if self._columns is None else ["trace", *self._columns, "warnings", "error"]
         return by_column(rows, order)
 
 

@@ -181,7 +181,9 @@ def study(
     if client is not None:
         from destage import _cluster
 
-        return Results(_cluster.study(client, path, results, _kept(traces, scale), threads))
+        of_study = Results(_cluster.study(client, path, results, _kept(traces, scale), threads))
+        _results.warn(of_study.warnings)
+        return of_study
     with Progress() as progress:
         text, warnings = _core.study(path, results, *_kept(traces, scale), threads, progress.tell)
     _results.warn(warnings)

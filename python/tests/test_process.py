@@ -270,6 +270,35 @@ def test_a_parameter_that_decides_nothing_is_a_warning() -> None:
         destage.compare(work, buffers="lru", ftls="none", settings={"host.queue_depth": 3})
 
 
+def test_what_runs_are_warned_of_stands_in_results_and_their_tables(tmp_path: Path) -> None:
+    work = destage.Workload("uniform", requests=2000, footprint_pages=64, mean_interarrival_ms=0.001)
+    said = "overload: a request takes "
+    with pytest.warns(destage.DestageWarning, match=said):
+        result = destage.simulate(work, size="64KiB")
+    assert [said in text for text in result.warnings] == [True]
+    with pytest.warns(destage.DestageWarning, match=said):
+        results = destage.compare(work, buffers="lru", sizes="64KiB", ftls=["page", "none"])
+    study = tmp_path / "s.toml"
+    study.write_text("""title = "Fast"
+[[input]]
+name = "u"
+workload = "uniform:requests=2000,footprint_pages=64,mean_interarrival_ms=0.001"
+[[grid]]
+buffers = ["lru"]
+sizes = ["64KiB"]
+ftls = ["page", "none"]
+""")
+    with pytest.warns(destage.DestageWarning, match=said):
+        of_study = destage.study(study, results=tmp_path / "kept")
+    for many in (results, of_study):
+        assert [run.warnings[0].startswith(said) for run in many if run.warnings] == [True]
+        assert [said in text for text in many.warnings] == [True]
+        first, second = many.to_arrow()["warnings"].to_pylist()
+        assert first.startswith(said) and second is None
+    calm = destage.Workload("uniform", requests=100, mean_interarrival_ms=5)
+    assert "warnings" not in destage.compare(calm, buffers="lru", sizes="1MiB").to_arrow().column_names
+
+
 def test_an_error_of_a_trace_speaks_of_no_command_line() -> None:
     with pytest.raises(destage.TraceError, match="there-is-no-such.trace: cannot be opened: .*; expected a trace file$"):
         destage.simulate("there-is-no-such.trace")

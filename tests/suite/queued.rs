@@ -249,6 +249,33 @@ fn a_trim_waits_for_what_its_die_does() {
     assert_eq!(responses(&both, &two), expected);
 }
 
+/// The map of `hat` is changed when a trim has its turn, and takes its time then; where a page has lost its contents meanwhile, the map
+/// stays as it is and takes none.
+#[test]
+fn a_trim_that_waits_for_its_die_takes_the_time_of_the_map_if_it_changes_that() {
+    let at = 1000 * US;
+    let mut all: Vec<_> = [0, 1, 2]
+        .map(|page| (page * at, page, 1, Operation::Write))
+        .into();
+    // A read of 50 us, a trim behind it, and three that come while the trim keeps the die from beginning them: the last trims what
+    // the first of them has trimmed.
+    for (page, operation) in [
+        (2, Operation::Read),
+        (1, Operation::Trim),
+        (0, Operation::Trim),
+        (2, Operation::Read),
+        (0, Operation::Trim),
+    ] {
+        all.push((3 * at, page, 1, operation));
+    }
+    let all = page_requests(&all);
+    let map = ["ftl.kind=hat", "ftl.hat_lookup_us=0", "ftl.hat_update_us=7"];
+    let expected = [50_000, 57_000, 64_000, 114_000, 114_000];
+    assert_eq!(responses(&map, &all)[3..], expected);
+    let queued = [&map[..], &["flash.dispatch=arrival"]].concat();
+    assert_eq!(responses(&queued, &all)[3..], expected);
+}
+
 #[test]
 fn queues_take_nothing_from_cache_registers_where_what_came_first_is_next() {
     let mut random = destage_base::Random::new(7);

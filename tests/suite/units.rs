@@ -143,6 +143,45 @@ fn a_forced_write_completes_the_unit_of_its_own_page_alone() {
     assert_eq!(of("flash.programs.pad"), Some(1.0), "the unit of page 3");
 }
 
+/// A page that waits for the rest of its contents joins its unit after the flush that waits for it has asked for all units.
+#[test]
+fn a_page_that_is_waited_for_completes_the_unit_that_it_joins_later() {
+    let at = 1000 * US;
+    let mut all = single_pages(&[
+        (0, 0, Operation::Write),
+        (0, 0, Operation::Flush),
+        (at, 0, Operation::Write),
+        (at, 0, Operation::Flush),
+    ]);
+    // Half of the page: the rest is read, 40 us and 10 on the channel.
+    all[2].sectors = 4;
+    // An operation by itself, a record by itself, and a record of which the layer chooses the die.
+    for (scheme, placement) in [("lru", "stripe"), ("fab", "stripe"), ("fab", "dynamic")] {
+        let (buffer, placement) = (
+            format!("buffer.kind={scheme}"),
+            format!("ftl.placement={placement}"),
+        );
+        let pairs = [
+            &buffer,
+            &placement,
+            "buffer.capacity_bytes=256KiB",
+            "trace.align=rmw",
+        ];
+        let (seen, metrics) = run(&pairs, &all);
+        // Then a page and two fillers on the channel, and one program.
+        let what = format!("{scheme} {placement}");
+        assert_eq!(seen, [0, 230_000, 50_000, 50_000 + 230_000], "{what}");
+        let fillers = metrics.get("flash.programs.pad");
+        assert_eq!(fillers.map(|count| count.as_f64()), Some(4.0), "{what}");
+        // No flush waits for the last of what is drained, and its unit is completed all the same.
+        let drained = [&pairs[..], &["sim.drain=true"]].concat();
+        let (_, metrics) = run(&drained, &all[..3]);
+        let written = ["flash.programs.host", "flash.programs.pad"];
+        let written = written.map(|name| metrics.get(name).map(|count| count.as_f64()));
+        assert_eq!(written, [Some(2.0), Some(4.0)], "{what}");
+    }
+}
+
 #[test]
 fn times_may_be_a_table() {
     let pairs = [

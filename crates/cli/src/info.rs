@@ -45,8 +45,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     drop(progress);
     let name = arguments.trace.display().to_string();
     let facts = Facts::of_reader(&name, &reader, &options);
-    facts.warnings().iter().for_each(warn);
-    facts.warnings_of_times().iter().for_each(warn);
+    facts.warnings_of_reading().iter().for_each(warn);
     let statistics = inspection.collector.finish();
     if let (Some((shift, then)), Some(now)) =
         (statistics.better_shift(), statistics.aligned_4kib_share)

@@ -63,6 +63,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
 /// Writes what came of a study into `folder`, and shows it.
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<(), Failure> {
     report.manifest.command = command();
+    report.rows.warnings().iter().for_each(warn);
     write_figures(folder, "", &report.figures)?;
     write(folder, &format!("{RESULTS}.csv"), csv::rows(&report.rows))?;
     let document = report.to_json();

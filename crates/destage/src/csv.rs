@@ -57,8 +57,8 @@ pub fn runs(records: &[Record]) -> String {
         text.push(',');
         text.push_str(name);
     }
-    let warnings = |record: &Record| words::warnings(std::slice::from_ref(record)).join("; ");
-    let warnings: Vec<String> = records.iter().map(warnings).collect();
+    let warnings = records.iter().map(words::warnings_of);
+    let warnings: Vec<String> = warnings.map(|all| joined(&all)).collect();
     let any_warned = warnings.iter().any(|text| !text.is_empty());
     if any_warned {
         text.push_str(",warnings");
@@ -118,16 +118,40 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The results of a study: labels, then metrics, a row per run.
+/// The warnings of one run as a cell.
+#[must_use]
+pub fn joined(warnings: &[String]) -> String {
+    warnings.join("; ")
+}
+
+/// The results of a study: labels, then metrics, then `warnings` and `error` if any run has them, a row per run.
 #[must_use]
 pub fn rows(rows: &Rows) -> String {
     let Names {
         labels,
         metrics: names,
     } = Names::of(rows);
-    let head = labels.iter().chain(&names).map(|name| (*name).to_owned());
-    let mut text = line(&head.collect::<Vec<_>>());
-    for row in &rows.all {
+    let warnings = rows.all.iter().map(|row| joined(&row.warnings()));
+    let errors = rows
+        .all
+        .iter()
+        .map(|row| row.error().unwrap_or("").to_owned());
+    // A column is there if any run has something in it.
+    let ends = [
+        ("warnings", warnings.collect()),
+        ("error", errors.collect()),
+    ];
+    let ends = ends
+        .into_iter()
+        .filter(|(_, cells): &(&str, Vec<String>)| cells.iter().any(|cell| !cell.is_empty()));
+    let ends: Vec<_> = ends.collect();
+    let head = labels
+        .iter()
+        .chain(&names)
+        .copied()
+        .chain(ends.iter().map(|(name, _)| *name));
+    let mut text = line(&head.map(str::to_owned).collect::<Vec<_>>());
+    for (index, row) in rows.all.iter().enumerate() {
         let labels = labels
             .iter()
             .map(|axis| row.labels.get(*axis).cloned().unwrap_or_default());
@@ -135,7 +159,10 @@ pub fn rows(rows: &Rows) -> String {
             let value = row.result.get("metrics").and_then(|all| all.get(*name));
             value.map(ToString::to_string).unwrap_or_default()
         });
-        text.push_str(&line(&labels.chain(metrics).collect::<Vec<_>>()));
+        let ends = ends.iter().map(|(_, cells)| cells[index].clone());
+        text.push_str(&line(
+            &labels.chain(metrics).chain(ends).collect::<Vec<_>>(),
+        ));
     }
     text
 }

@@ -115,12 +115,19 @@ impl Facts {
             .collect()
     }
 
+    /// What the user of statistics should know: the [`Facts::warnings`], and what is odd about the times.
+    #[must_use]
+    pub fn warnings_of_reading(&self) -> Vec<String> {
+        let mut warnings = self.warnings();
+        warnings.extend(self.warnings_of_times());
+        warnings
+    }
+
     /// What the user of a simulation should know: the [`Facts::warnings`], what is odd about the times, and whether pages
     /// fall together or volumes share addresses.
     #[must_use]
     pub fn warnings_of_simulation(&self) -> Vec<String> {
-        let mut warnings = self.warnings();
-        warnings.extend(self.warnings_of_times());
+        let mut warnings = self.warnings_of_reading();
         warnings.extend_from_slice(&self.addresses);
         if self.volumes_overlap {
             warnings.push(format!(

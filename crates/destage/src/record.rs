@@ -1,21 +1,21 @@
 //! One run's results with the names it goes by.
 
-use destage_sim::metrics::rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use destage_base::parameter::Value;
 use destage_buffer::SchemeRow;
 use destage_sim::explain::Explained;
-use destage_sim::metrics::{Metrics, Number, require};
+use destage_sim::metrics::{Metrics, Number, require, rows};
 use destage_sim::run::RunResult;
 use destage_sim::settings::Config;
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value as Json;
 
 use crate::error::Error;
 use crate::grid::Combination;
 use crate::input::Input;
-use crate::{explained, json};
+use crate::{explained, json, words};
 
 /// One run's results with the names it goes by.
 #[derive(Clone, Debug)]
@@ -64,6 +64,43 @@ impl Record {
             metrics,
             explained,
             error,
+        }
+    }
+
+    /// The record that was written as `run`, less what explains it. `trace` is its input where it does not name that.
+    pub(crate) fn from_json(run: &Json, trace: &str) -> Self {
+        let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+        let named = |name: &str, kind: &str| match run[name].as_str() {
+            Some(text) => text.to_owned(),
+            None => text(&run["parameters"][kind]),
+        };
+        let setting = |value: &Json| match value {
+            Json::Bool(flag) => Value::Flag(*flag),
+            Json::Number(number) => match number.as_u64() {
+                Some(number) => Value::Integer(number),
+                None => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            other => Value::Text(text(other)),
+        };
+        let number = |value: &Json| match value.as_u64() {
+            Some(number) => Some(Number::Integer(number)),
+            None => value.as_f64().map(Number::Real),
+        };
+        let settings = run["parameters"].as_object().into_iter().flatten();
+        let metrics = run["metrics"].as_object().into_iter().flatten();
+        let error = run["error"].as_str();
+        Self {
+            trace: run["trace"].as_str().unwrap_or(trace).to_owned(),
+            buffer: named("buffer", "buffer.kind"),
+            ftl: named("ftl", "ftl.kind"),
+            parameters: settings
+                .map(|(name, value)| (name.clone(), setting(value)))
+                .collect(),
+            metrics: metrics
+                .filter_map(|(name, value)| Some((name.clone(), number(value)?)))
+                .collect(),
+            explained: None,
+            error: error.map(|error| Arc::new(Error::Input(error.to_owned()))),
         }
     }
 
@@ -120,7 +157,8 @@ impl Record {
     }
 }
 
-/// `trace`, `buffer` and `ftl` as given, `parameters` and `metrics`, `explained` if that was asked, and `error` if the run failed: as in [`crate::Results::to_json`].
+/// `trace`, `buffer` and `ftl` as given, `parameters` and `metrics`, `warnings` if there are some, `explained` if that was asked, and `error` if the run failed:
+/// as in [`crate::Results::to_json`].
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -129,6 +167,10 @@ impl Serialize for Record {
         map.serialize_entry("ftl", &self.ftl)?;
         map.serialize_entry("parameters", &json::parameters(&self.parameters))?;
         map.serialize_entry("metrics", &json::metrics(&self.metrics))?;
+        let warnings = words::warnings_of(self);
+        if !warnings.is_empty() {
+            map.serialize_entry("warnings", &warnings)?;
+        }
         if let Some(explained) = &self.explained {
             map.serialize_entry("explained", &explained::to_json(explained))?;
         }

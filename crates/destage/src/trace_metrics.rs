@@ -7,6 +7,7 @@ use destage_trace::statistics::{Number as Statistic, Row, Shape};
 use destage_trace::{Collector, Request};
 
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::input::Input;
 
 /// Looks at requests as a run would: how large pages and blocks are, and which pages a request touches, is that run's.
@@ -61,6 +62,12 @@ impl Inspection {
 /// # Errors
 /// What is wrong with the trace or the workload's parameters, or that a block has no page for data.
 pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
+    metrics_and_facts(input, config).map(|(metrics, _)| metrics)
+}
+
+/// The same with what is known of the input when it has been read.
+pub(crate) fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
+    let options = input.options(config)?;
     let mut source = input.open(config)?;
     let (mut inspection, mut batch) = (Inspection::new(config)?, Vec::new());
     while source.fill(&mut batch)? {
@@ -73,5 +80,8 @@ pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
         };
         (row.of.metric(), number)
     };
-    Ok(inspection.rows().into_iter().map(metric).collect())
+    let mut facts = Facts::of_source(&source, &options);
+    facts.note_if_empty(input);
+    let metrics = inspection.rows().into_iter().map(metric).collect();
+    Ok((metrics, facts))
 }

@@ -42,8 +42,8 @@ struct Die {
     /// Operations that wait with the driver.
     queued: u32,
     serving: Option<PageOperation>,
-    /// What is in service has changed the map, and its time comes when nothing waits with the driver.
-    is_put_off: bool,
+    /// What is in service has changed the map, and its turn comes when nothing waits with the driver: how long the map is busy then.
+    put_off: Option<Ticks>,
     collecting: bool,
     /// The layer has said that there is no garbage to collect before the next operation; never while collecting.
     is_tidy: bool,
@@ -364,7 +364,7 @@ impl Dies {
     ) -> Result<Progress, NoSpace> {
         let state = &mut self.dies[die as usize];
         if state.in_service > 0 || state.collecting {
-            return Ok(if state.is_put_off && state.queued == 0 {
+            return Ok(if state.put_off.is_some() && state.queued == 0 {
                 self.take_up(die, driver)
             } else if state.chosen.copied {
                 self.start_erases(die, driver)
@@ -455,7 +455,7 @@ impl Dies {
             self.begin_units(die, operation.write_cause().map(|_| operation));
         }
         if self.operations.all().is_empty() && self.puts_off(die, operation, driver) {
-            self.dies[die as usize].is_put_off = true;
+            self.dies[die as usize].put_off = Some(map_time);
             self.operations.clear();
             return Ok(Progress::Running);
         }
@@ -476,11 +476,9 @@ impl Dies {
     #[cold]
     fn take_up<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
-        state.is_put_off = false;
-        let Some(operation) = state.serving else {
+        let (Some(operation), Some(map_time)) = (state.serving, state.put_off.take()) else {
             return Progress::Running;
         };
-        let map_time = self.map_time[usize::from(!operation.is_read())];
         driver.serve(die, operation, &self.operations, map_time)
     }
 

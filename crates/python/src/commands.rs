@@ -10,7 +10,8 @@ use destage::reproduce::{Paper, Plan, Thresholds, shipped_traces};
 use destage::sim::observer::{Observer, Response};
 use destage::study::{Extra, Scale, Shard, Store, Study, Traces};
 use destage::{
-    Combination, CurvePlan, Effort, Error, Goal, Grid, Rate, SIZED_SCHEMES, Sampling, SizePlan, csv,
+    Combination, CurvePlan, Effort, Error, Goal, Grid, Rate, SIZED_SCHEMES, Sampling, SizePlan,
+    csv, words,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -99,7 +100,9 @@ pub(crate) fn simulate<'py>(
             };
             Ok((outcome, page, observer.0))
         })?;
-    let (text, warnings) = (outcome.to_json(), outcome.manifest.warnings());
+    let mut warnings = outcome.manifest.warnings();
+    warnings.extend(words::warnings(std::slice::from_ref(&outcome.record)));
+    let text = outcome.to_json();
     let arrays = responses.map(|rows| {
         let column = |of: fn(&(f64, f64, u8)) -> f64| -> Vec<f64> { rows.iter().map(of).collect() };
         let operations: Vec<u8> = rows.iter().map(|row| row.2).collect();
@@ -160,11 +163,9 @@ pub(crate) fn compare(
         metrics,
     } = csv::Columns::of(&results.runs);
     let columns = parameters.into_iter().map(str::to_owned).chain(metrics);
-    Ok((
-        results.to_json(),
-        results.manifest.warnings(),
-        columns.collect(),
-    ))
+    let mut warnings = results.manifest.warnings();
+    warnings.extend(words::warnings(&results.runs));
+    Ok((results.to_json(), warnings, columns.collect()))
 }
 
 /// Metrics over the size of the buffer: their JSON, and what the user should know.
@@ -299,7 +300,9 @@ pub(crate) fn study(
         let store = Store::open(&results)?;
         let traces = traces(shipped_traces()?, &pairs, folder)?;
         let report = study.carry_out(scale(is_full), &traces, &store, &effort(threads, watch))?;
-        Ok((report.to_json(), store.damaged()))
+        let mut warnings = store.damaged();
+        warnings.extend(report.rows.warnings());
+        Ok((report.to_json(), warnings))
     })
 }
 

@@ -17,8 +17,9 @@ use parquet::schema::types::Type;
 
 use crate::output::setting;
 use destage::Record;
-use destage::csv::{Columns, Names};
+use destage::csv::{Columns, Names, joined};
 use destage::study::rows::{Row, Rows};
+use destage::words::warnings_of;
 use serde_json as json;
 
 /// Names the schema and its version, under `destage.schema`, as traces do.
@@ -60,6 +61,14 @@ pub(crate) fn runs(records: &[Record]) -> Vec<u8> {
         };
         columns.push(Column::new(name, records.iter().map(value).collect()));
     }
+    let warnings = records.iter().map(warnings_of);
+    columns.extend(Column::of_words(
+        "warnings",
+        warnings.map(|all| joined(&all)),
+    ));
+    let errors = records.iter().map(|record| record.error.as_ref());
+    let errors = errors.map(|error| error.map(ToString::to_string).unwrap_or_default());
+    columns.extend(Column::of_words("error", errors));
     encode(&columns).expect("memory can be written, and the columns are those of the schema")
 }
 
@@ -96,11 +105,11 @@ pub(crate) fn rows(rows: &Rows) -> Vec<u8> {
         };
         columns.push(Column::new(name, rows.all.iter().map(value).collect()));
     }
-    let errors = || rows.all.iter().map(Row::error);
-    if errors().any(|error| error.is_some()) {
-        let values = errors().map(|error| Some(Value::Text(error?.to_owned())));
-        columns.push(Column::new("error", values.collect()));
-    }
+    let warnings = rows.all.iter().map(|row| joined(&row.warnings()));
+    columns.extend(Column::of_words("warnings", warnings));
+    let errors = rows.all.iter().map(Row::error);
+    let errors = errors.map(|error| error.unwrap_or_default().to_owned());
+    columns.extend(Column::of_words("error", errors));
     encode(&columns).expect("memory can be written, and the columns are those of the schema")
 }
 
@@ -145,6 +154,14 @@ impl<'a> Column<'a> {
             kind: kind.unwrap_or(Kind::Word),
             values,
         }
+    }
+
+    /// Of sentences, where an empty one is none; no column if all are empty.
+    fn of_words(name: &'a str, cells: impl Iterator<Item = String>) -> Option<Self> {
+        let values = cells.map(|cell| Some(cell).filter(|cell| !cell.is_empty()).map(Value::Text));
+        let values: Vec<_> = values.collect();
+        let any = values.iter().any(Option::is_some);
+        any.then(|| Self::new(name, values))
     }
 
     fn field(&self) -> Result<Type> {

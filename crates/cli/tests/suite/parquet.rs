@@ -4,7 +4,7 @@
 
 use crate::common;
 
-use common::Place;
+use common::{Place, TINY, page_writes};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::fs::File;
@@ -214,4 +214,75 @@ fn a_merged_study_is_a_table_with_types() {
     let csv = place.read("kept/s/results.csv");
     let names: Vec<_> = columns.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(csv.lines().next().unwrap(), names.join(","));
+}
+
+/// What a run is warned of, and why one failed, stands in a column of each, as in the CSV.
+#[test]
+fn warnings_and_errors_of_runs_are_columns() {
+    let place = Place::new();
+    let workload = "uniform:requests=3000,footprint_pages=64,mean_interarrival_ms=0.001";
+    place.write(
+        "s.toml",
+        format!("title = \"Two\"\n[[input]]\nname = \"u\"\nworkload = \"{workload}\"\n[[grid]]\nbuffers = [\"lru\"]\nsizes = [\"64KiB\"]\nftls = [\"page\", \"none\"]\n"),
+    );
+    let study = [
+        "study",
+        "s.toml",
+        "--results",
+        "kept",
+        "--shard",
+        "1/1",
+        "--quiet",
+    ];
+    place.succeed(&study);
+    place.succeed(&["study", "merge", "kept", "-o", "r.parquet"]);
+    let compare = [
+        "compare",
+        "--workload",
+        workload,
+        "--buffers",
+        "lru",
+        "--size",
+        "64KiB",
+        "--ftls",
+        "page,none",
+        "-o",
+    ];
+    for make in [None, Some(&compare)] {
+        if let Some(compare) = make {
+            place.succeed(&[&compare[..], &["r.parquet"]].concat());
+        }
+        let cells = cells(&place, "r.parquet");
+        assert_eq!(cells[0].last().unwrap(), "warnings", "{cells:?}");
+        assert!(
+            cells[1]
+                .last()
+                .unwrap()
+                .starts_with("overload: a request takes ")
+        );
+        assert_eq!(cells[2].last().unwrap(), "");
+    }
+    // A run that fails has its error behind it.
+    place.write("t.disksim", page_writes(&[40, 1, 2, 3]));
+    let failing = [
+        "compare",
+        "t.disksim",
+        "--buffers",
+        "lru",
+        "--ftls",
+        "page,page:reserve_percent=60",
+        "-o",
+    ];
+    for name in ["f.csv", "f.parquet"] {
+        assert_eq!(
+            place.run(&[&failing[..], &[name], &TINY].concat()).status,
+            2
+        );
+    }
+    let csv = place.read("f.csv");
+    let found = cells(&place, "f.parquet");
+    assert_eq!(csv.lines().next().unwrap(), found[0].join(","));
+    assert_eq!(found[0].last().unwrap(), "error");
+    assert_eq!(found[1].last().unwrap(), "");
+    assert!(found[2].last().unwrap().contains("ends beyond the device"));
 }

@@ -465,3 +465,100 @@ fn a_study_that_was_stopped_says_what_is_missing() {
     place.succeed(&["study", "merge", "kept"]);
     assert_eq!(place.read("kept/small/results.csv"), table);
 }
+
+/// A study with every kind of warning: runs that are asked for too much, an input in which something is odd, a parameter without effect.
+const WARNED: &str = r#"
+title = "Warned of"
+[[input]]
+name = "fast"
+workload = "uniform:requests=2000,footprint_pages=64,mean_interarrival_ms=0.001"
+[[input]]
+name = "odd"
+trace = "odd.disksim"
+set = { "trace.zero_len" = "drop" }
+[[variant]]
+name = "counted"
+set = { "sim.costing" = "op_count", "host.queue_depth" = 3 }
+[[grid]]
+inputs = ["fast"]
+buffers = ["lru", "fifo"]
+sizes = ["64KiB"]
+[[grid]]
+inputs = ["odd"]
+buffers = ["lru", "fifo"]
+sizes = ["64KiB"]
+variants = ["counted"]
+[[grid]]
+inputs = ["odd"]
+of = "trace"
+"#;
+
+#[test]
+fn warnings_of_runs_and_inputs_stand_in_all_that_a_study_writes() {
+    let place = Place::new();
+    place.write("w.toml", WARNED);
+    place.write("odd.disksim", "0.0 0 0 8 0\n1.0 0 8 0 0\n2.0 0 8 8 0\n");
+    let study = ["study", "w.toml", "--results", "kept", "--quiet"];
+    let overload = "a request takes ";
+    let dropped = "requests without length dropped: 1";
+    let in_vain = "host.queue_depth was set, and decides nothing";
+    // What is kept tells as much as what was just run, and as the parts together.
+    let mut documents = Vec::new();
+    for arguments in [&study[..], &study, &["study", "merge", "kept"]] {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.status, 0, "{}", outcome.errors);
+        let said: Vec<&str> = outcome.errors.lines().collect();
+        let count = |text: &str| said.iter().filter(|line| line.contains(text)).count();
+        // Each run of the fast input is named; what is odd about an input is told once for its three runs.
+        assert_eq!(
+            (count(overload), count(dropped), count(in_vain)),
+            (2, 1, 1),
+            "{said:?}"
+        );
+        assert_eq!(count(": odd.disksim: requests"), 1, "{said:?}");
+        documents.push(common::json(&place.read("kept/w/results.json"))["warnings"].clone());
+        for (text, times) in [(overload, 2), (dropped, 1), (in_vain, 1)] {
+            let page = place.data("kept/w/report.html").to_string();
+            assert!(!page.contains(text), "the notes are no data of scripts");
+            let page = place.read("kept/w/report.html");
+            assert_eq!(page.matches(text).count(), times, "{text}");
+        }
+    }
+    assert_eq!(
+        documents[0].as_array().map(Vec::len),
+        Some(4),
+        "{documents:?}"
+    );
+    assert!(documents.iter().all(|document| *document == documents[0]));
+    let document = common::json(&place.read("kept/w/results.json"));
+    let runs = document["runs"].as_array().expect("runs");
+    let of_runs: Vec<String> = runs.iter().map(|run| run["warnings"].to_string()).collect();
+    let has = |text: &str| -> Vec<bool> { of_runs.iter().map(|run| run.contains(text)).collect() };
+    assert_eq!(has(overload), [true, true, false, false, false]);
+    assert_eq!(has(in_vain), [false, false, true, true, false]);
+    assert_eq!(has(dropped), [false, false, true, true, true]);
+    let table = place.read("kept/w/results.csv");
+    assert!(
+        table.lines().next().expect("names").ends_with(",warnings"),
+        "{table}"
+    );
+    assert!(
+        table
+            .lines()
+            .nth(3)
+            .expect("a run")
+            .contains(&format!("{dropped}; {in_vain}")),
+        "{table}"
+    );
+    // Where there is nothing to say there is no column.
+    place.write("calm.toml", SMALL);
+    let outcome = place.run(&["study", "calm.toml", "--results", "kept", "--quiet"]);
+    assert_eq!(outcome.errors, "");
+    for name in ["results.json", "results.csv"] {
+        assert!(
+            !place
+                .read(&format!("kept/calm/{name}"))
+                .contains("warnings")
+        );
+    }
+}

@@ -1,14 +1,10 @@
 //! What each kind of results shows.
 
-use std::sync::Arc;
-
-use destage_base::parameter::{Value as Setting, read_bytes};
-use destage_sim::metrics::{Metrics, Number};
+use destage_base::parameter::read_bytes;
 use destage_trace::statistics::StatisticRow;
 use serde_json::{Map, Value, json};
 
 use super::table::{self, Row, SIZE};
-use crate::error::Error;
 use crate::numbers;
 use crate::record::Record;
 use crate::words;
@@ -54,9 +50,7 @@ impl Content {
         let of_inputs = manifest
             .as_object_mut()
             .and_then(|map| map.remove("warnings"));
-        content
-            .notes
-            .extend(sentences(of_inputs).iter().map(|text| format!("{text}.")));
+        content.notes.extend(closed(of_inputs));
         if let Some(command) = manifest.get_mut("command") {
             let typed = sentences(Some(command.take()));
             let typed: Vec<String> = typed.iter().map(|word| words::for_shell(word)).collect();
@@ -113,6 +107,12 @@ fn sentences(value: Option<Value>) -> Vec<String> {
     list(value).iter().map(text).collect()
 }
 
+/// Sentences that have no full stop yet.
+fn closed(value: Option<Value>) -> Vec<String> {
+    let all = sentences(value);
+    all.iter().map(|text| format!("{text}.")).collect()
+}
+
 /// One line: the program, and what it read.
 fn origin(manifest: &Value) -> String {
     let of_input = |input: &Value| {
@@ -147,7 +147,7 @@ fn origin(manifest: &Value) -> String {
 fn runs(fields: &mut Map<String, Value>) -> Content {
     let mut content = Content::new("compare", "Comparison of write buffers");
     let runs = list(fields.remove("runs"));
-    let records: Vec<Record> = runs.iter().map(|run| record(run, "")).collect();
+    let records: Vec<Record> = runs.iter().map(|run| Record::from_json(run, "")).collect();
     content.conclusions = words::conclusions(&records);
     content.notes = words::notes(&records);
     let explained: Vec<Value> = runs.iter().map(|run| run["explained"].clone()).collect();
@@ -171,7 +171,7 @@ fn runs(fields: &mut Map<String, Value>) -> Content {
 /// One run.
 fn run(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let mut content = Content::new("run", "One run");
-    let record = record(&Value::Object(fields.clone()), &text(&manifest["trace"]));
+    let record = Record::from_json(&Value::Object(fields.clone()), &text(&manifest["trace"]));
     content.conclusions = sentences(fields.get("explained").map(|of| of["words"].clone()));
     content.notes = words::notes(std::slice::from_ref(&record));
     if let Some(explained) = fields.remove("explained") {
@@ -235,7 +235,7 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
             });
         }
     }
-    content.notes = sentences(fields.remove("warnings"));
+    content.notes = closed(fields.remove("warnings"));
     if let Some(how) = fields.remove("sampled") {
         content.notes.push(format!(
             "Estimated from {} samples of {} % of the blocks each; a whisker is where the value lies with 95 % certainty. Response times are not sampled.",
@@ -321,7 +321,7 @@ fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let failed = failed.map(|answer| (answer, "failed"));
     let all = reached.chain(bounds).chain(missed).chain(failed);
     let rows: Vec<Row> = all.map(row).collect();
-    content.notes = sentences(fields.remove("warnings"));
+    content.notes = closed(fields.remove("warnings"));
     content.data["table"] = table::json(&rows);
     content.with(fields, &["goals"])
 }
@@ -342,6 +342,7 @@ fn study(fields: &mut Map<String, Value>) -> Content {
     let missing =
         missing.map(|(input, trace)| format!("{input}: the trace {} was not found.", text(&trace)));
     content.notes.extend(missing);
+    content.notes.extend(closed(fields.remove("warnings")));
     let runs = list(fields.remove("runs"));
     let failed = runs.iter().filter_map(|run| run["error"].as_str());
     let failed: Vec<String> = failed
@@ -405,44 +406,6 @@ fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     });
     content.data["statistics"] = rows.collect();
     content
-}
-
-/// What conclusions are drawn from.
-fn record(run: &Value, trace: &str) -> Record {
-    let parameters = |name: &str| text(&run["parameters"][name]);
-    let named = |name: &str, kind: &str| match run[name].as_str() {
-        Some(text) => text.to_owned(),
-        None => parameters(kind),
-    };
-    let setting = |value: &Value| match value {
-        Value::Bool(flag) => Setting::Flag(*flag),
-        Value::Number(number) => match number.as_u64() {
-            Some(number) => Setting::Integer(number),
-            None => Setting::Number(number.as_f64().unwrap_or(f64::NAN)),
-        },
-        other => Setting::Text(text(other)),
-    };
-    let number = |value: &Value| match value.as_u64() {
-        Some(number) => Some(Number::Integer(number)),
-        None => value.as_f64().map(Number::Real),
-    };
-    let settings = run["parameters"].as_object().into_iter().flatten();
-    let metrics = run["metrics"].as_object().into_iter().flatten();
-    let metrics: Metrics = metrics
-        .filter_map(|(name, value)| Some((name.clone(), number(value)?)))
-        .collect();
-    let error = run["error"].as_str();
-    Record {
-        trace: run["trace"].as_str().unwrap_or(trace).to_owned(),
-        buffer: named("buffer", "buffer.kind"),
-        ftl: named("ftl", "ftl.kind"),
-        parameters: settings
-            .map(|(name, value)| (name.clone(), setting(value)))
-            .collect(),
-        metrics,
-        explained: None,
-        error: error.map(|error| Arc::new(Error::Input(error.to_owned()))),
-    }
 }
 
 /// `run` as a row of a table; `record` is what it says.

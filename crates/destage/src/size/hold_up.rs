@@ -61,6 +61,7 @@ impl HoldUp {
     pub(super) fn to_json(self) -> Value {
         let mut map = Map::new();
         map.insert("dump_ms".to_owned(), json!(self.dump_ms));
+        map.insert("dump_is_least".to_owned(), json!(self.is_least));
         if let Some(energy) = self.energy {
             map.insert("energy_j".to_owned(), json!(energy.joules));
             map.insert("capacitance_f".to_owned(), json!(energy.capacitance_f));

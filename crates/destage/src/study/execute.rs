@@ -10,13 +10,16 @@ use serde_json::{Value, json};
 
 use super::cells::{Cell, Cells};
 use super::file::What;
-use super::rows::{Row, Rows};
+use super::rows::{DESTAGES, ODDITIES, Row, Rows};
 use super::store::{Key, Store};
 use crate::compare::{Effort, compare};
 use crate::error::Error;
+use crate::facts::Facts;
+use crate::manifest::unused;
+use crate::record::Record;
 use crate::run::run;
 use crate::side_by_side::side_by_side;
-use crate::trace_metrics::trace_metrics;
+use crate::trace_metrics::metrics_and_facts;
 
 /// Runs of one input that are simulated together: as many as make decoding it a small part of the work, and few enough
 /// that little is lost when the work is stopped.
@@ -155,15 +158,16 @@ fn perform_one(
     let first = cells[task[0]];
     let input = &first.input.input;
     if first.what == What::Trace {
-        let metrics = trace_metrics(input, &first.combination.config)?;
-        let result = json!({ "metrics": crate::json::metrics(&metrics) });
+        let (metrics, facts) = metrics_and_facts(input, &first.combination.config)?;
+        let mut result = json!({ "metrics": crate::json::metrics(&metrics) });
+        add_oddities(&mut result, first, &[facts]);
         return store.write(&keys[task[0]], &result);
     }
     if first.destages {
         let mut records = Records::default();
         let outcome = run(input, &first.combination, effort.progress, &mut records)?;
-        let mut result = json!(outcome.record);
-        result["destages"] = records.texts.into();
+        let mut result = kept(&outcome.record, first, &outcome.manifest.inputs);
+        result[DESTAGES] = records.texts.into();
         return store.write(&keys[task[0]], &result);
     }
     let combinations: Vec<_> = task
@@ -172,14 +176,48 @@ fn perform_one(
         .collect();
     let results = compare(std::slice::from_ref(input), &combinations, effort)?;
     for (index, record) in task.iter().zip(&results.runs) {
-        let mut result = json!(record);
-        if let Some(fields) = result.as_object_mut() {
-            // The same requests may have other names elsewhere.
-            fields.remove("trace");
-        }
+        let result = kept(record, cells[*index], &results.manifest.inputs);
         store.write(&keys[*index], &result)?;
     }
     Ok(())
+}
+
+/// What is kept of the run of `cell`, of whose input `facts` tell.
+fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
+    let mut result = json!(record);
+    if let Some(fields) = result.as_object_mut() {
+        // The same requests may have other names elsewhere.
+        fields.remove("trace");
+        // They follow from the rest.
+        fields.remove("warnings");
+    }
+    add_oddities(&mut result, cell, facts);
+    result
+}
+
+/// Adds what is odd about the input of `cell`, of which `facts` tells, and what was set for it in vain.
+fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
+    let of_input = facts.iter().flat_map(|facts| {
+        let all = match cell.what {
+            What::Run => facts.warnings_of_simulation(),
+            What::Trace => facts.warnings_of_reading(),
+        };
+        // The same requests may have other names elsewhere.
+        let name = format!("{}: ", facts.name);
+        let nameless = move |text: String| match text.strip_prefix(&name) {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        all.into_iter().map(nameless)
+    });
+    let in_vain = match cell.what {
+        What::Run => unused([&cell.combination.config]),
+        What::Trace => Vec::new(),
+    };
+    let all: Vec<String> = of_input.chain(in_vain).collect();
+    if !all.is_empty() {
+        result[ODDITIES] = all.into();
+    }
 }
 
 /// Destage records as text: `evict 0 1 2`, with `drain` and the other causes alike.

@@ -255,7 +255,8 @@ pub struct StudyReport {
 }
 
 impl StudyReport {
-    /// `{"manifest", "title", "about", "missing", "runs": [{"labels", "input", "parameters", "metrics"}], "figures"}`.
+    /// `{"manifest", "title", "about", "missing", "runs": [{"labels", "input", "parameters", "metrics"}], "figures"}`, and `"warnings"` of
+    /// a run and of all, if there are some.
     #[must_use]
     pub fn to_json(&self) -> String {
         crate::json::text(self)
@@ -271,6 +272,10 @@ impl Serialize for StudyReport {
         map.serialize_entry("about", &self.about)?;
         map.serialize_entry("missing", &self.rows.missing)?;
         map.serialize_entry("runs", &self.rows.all)?;
+        let warnings = self.rows.warnings();
+        if !warnings.is_empty() {
+            map.serialize_entry("warnings", &warnings)?;
+        }
         map.serialize_entry("figures", &figures.collect::<Vec<_>>())?;
         map.end()
     }

@@ -1,6 +1,6 @@
 //! Results by the labels of their runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use destage_base::parameter::read_bytes;
@@ -8,9 +8,13 @@ use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::cells::InputFacts;
+use crate::record::Record;
+use crate::words;
 
 /// What asks for the destage records.
 pub(super) const DESTAGES: &str = "destages";
+/// What is odd about the input as a run read it, and parameters that decided nothing there: sentences without the input's name.
+pub(super) const ODDITIES: &str = "oddities";
 
 /// The result of one cell.
 #[derive(Clone, Debug)]
@@ -19,7 +23,7 @@ pub struct Row {
     pub labels: BTreeMap<String, String>,
     /// What it read.
     pub input: InputFacts,
-    /// `parameters`, `metrics`, `destages`, `error`: those that it has.
+    /// `parameters`, `metrics`, `destages`, `oddities`, `error`: those that it has.
     pub result: Arc<Value>,
 }
 
@@ -28,6 +32,24 @@ impl Row {
     #[must_use]
     pub fn error(&self) -> Option<&str> {
         self.result["error"].as_str()
+    }
+
+    /// Its input and result as a run by itself has them.
+    fn record(&self) -> Record {
+        Record::from_json(&self.result, &self.input.name)
+    }
+
+    fn oddities(&self) -> impl Iterator<Item = &str> {
+        let all = self.result[ODDITIES].as_array().into_iter().flatten();
+        all.filter_map(Value::as_str)
+    }
+
+    /// What a reader of its numbers has to know; a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut all = words::warnings_of(&self.record());
+        all.extend(self.oddities().map(str::to_owned));
+        all
     }
 
     /// Whether it tells its parameters.
@@ -56,13 +78,18 @@ impl Row {
 }
 
 impl Serialize for Row {
-    /// `labels`, `input`, and what the result has.
+    /// `labels`, `input`, what the result has, and `warnings` if there are some.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("labels", &self.labels)?;
         map.serialize_entry("input", &self.input.name)?;
-        for (name, value) in self.result.as_object().into_iter().flatten() {
+        let kept = self.result.as_object().into_iter().flatten();
+        for (name, value) in kept.filter(|(name, _)| *name != ODDITIES) {
             map.serialize_entry(name, value)?;
+        }
+        let warnings = self.warnings();
+        if !warnings.is_empty() {
+            map.serialize_entry("warnings", &warnings)?;
         }
         map.end()
     }
@@ -105,6 +132,22 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// What a reader of the numbers has to know: of runs as of those of a comparison, and of each input once; a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let records: Vec<Record> = self.all.iter().map(Row::record).collect();
+        let mut all = words::warnings(&records);
+        let mut told = BTreeSet::new();
+        for row in &self.all {
+            for oddity in row.oddities() {
+                if told.insert((&row.input.name, oddity)) {
+                    all.push(format!("{}: {oddity}", row.input.name));
+                }
+            }
+        }
+        all
+    }
+
     /// The values of `axis` among rows with `only`, in the order in which the study has them.
     #[must_use]
     pub fn values_of(&self, axis: &str, only: &BTreeMap<String, String>) -> Vec<String> {

@@ -6,7 +6,7 @@
 
 mod conclusions;
 
-use destage_sim::metrics::rows;
+use destage_sim::metrics::{MetricRow, rows};
 
 use crate::numbers;
 use crate::record::Record;
@@ -125,49 +125,62 @@ pub fn describe(record: &Record) -> String {
     )
 }
 
-/// Warnings for a reader of the numbers: runs that did not see all of their requests, or had more of them than a device can do.
-/// Where many runs share one, it is that of the first of them with their number.
+/// Warnings for a reader of the numbers, each with the name of its run. Where many runs share one, it is that of the first of them with
+/// their number.
 #[must_use]
 pub fn warnings(records: &[Record]) -> Vec<String> {
-    let is = |record: &&Record, name: &str| record.number(name) == Some(1.0);
-    let saturated = records
-        .iter()
-        .filter(|record| is(record, rows::HOST_SATURATED.name))
-        .map(|record| {
-            format!(
-                "{}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
-                name(record),
-                record.whole("host.saturation").unwrap_or(0),
-                count(record, rows::HOST_REQUESTS.name)
-            )
-        });
-    let worn_out = records
-        .iter()
-        .filter(|record| is(record, rows::DEVICE_WORN_OUT.name))
-        .map(|record| {
-            format!(
-                "{}: worn out: {} of {} blocks were erased flash.endurance = {} times and retired; its metrics cover the {} requests that had completed",
-                name(record),
-                count(record, rows::WEAR_BLOCKS_RETIRED.name),
-                numbers::whole(blocks(record)),
-                record.whole("flash.endurance").unwrap_or(0),
-                count(record, rows::HOST_COMPLETED.name)
-            )
-        });
-    let overload = records.iter().filter_map(|record| {
-        let all = record.number(&rows::RESPONSE.of("mean"))?;
-        let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
-        (all > OVERLOAD * within).then(|| {
-            format!(
-                "{}: overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)",
-                name(record),
-                numbers::real(all),
-                numbers::real(within)
-            )
-        })
-    });
-    let kinds = [saturated.collect(), worn_out.collect(), overload.collect()];
-    kinds.into_iter().flat_map(together).collect()
+    let of_kind = |kind: &fn(&Record) -> Option<String>| {
+        let told = |record: &Record| Some(format!("{}: {}", name(record), kind(record)?));
+        together(records.iter().filter_map(told).collect())
+    };
+    KINDS.iter().flat_map(of_kind).collect()
+}
+
+/// Warnings for a reader of the numbers of one run, without its name.
+#[must_use]
+pub fn warnings_of(record: &Record) -> Vec<String> {
+    KINDS.iter().filter_map(|kind| kind(record)).collect()
+}
+
+/// The kinds of warnings: a run did not see all of its requests, or had more of them than a device can do.
+const KINDS: [fn(&Record) -> Option<String>; 3] = [saturated, worn_out, overload];
+
+fn is_true(record: &Record, metric: &MetricRow) -> bool {
+    record.number(metric.name) == Some(1.0)
+}
+
+fn saturated(record: &Record) -> Option<String> {
+    is_true(record, rows::HOST_SATURATED).then(|| {
+        format!(
+            "stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
+            record.whole("host.saturation").unwrap_or(0),
+            count(record, rows::HOST_REQUESTS.name)
+        )
+    })
+}
+
+fn worn_out(record: &Record) -> Option<String> {
+    is_true(record, rows::DEVICE_WORN_OUT).then(|| {
+        format!(
+            "worn out: {} of {} blocks were erased flash.endurance = {} times and retired; its metrics cover the {} requests that had completed",
+            count(record, rows::WEAR_BLOCKS_RETIRED.name),
+            numbers::whole(blocks(record)),
+            record.whole("flash.endurance").unwrap_or(0),
+            count(record, rows::HOST_COMPLETED.name)
+        )
+    })
+}
+
+fn overload(record: &Record) -> Option<String> {
+    let all = record.number(&rows::RESPONSE.of("mean"))?;
+    let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
+    (all > OVERLOAD * within).then(|| {
+        format!(
+            "overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)",
+            numbers::real(all),
+            numbers::real(within)
+        )
+    })
 }
 
 /// Of warnings of one kind all, or the first and how many more there are.

@@ -445,6 +445,9 @@ fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
         let has_planes = pairs.contains(&"flash.parallel_units=4");
         let words = answers.conclusions().join("\n");
         assert_eq!(hold_up.is_least, has_planes);
+        let json: Value = serde_json::from_str(&answers.to_json()).unwrap();
+        assert_eq!(json["hold_up"]["dump_is_least"], has_planes);
+        assert_eq!(json["hold_up"]["dump_ms"], said);
         assert_eq!(words.contains("takes at least"), has_planes, "{words}");
         let mut requests: Vec<Request> = (0..pages)
             .map(|page| request(0, 8 * page, Operation::Write))
