@@ -47,18 +47,19 @@ test: setup no-std ## every test; at the end, which were skipped and why
 
 # With cargo-nextest (`make tools` installs it) the tests of all programs run side by side; without it one program follows the other.
 NEXTEST := $(firstword $(wildcard $(VENV)/bin/cargo-nextest) $(shell command -v cargo-nextest))
-# One build has everything; what a program without Parquet says is asked of a second, of which only the program is built.
-LEFT_OUT = $(CARGO) test --locked -p destage-cli --test left_out
 ifdef NEXTEST
 RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail --workspace --features $(PARQUET)
 # nextest does not tell why a test is ignored; the test program itself does.
 LIST_IGNORED = $(CARGO) test --workspace --features $(PARQUET) --locked --tests -- --exact $$($(NEXTEST) nextest list --workspace --features $(PARQUET) --locked --run-ignored only --message-format oneline 2>/dev/null | cut -d' ' -f2)
 ALL_TESTS = $(RUN_TESTS) $(if $(OUTSIDE),--run-ignored all) $(if $(ROOT_ONLY),-- $(ROOT_ONLY)) && \
-	$(CARGO) test --workspace --features $(PARQUET) --locked --doc && \
-	$(LEFT_OUT) $(if $(OUTSIDE),,&& $(LIST_IGNORED))
+	$(CARGO) test --workspace --features $(PARQUET) --locked --doc $(if $(OUTSIDE),,&& $(LIST_IGNORED))
 else
-ALL_TESTS = $(CARGO) test --workspace --features $(PARQUET) --locked -- $(OUTSIDE) && $(LEFT_OUT)
+ALL_TESTS = $(CARGO) test --workspace --features $(PARQUET) --locked -- $(OUTSIDE)
 endif
+
+.PHONY: left-out
+left-out: build ## what the released program, which is built without Parquet, says where Parquet is asked for
+	bash tests/left_out.sh $(DESTAGE)
 
 .PHONY: quick
 quick: setup ## the tests that take less than half a second each: a minute, after a build
@@ -179,7 +180,7 @@ python-rebuild: python ## whether a Rust file that is edited is in use the next 
 	DESTAGE_REBUILD=1 $(VENV)/bin/python -m pytest --quiet python/tests/test_rebuild.py
 
 python: setup $(VENV)/installed ## the Python package, built as the tests are, in an environment of the project's own: .venv
-	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --features destage-cli/parquet
 
 $(VENV)/installed: python/requirements.txt
 	@sh python/tests/usable.sh $(PYTHON)
