@@ -34,29 +34,26 @@ struct Options {
     fallback: &'static str,
     victim_block: bool,
     with_cluster: bool,
+    all_age: bool,
+    lone_waits: bool,
 }
 
+/// The text's reading.
 const DEFAULTS: Options = Options {
     period: 10_000,
-    cover_percent: 98,
+    cover_percent: 90,
     min_samples: 16,
     pird: u64::MAX,
     bird: u64::MAX,
     adapts: true,
     history: false,
-    any: true,
+    any: false,
     fallback: "lru",
     victim_block: false,
-    with_cluster: true,
+    with_cluster: false,
+    all_age: false,
+    lone_waits: false,
 };
-
-/// The specification's reading: hot pages stay, and only pages new to a cluster are uses of its block.
-const SPECIFIED: [&str; 4] = [
-    "bird_scope=resident",
-    "evict_hot_with_cluster=false",
-    "bird_update=unique",
-    "bpac_cover=0.9",
-];
 
 struct Bpac {
     capacity: usize,
@@ -125,7 +122,10 @@ impl Bpac {
     }
 
     fn is_independent(&self, cluster: &Cluster) -> bool {
-        self.age(cluster.last) <= self.bird_thd
+        let waits = cluster.class == Class::Seq
+            && !self.options.all_age
+            && (self.options.lone_waits || cluster.pages.len() > 1);
+        waits || self.age(cluster.last) <= self.bird_thd
     }
 
     /// A use of a block; `before` is when its cluster was used.
@@ -438,22 +438,16 @@ fn bpac_with_fixed_thresholds() {
 fn bpac_over_history() {
     let words = [
         "bpac_period=1000",
-        "bpac_cover=0.9",
         "bpac_min_samples=1",
         "bird_scope=history",
-        "bird_update=unique",
-        "evict_hot_with_cluster=false",
         "bpac_fallback=largest_tail",
         "bpac_tail=0.25",
         "bpac_plist_victim=block",
     ];
     let options = Options {
         period: 1000,
-        cover_percent: 90,
         min_samples: 1,
         history: true,
-        any: false,
-        with_cluster: false,
         fallback: "largest_tail",
         victim_block: true,
         ..DEFAULTS
@@ -461,8 +455,7 @@ fn bpac_over_history() {
     compare("bpac", &words, |size| {
         Box::new(Bpac::new(size, options.clone()))
     });
-    let with_hits = words.iter().copied().chain(["bird_update=any"]);
-    let with_hits: Vec<_> = with_hits.collect();
+    let with_hits = [&words[..], &["bird_update=any"]].concat();
     compare("bpac", &with_hits, |size| {
         let options = Options {
             any: true,
@@ -473,23 +466,78 @@ fn bpac_over_history() {
 }
 
 #[test]
-fn bpac_as_specified() {
-    let options = Options {
-        cover_percent: 90,
-        any: false,
-        with_cluster: false,
+fn bpac_under_each_reading() {
+    // Thresholds that let clusters grow old in the buffers of this comparison.
+    let often = ["bpac_period=200", "bird_thd=6", "bpac_min_samples=4"];
+    let text = Options {
+        period: 200,
+        bird: 6,
+        min_samples: 4,
         ..DEFAULTS
     };
-    compare("bpac", &SPECIFIED, |size| {
-        Box::new(Bpac::new(size, options.clone()))
-    });
-    let with_hits = [&SPECIFIED[..], &["bpac_period=500", "bird_update=any"]].concat();
-    compare("bpac", &with_hits, |size| {
-        let options = Options {
-            period: 500,
-            any: true,
-            ..options.clone()
-        };
-        Box::new(Bpac::new(size, options))
-    });
+    let readings = [
+        (&[][..], text.clone()),
+        (
+            &["bird_update=any"],
+            Options {
+                any: true,
+                ..text.clone()
+            },
+        ),
+        (
+            &["bpac_lone_page=sequential"],
+            Options {
+                lone_waits: true,
+                ..text.clone()
+            },
+        ),
+        (
+            &["bpac_ages=all"],
+            Options {
+                all_age: true,
+                ..text.clone()
+            },
+        ),
+        (
+            &["evict_hot_with_cluster=true"],
+            Options {
+                with_cluster: true,
+                ..text.clone()
+            },
+        ),
+        (
+            &["bird_scope=history"],
+            Options {
+                history: true,
+                ..text.clone()
+            },
+        ),
+        (
+            &["bpac_cover=0.98"],
+            Options {
+                cover_percent: 98,
+                ..text.clone()
+            },
+        ),
+        (
+            &[
+                "bpac_fallback=largest",
+                "bpac_lone_page=sequential",
+                "evict_hot_with_cluster=true",
+                "bird_update=any",
+            ],
+            Options {
+                fallback: "largest",
+                lone_waits: true,
+                with_cluster: true,
+                any: true,
+                ..text
+            },
+        ),
+    ];
+    for (words, options) in readings {
+        compare("bpac", &[&often[..], words].concat(), |size| {
+            Box::new(Bpac::new(size, options.clone()))
+        });
+    }
 }

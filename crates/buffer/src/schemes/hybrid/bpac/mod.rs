@@ -14,6 +14,9 @@
 //!   victim: a full sequential cluster; the largest size-dependent; the oldest; the LRU page
 //! ```
 //!
+//! Sequential clusters wait until they are complete, and are size-independent whatever their age; one that is hit is no longer
+//! sequential, and as old as it is. So age and region are kept apart.
+//!
 //! Clusters stand in the order of their last use in two queues: those that got a page from the host,
 //! and those made for a page that cooled down. Either grows at its young end only, because pages cool
 //! down in the order of their last use. So ageing looks at two old ends, and nothing is ever sorted.
@@ -45,7 +48,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
-use parameters::{Fallback, HotVictim, Parameters, Scope, Update};
+use parameters::{Ages, Fallback, HotVictim, LonePage, Parameters, Scope, Update};
 use periods::Periods;
 
 /// The row of `bpac`.
@@ -83,16 +86,18 @@ struct Cluster {
     /// The offset that continues the loop.
     loop_next: u32,
     class: Class,
-    /// In the size-dependent region.
+    /// Not used for longer than the threshold.
     is_old: bool,
+    /// In the size-dependent region.
+    is_dependent: bool,
     /// In a bucket; this spares looking.
     is_sorted: bool,
 }
 
-/// Queues of clusters, front: youngest. By who used it last, and by region.
+/// Queues of clusters, front: youngest. By who used it last, and by age.
 const WRITTEN: u32 = 0;
 const COOLED: u32 = 1;
-/// Added to either for the size-dependent region.
+/// Added to either for clusters that are old.
 const OLD: u32 = 2;
 
 /// What chose a victim; evictions are counted by it.
@@ -120,19 +125,29 @@ struct Bpac {
     full: u32,
     /// When the page was last written, by slot.
     last: Vec<u64>,
-    old_clusters: usize,
+    /// The clusters of the size-dependent region.
+    dependent_clusters: usize,
     monitor: Monitor,
     /// When each block was last used, if BIRD is measured over all blocks ever seen.
     history: Option<PageMap<u64>>,
+    rules: Rules,
+    /// By [`Reason`].
+    evictions: [u64; 4],
+}
+
+/// What the parameters decide.
+struct Rules {
     /// Every hit counts as a use of its block.
     hits_use_blocks: bool,
+    /// Sequential clusters that are old are size-dependent, too.
+    sequences_age: bool,
+    /// A cluster of one page is a sequence.
+    lone_pages_are_sequences: bool,
     fallback: Fallback,
     /// The share of the oldest clusters that [`Fallback::LargestTail`] looks at.
     tail: f64,
     hot_leaves_by_block: bool,
     hot_leaves_with_cluster: bool,
-    /// By [`Reason`].
-    evictions: [u64; 4],
 }
 
 impl Scheme for Bpac {
@@ -172,7 +187,7 @@ impl Scheme for Bpac {
         let last = self.last[entry.slot.0 as usize];
         self.monitor.pird.samples.push(distance(last, time));
         self.last[entry.slot.0 as usize] = time;
-        if self.hits_use_blocks {
+        if self.rules.hits_use_blocks {
             self.hit_block(entry.page, time);
         }
         if self.clusters.contains(entry.slot) {
@@ -253,7 +268,7 @@ impl Bpac {
         let fallback = parameters.bpac_fallback;
         let by_block = parameters.bpac_plist_victim == HotVictim::Block;
         let with_cluster = parameters.evict_hot_with_cluster;
-        let rule = Rule::new(
+        let learning = Rule::new(
             parameters.bpac_period,
             parameters.bpac_cover,
             parameters.bpac_min_samples,
@@ -268,15 +283,23 @@ impl Bpac {
             young_by_size: (fallback == Fallback::Largest).then(buckets),
             full: largest + 1,
             last: Vec::with_capacity(table::prepared(config.capacity_pages)),
-            old_clusters: 0,
+            dependent_clusters: 0,
             // A number too large for an integer, infinity among them, becomes the largest integer.
-            monitor: Monitor::new(rule, parameters.pird_thd as u64, parameters.bird_thd as u64),
+            monitor: Monitor::new(
+                learning,
+                parameters.pird_thd as u64,
+                parameters.bird_thd as u64,
+            ),
             history: (parameters.bird_scope == Scope::History).then(|| PageMap::with_capacity(0)),
-            hits_use_blocks: parameters.bird_update == Update::Any,
-            fallback,
-            tail: parameters.bpac_tail,
-            hot_leaves_by_block: by_block,
-            hot_leaves_with_cluster: with_cluster,
+            rules: Rules {
+                hits_use_blocks: parameters.bird_update == Update::Any,
+                sequences_age: parameters.bpac_ages == Ages::All,
+                lone_pages_are_sequences: parameters.bpac_lone_page == LonePage::Sequential,
+                fallback,
+                tail: parameters.bpac_tail,
+                hot_leaves_by_block: by_block,
+                hot_leaves_with_cluster: with_cluster,
+            },
             evictions: [0; 4],
         }
     }
@@ -306,13 +329,13 @@ impl Bpac {
     #[cold]
     fn close_period(&mut self, time: u64) {
         let clusters = self.clusters.count();
-        let young = clusters - self.old_clusters;
-        self.monitor.close_period(time, young, clusters);
+        let independent = clusters - self.dependent_clusters;
+        self.monitor.close_period(time, independent, clusters);
         self.age(time);
         self.rejuvenate(time);
     }
 
-    /// Moves what is too old into the size-dependent region.
+    /// Notes which clusters have become old: of these the size-dependent region takes those that may age.
     #[inline]
     fn age(&mut self, time: u64) {
         let threshold = self.monitor.bird.threshold;
@@ -323,13 +346,12 @@ impl Bpac {
                 self.queues.remove(cluster);
                 self.queues.push_front(queue + OLD, cluster);
                 self.clusters.data_mut(cluster).is_old = true;
-                self.old_clusters += 1;
                 self.sort_in(cluster);
             }
         }
     }
 
-    /// Moves what is no longer too old, after the threshold has grown, out of the size-dependent region.
+    /// Notes which clusters are no longer old, after the threshold has grown: they leave the size-dependent region.
     fn rejuvenate(&mut self, time: u64) {
         let threshold = self.monitor.bird.threshold;
         for queue in [WRITTEN, COOLED] {
@@ -339,7 +361,6 @@ impl Bpac {
                 self.queues.remove(cluster);
                 self.queues.push_back(queue, cluster);
                 self.clusters.data_mut(cluster).is_old = false;
-                self.old_clusters -= 1;
                 self.sort_in(cluster);
             }
         }
@@ -424,31 +445,39 @@ impl Bpac {
     #[inline]
     fn renew(&mut self, cluster: ClusterId) {
         self.queues.bring_to_front(WRITTEN, cluster);
-        if core::mem::take(&mut self.clusters.data_mut(cluster).is_old) {
-            self.old_clusters -= 1;
-        }
+        self.clusters.data_mut(cluster).is_old = false;
         self.sort_in(cluster);
     }
 
-    /// Puts a cluster that changed into the bucket that is due to it.
+    /// Puts a cluster that changed into the region and the bucket that are due to it.
     #[inline]
     fn sort_in(&mut self, id: ClusterId) {
         let cluster = self.clusters.data(id);
         let pages = self.clusters.pages(id);
-        let bucket = if cluster.class == Class::Sequential && self.clusters.is_complete(id) {
+        let is_sequential = cluster.class == Class::Sequential;
+        let is_sequence = is_sequential && (pages > 1 || self.rules.lone_pages_are_sequences);
+        let is_dependent = cluster.is_old && (!is_sequence || self.rules.sequences_age);
+        let bucket = if is_sequential && self.clusters.is_complete(id) {
             Some(self.full)
         } else {
-            cluster.is_old.then_some(pages)
+            is_dependent.then_some(pages)
         };
         let Cluster {
-            last, is_sorted, ..
+            last,
+            is_sorted,
+            is_dependent: was_dependent,
+            ..
         } = *cluster;
+        self.dependent_clusters += usize::from(is_dependent);
+        self.dependent_clusters -= usize::from(was_dependent);
         match bucket {
             Some(bucket) => self.by_size.put(id, bucket, last),
             None if is_sorted => _ = self.by_size.remove(id),
             None => {}
         }
-        self.clusters.data_mut(id).is_sorted = bucket.is_some();
+        let cluster = self.clusters.data_mut(id);
+        cluster.is_sorted = bucket.is_some();
+        cluster.is_dependent = is_dependent;
         if let Some(young) = &mut self.young_by_size {
             match bucket {
                 Some(_) => _ = young.remove(id),
@@ -460,18 +489,18 @@ impl Bpac {
     /// A page leaves its cluster, which may thereby be gone.
     fn leave_cluster(&mut self, slot: Slot) {
         let before = self.clusters.place(slot);
-        let was_old = self.clusters.data(before.cluster).is_old;
+        let was_dependent = self.clusters.data(before.cluster).is_dependent;
         let place = self.clusters.remove(slot);
         if place.pages == 0 {
-            self.forget(place.cluster, was_old);
+            self.forget(place.cluster, was_dependent);
         } else {
             self.sort_in(place.cluster);
         }
     }
 
     /// A cluster that is gone leaves all orders.
-    fn forget(&mut self, cluster: ClusterId, was_old: bool) {
-        self.old_clusters -= usize::from(was_old);
+    fn forget(&mut self, cluster: ClusterId, was_dependent: bool) {
+        self.dependent_clusters -= usize::from(was_dependent);
         self.queues.remove(cluster);
         self.by_size.remove(cluster);
         if let Some(young) = &mut self.young_by_size {

@@ -26,6 +26,22 @@ choices! {
 }
 
 choices! {
+    /// The words of `bpac_ages`.
+    pub enum Ages {
+        Unsequential = "unsequential",
+        All = "all",
+    }
+}
+
+choices! {
+    /// The words of `bpac_lone_page`.
+    pub enum LonePage {
+        Random = "random",
+        Sequential = "sequential",
+    }
+}
+
+choices! {
     /// The words of `bpac_fallback`.
     pub enum Fallback {
         Lru = "lru",
@@ -48,7 +64,7 @@ parameters! {
         /// How long distances are sampled before the thresholds are set anew.
         bpac_period: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 30 }, "page writes", "BPAC (MSST 2010).";
         /// Share of the sampled distances that a threshold covers.
-        bpac_cover: f64 = "0.98" in SHARE, "", "The reading under which most of the paper's claims hold (experiments/bpac); it says: most of the distribution.";
+        bpac_cover: f64 = "0.9" in SHARE, "", "BPAC (MSST 2010), IV.D, says that a threshold covers the most of the distribution; the number is ours.";
         /// A period with fewer samples leaves the threshold as it is.
         bpac_min_samples: u64 = "16", "samples", "Ours.";
         /// The threshold of pages before the first period ends; `inf`: no page cools down.
@@ -58,9 +74,13 @@ parameters! {
         /// Whether thresholds are learnt, or stay what they are at first.
         bpac_adapts: bool = "true", "", "Ours, for comparison with fixed thresholds.";
         /// Which blocks' distances are sampled: those with a cluster, or all that were ever written.
-        bird_scope: Scope = "resident", "", "The reading under which most of the paper's claims hold (experiments/bpac); it is silent.";
+        bird_scope: Scope = "resident", "", "BPAC (MSST 2010), IV.D.2: the last use of the corresponding cluster is looked up.";
         /// What counts as a use of a block: a page new to its cluster, or hits as well.
-        bird_update: Update = "any", "", "The reading under which most of the paper's claims hold (experiments/bpac), though it speaks of unique pages.";
+        bird_update: Update = "unique", "", "BPAC (MSST 2010), IV.C and IV.D.2: uses of unique pages, noted upon a page miss.";
+        /// Which clusters the size-dependent region takes once they are old: those that are not sequential, or all.
+        bpac_ages: Ages = "unsequential", "", "BPAC (MSST 2010), IV.E: looping and random clusters that run out of lifetime; sequential ones wait until they are complete.";
+        /// What a cluster of one page, written in no order yet, counts as while `bpac_ages=unsequential`.
+        bpac_lone_page: LonePage = "random", "", "Ours; the paper is silent.";
         /// Which cluster leaves while none is old: the oldest, the largest, or the largest of the oldest.
         bpac_fallback: Fallback = "lru", "", "Ours; the paper is silent.";
         /// Which share of the clusters, rounded up, `largest_tail` looks at.
@@ -68,6 +88,6 @@ parameters! {
         /// What leaves while there is no cluster: the hot page used longest ago, or all hot pages of its block.
         bpac_plist_victim: HotVictim = "page", "", "Ours; the paper is silent.";
         /// Whether the hot pages of a block leave with its cluster.
-        evict_hot_with_cluster: bool = "true", "", "The reading under which most of the paper's claims hold (experiments/bpac); it is silent.";
+        evict_hot_with_cluster: bool = "false", "", "BPAC (MSST 2010), abstract: hot pages are held separately from clusters.";
     }
 }

@@ -9,12 +9,11 @@ use destage_base::parameter::{Value, Values};
 use super::*;
 use crate::view::NoDevice;
 
-/// Writes `stream` into eight pages and clusters of four, where hot pages stay; the PIRD and the BIRD samples.
+/// Writes `stream` into eight pages and clusters of four, which all grow old; the PIRD and the BIRD samples.
 fn samples(stream: &[u64], scope: &str, threshold: f64) -> (Vec<u64>, Vec<u64>) {
     let mut values = Values::defaults(ROW.parameters);
     values.set("bird_scope", Value::Text(scope.to_owned()));
-    values.set("evict_hot_with_cluster", Value::Flag(false));
-    values.set("bird_update", Value::Text("unique".to_owned()));
+    values.set("bpac_ages", Value::Text("all".to_owned()));
     values.set("pird_thd", Value::Number(threshold));
     values.set("bird_thd", Value::Number(threshold));
     let mut bpac = Bpac::new(&SchemeConfig {

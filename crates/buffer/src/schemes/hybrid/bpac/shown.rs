@@ -21,10 +21,11 @@ impl Bpac {
         list.row(self.hot.iter());
 
         let last = |cluster: &ClusterId| self.clusters.data(*cluster).last;
-        let is_old = |cluster: &ClusterId| self.clusters.data(*cluster).is_old;
-        let (mut old, mut young): (Vec<_>, Vec<_>) = self.clusters.ids().partition(is_old);
-        young.sort_by_key(|cluster| Reverse(last(cluster)));
-        old.sort_by_key(|cluster| {
+        let is_dependent = |cluster: &ClusterId| self.clusters.data(*cluster).is_dependent;
+        let (mut dependent, mut independent): (Vec<_>, Vec<_>) =
+            self.clusters.ids().partition(is_dependent);
+        independent.sort_by_key(|cluster| Reverse(last(cluster)));
+        dependent.sort_by_key(|cluster| {
             let size = match self.leaves_first(*cluster) {
                 true => self.full,
                 false => self.clusters.pages(*cluster),
@@ -36,13 +37,13 @@ impl Bpac {
                 "B-list: size-independent",
                 "latest use",
                 "grows old next",
-                young,
+                independent,
             ),
             (
                 "B-list: size-dependent",
                 "smallest",
                 "largest leaves next",
-                old,
+                dependent,
             ),
         ] {
             let list = shown.list(name, first, end);

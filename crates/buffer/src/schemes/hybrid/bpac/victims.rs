@@ -1,6 +1,6 @@
 //! Who leaves: four rules in turn, and what goes along.
 
-use super::{Bpac, COOLED, Fallback, Reason, WRITTEN};
+use super::{Bpac, COOLED, Fallback, OLD, Reason, WRITTEN};
 use crate::clusters::{ClusterId, Lbn};
 use crate::destage::Grouping;
 use crate::scheme::{Entry, Victim};
@@ -28,11 +28,11 @@ impl Bpac {
 
     /// The victim where the size-dependent region is empty.
     fn fallback(&mut self) -> Option<ClusterId> {
-        match self.fallback {
+        match self.rules.fallback {
             Fallback::Lru => self.oldest_first().next(),
             Fallback::Largest => self.young_by_size.as_mut()?.highest().map(|found| found.0),
             Fallback::LargestTail => {
-                let exact = self.tail * self.clusters.count() as f64;
+                let exact = self.rules.tail * self.clusters.count() as f64;
                 let whole = exact as usize;
                 let count = whole + usize::from(exact > whole as f64);
                 let pages = |id: &ClusterId| self.clusters.pages(*id);
@@ -48,10 +48,15 @@ impl Bpac {
         }
     }
 
-    /// The clusters outside the size-dependent region, oldest first.
+    /// All clusters, oldest first. It is asked while the size-dependent region is empty, so that those that are old wait for their completion.
     fn oldest_first(&self) -> impl Iterator<Item = ClusterId> + '_ {
-        let mut written = self.queues.iter_back(WRITTEN).peekable();
-        let mut cooled = self.queues.iter_back(COOLED).peekable();
+        self.aged_alike(OLD).chain(self.aged_alike(0))
+    }
+
+    /// The clusters that are old, or those that are not, oldest first.
+    fn aged_alike(&self, age: u32) -> impl Iterator<Item = ClusterId> + '_ {
+        let mut written = self.queues.iter_back(WRITTEN + age).peekable();
+        let mut cooled = self.queues.iter_back(COOLED + age).peekable();
         let last = |id: &ClusterId| self.clusters.data(*id).last;
         core::iter::from_fn(move || match (written.peek(), cooled.peek()) {
             (Some(one), Some(other)) if last(other) < last(one) => cooled.next(),
@@ -62,18 +67,18 @@ impl Bpac {
 
     pub(super) fn take(&mut self, cluster: ClusterId, victim: &mut Victim) {
         let block = self.clusters.block(cluster);
-        let was_old = self.clusters.data(cluster).is_old;
-        self.forget(cluster, was_old);
+        let was_dependent = self.clusters.data(cluster).is_dependent;
+        self.forget(cluster, was_dependent);
         self.clusters.take(cluster, &mut victim.entries);
         victim.grouping = Grouping::Cluster;
-        if self.hot_leaves_with_cluster {
+        if self.rules.hot_leaves_with_cluster {
             self.take_hot_block(block, victim);
             victim.entries.sort_unstable_by_key(|entry| entry.page);
         }
     }
 
     fn take_hot(&mut self, page: Entry, victim: &mut Victim) {
-        if self.hot_leaves_by_block {
+        if self.rules.hot_leaves_by_block {
             let (block, _) = self.clusters.split(page.page);
             self.take_hot_block(block, victim);
             victim.grouping = Grouping::Cluster;
