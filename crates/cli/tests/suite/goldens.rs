@@ -69,7 +69,7 @@ const EXPECTED: [(&str, &str, &str); 12] = [
         "0 1 2 3,4 5,8 13,12 9,16 21 2,24 1 6 3 | 28 17,0,20,32",
     ),
     (
-        "bpac:bird_scope=resident,evict_hot_with_cluster=false,bird_update=unique,bpac_cover=0.9",
+        "bpac",
         "12,16,0 1,8 9 | 17,2,4 5 6,10,13 14",
         "0 1 2 3,4 5,12 13,16,8 9,0 1 2 3 | 21,24,28,6,32,17,20",
     ),
