@@ -35,7 +35,7 @@ pub struct Fit {
 /// profile `disksim-ssd` in the size of the input.
 #[derive(Clone, Debug)]
 pub struct Residual {
-    /// The scheme, and its buffer as it was given.
+    /// The name of the scheme; [`SCHEMES`] has its parameters.
     pub scheme: String,
     /// Its size in bytes; none of `nocache`.
     pub size_bytes: Option<u64>,
@@ -166,7 +166,7 @@ pub fn residuals(
             metric((runs.0.iter().find(same), runs.1.iter().find(same)), name)
         };
         Residual {
-            scheme: row.buffer.clone(),
+            scheme: row.buffer.split(':').next().unwrap_or_default().to_owned(),
             size_bytes: row.capacity(),
             evictions: of(&counts, "buffer.evictions"),
             destaged_pages: of(&counts, "buffer.destaged_pages"),
