@@ -390,7 +390,18 @@ fn labelled(run: Value) -> Row {
 /// The papers' experiments.
 fn reproduction(fields: &mut Map<String, Value>) -> Content {
     let content = Content::new("reproduce", "The papers, reproduced").concluded(fields);
-    content.with(fields, &["scale", "verdicts", "thresholds", "claims", "papers", "readings", "figures"])
+    content.with(
+        fields,
+        &[
+            "scale",
+            "verdicts",
+            "thresholds",
+            "claims",
+            "papers",
+            "readings",
+            "figures",
+        ],
+    )
 }
 
 /// What a trace is like.
