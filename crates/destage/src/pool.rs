@@ -82,7 +82,7 @@ struct Feed<'a> {
     /// Its input, and the first of its combinations.
     input: usize,
     offset: usize,
-    /// Nobody has it while a worker decodes, or once it has ended.
+    /// Absent while a worker decodes from it, and once it has ended.
     source: Option<Source<'a>>,
     batches: VecDeque<Batch>,
     /// Batches that every run has seen: their memory is used again.
@@ -269,7 +269,7 @@ impl<'a> Pool<'a> {
                     Gone::Ended(outcome) => Phase::Done(outcome),
                 };
                 let seen = batches.len();
-                // Before the feed looks which batches nobody needs.
+                // The feed looks next which batches every run has seen, and this worker's copies would count.
                 drop(batches);
                 self.put_back(feed, run, seen, phase)?;
             }
@@ -348,7 +348,7 @@ impl<'a> Pool<'a> {
         if !requests.is_empty() && of.is_wanted() {
             of.batches.push_back(Arc::new(requests));
         }
-        // Where every run has failed, nobody reads on.
+        // Where every run has failed, the rest of the input is not read.
         if has_ended || of.have_all_failed() {
             of.close(self.facts(feed, &source)?);
         } else {
@@ -568,7 +568,7 @@ impl Feed<'_> {
     }
 }
 
-/// Stops the other workers if this one panics: nobody would give back what it has.
+/// Stops the other workers if this one panics: they would wait for ever for the run that it has.
 struct Alarm<'p, 'a>(&'p Pool<'a>);
 
 impl Drop for Alarm<'_, '_> {

@@ -1,5 +1,5 @@
 //! The curves that a fleet needs: one for each volume and scheme, and one for each scheme over all requests. Each is kept
-//! under its key once it is known, whoever made it, and parts of them are made anywhere.
+//! under its key once it is known, and parts of the work may be done on any machine.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub struct PreparedFleet {
     page_bytes: u64,
     own: Settings,
     shared: Settings,
-    /// Those over all requests first, then those of volumes with many requests.
+    /// Curves over all requests come first, then those of volumes with many requests.
     units: Vec<Unit>,
 }
 

@@ -5,7 +5,7 @@
 //! | `folder` | what a folder of volumes holds |
 //! | `partition` | such a folder being made |
 //! | `curves` | the curves that a fleet needs, each kept once it is known, and made in parts |
-//! | `split` | the best sizes for so many bytes in all |
+//! | `split` | the best sizes of volumes for a number of bytes in all |
 //! | `report` | sums over volumes, as values and JSON |
 //!
 //! docs/FLEETS.md says what is measured and how large fleets may be.

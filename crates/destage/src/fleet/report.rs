@@ -55,7 +55,7 @@ pub struct FleetCurve {
     pub points: Vec<FleetPoint>,
 }
 
-/// So many bytes in all.
+/// The ways to give one number of bytes to all volumes.
 #[derive(Clone, Debug)]
 pub struct FleetPoint {
     /// What each volume has if all have the same.
@@ -64,7 +64,7 @@ pub struct FleetPoint {
     pub bytes: u64,
     /// Counts of all volumes where each has a buffer of its own of [`Self::each_bytes`].
     pub own: Metrics,
-    /// Those of one buffer for all.
+    /// Metrics of one buffer for all volumes.
     pub shared: Metrics,
     /// Those where each has a buffer of its own, and bytes are where they absorb most writes.
     pub split: Metrics,

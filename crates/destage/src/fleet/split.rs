@@ -1,4 +1,4 @@
-//! The best sizes for so many bytes in all: those whose next step absorbs most writes for its bytes.
+//! The best sizes of volumes for a number of bytes in all: bytes go where the next step absorbs most writes for them.
 //!
 //! The curve of a volume need not be concave. Steps along its upper hull are, so the best step of all volumes is always the
 //! next one of its volume, and steps are taken in one order whatever the total. What is left when a step does not fit goes to

@@ -155,7 +155,7 @@ impl Study {
         Ok(all)
     }
 
-    /// Those of one input in one grid.
+    /// Adds the runs of one input in one grid to `all`.
     fn cells_of(
         &self,
         grid: &GridEntry,

@@ -25,7 +25,7 @@ use crate::trace_metrics::metrics_and_facts;
 /// that little is lost when the work is stopped.
 const TOGETHER: usize = 8;
 
-/// The results of each of `studies`: those that `store` has, and those of runs that are made now and kept.
+/// The results of each of `studies`: `store` has some, and the runs of the others are made now and kept.
 ///
 /// # Errors
 /// What is wrong with an input or the store, or that `effort.progress` asked to stop. A run that fails is a row with an error.
@@ -79,7 +79,7 @@ pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize)
     Ok((kept + missing, missing))
 }
 
-/// Those of `keys` that are not in `store`, each once; `kept` gets those that are there.
+/// The positions of the `keys` whose results are not in `store`, each key once; `kept` gets the results that are there.
 fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Value)) -> Vec<usize> {
     let mut asked = BTreeSet::new();
     let different = keys.iter().enumerate();
@@ -95,7 +95,7 @@ fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Val
         .collect()
 }
 
-/// Makes and keeps those runs of `study` that `to_do` numbers; `keys` are those of all.
+/// Makes and keeps the runs of `study` whose positions are in `to_do`; `keys` has the key of every run.
 ///
 /// # Errors
 /// As of [`complete`].

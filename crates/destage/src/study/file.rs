@@ -48,11 +48,11 @@ pub(crate) struct InputEntry {
     pub(crate) differs: Option<String>,
     /// The trace's format, if that has to be said.
     pub(crate) format: Option<String>,
-    /// Only so many requests.
+    /// The number of requests that are read; default: all.
     pub(crate) limit: Option<u64>,
-    /// Only so many at the reduced scale.
+    /// The same at the reduced scale.
     pub(crate) reduced_limit: Option<u64>,
-    /// Leave out the first so many.
+    /// The number of requests that are left out first.
     #[serde(default)]
     pub(crate) skip: u64,
     /// Drop reads.

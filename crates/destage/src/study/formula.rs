@@ -11,7 +11,7 @@
 //! * `near(a, b, percent)`: whether two numbers, or all of two lists, differ by at most so much of `b`.
 //! * `ascending(list)`, `descending(list)`: whether each is more, or less, than the one before.
 //! * `spearman(list, list)`: the rank correlation.
-//! * `best_range(values, costs, times)`: the least and the largest of the values whose cost is at most so many times the lowest.
+//! * `best_range(values, costs, times)`: the least and the largest of the values whose cost is at most `times` the lowest cost.
 //! * `beyond(x, range)`: by how much a number lies above the second of two, or, negative, below the first; 0 between them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,7 +180,7 @@ fn named(name: &str) -> Result<(), minijinja::Error> {
         .map_err(|error| wrong(error.to_string()))
 }
 
-/// The run with `labels`. Of runs that differ in nothing but what nobody named, only one is expected.
+/// The run with `labels`. Where several runs have them, they differ in a label that the formula has to name, too.
 fn find<'a>(
     rows: &'a Rows,
     labels: &BTreeMap<String, String>,

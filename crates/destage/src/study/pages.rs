@@ -6,7 +6,7 @@ use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
 /// The requests of `text`, on pages of `page_bytes`: a number is a write of that page, `4-7` one of several pages, with
-/// `r` before it a read, with `t` a trim; `flush` is a flush, and `+250` a pause of so many milliseconds. Requests without a
+/// `r` before it a read, with `t` a trim; `flush` is a flush, and `+250` a pause of 250 milliseconds. Requests without a
 /// pause between them arrive at the same time.
 ///
 /// # Errors

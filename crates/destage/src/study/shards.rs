@@ -20,7 +20,7 @@ use crate::compare::Effort;
 use crate::error::Error;
 use crate::manifest::Manifest;
 
-/// One part of so many equal ones.
+/// One of several equal parts of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     /// Which, from 1 on.
@@ -53,9 +53,9 @@ impl Shard {
 pub struct Share {
     /// Different runs of the study.
     pub runs: usize,
-    /// Those of the worker's part.
+    /// Runs of the worker's part.
     pub own: usize,
-    /// Those of its part that it made now; the others were there.
+    /// Runs of its part that it made; the results of the others were there.
     pub made: usize,
 }
 

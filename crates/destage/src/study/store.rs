@@ -118,7 +118,7 @@ impl Store {
         })
     }
 
-    /// Results that somebody else keeps in `folder`.
+    /// Results that another command keeps in `folder`.
     ///
     /// # Errors
     /// If there are none.

@@ -34,7 +34,7 @@ pub(crate) struct Found {
 }
 
 impl Traces {
-    /// Those of the text of a `traces.toml`; none of them is found yet.
+    /// The traces that the text of a `traces.toml` names; none of them is found yet.
     ///
     /// # Errors
     /// If the text is no such file.
@@ -46,7 +46,7 @@ impl Traces {
         })
     }
 
-    /// Those of the file at `path`; none if there is no such file.
+    /// The traces that the file at `path` names; none if there is no such file.
     ///
     /// # Errors
     /// If it cannot be read, or is no such file.
@@ -166,7 +166,7 @@ mod tests {
             assert!(refusal.contains(part), "{refusal}");
         }
         assert!(traces.find("one").is_none());
-        // What nobody has a digest of is what the user says it is.
+        // Where no digest is known, the file is the trace that the user says it is.
         traces
             .add_pair(&format!("other={}", wrong.display()))
             .unwrap();

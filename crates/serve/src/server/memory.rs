@@ -32,7 +32,7 @@ const PART: u64 = 4;
 const PAGE: usize = 512;
 /// How long a connection waits for memory before others are closed, and how long these have held it then.
 const STARVED: Duration = Duration::from_secs(2);
-/// How often it is looked for those while somebody waits.
+/// How often connections are looked for that have held memory so long, while another waits.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A connection that waits for `wanted` bytes more.
@@ -77,7 +77,7 @@ impl Queue {
         (to == 0) != (place == Some(0))
     }
 
-    /// Since when somebody has waited. One after the other may be the first for a moment, and all of them wait meanwhile.
+    /// When the connection that has waited longest began to wait. Each may be the first for a moment, and all of them wait meanwhile.
     fn since(&self) -> Option<Instant> {
         self.waiting.iter().map(|each| each.since).min()
     }

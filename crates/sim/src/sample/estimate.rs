@@ -369,7 +369,7 @@ impl Sampled<'_> {
         Spread { value, ..spread }.with(&[of_holding, of_others])
     }
 
-    /// The counts of samples whose buffers hold everything, and those of the others, if there are some of both.
+    /// The counts of samples whose buffers hold everything, and the counts of the other samples, if there are samples of both kinds.
     fn on_both_sides(&self, counts: &[f64]) -> Option<[Vec<f64>; 2]> {
         let evictions = |metrics: &Metrics| metrics.get(rows::BUFFER_EVICTIONS.name);
         let holds = |metrics: &Metrics| evictions(metrics) == Some(Number::Integer(0));
