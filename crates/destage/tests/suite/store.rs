@@ -147,9 +147,11 @@ fn an_edited_result_is_computed_again() {
 #[test]
 fn a_fitted_workload_is_what_its_file_holds() {
     let folder = tempfile::tempdir().unwrap();
-    let fitted = |seed: u64| {
+    // As many requests and as many writes, which are its parameters, at other places.
+    let fitted = |spread: u64| {
         let mut fitter = destage::workload::fitted::Fitter::default();
-        for request in crate::common::mixture(seed, 2_000) {
+        for mut request in crate::common::mixture(1, 2_000) {
+            request.sector *= spread;
             fitter.add(&request);
         }
         fitter.finish().unwrap().text("A test.")
