@@ -13,6 +13,7 @@ mod cache;
 mod channels;
 mod curves;
 mod cuts;
+mod direct;
 mod dispatch;
 mod engine;
 mod fitted;

@@ -1,10 +1,10 @@
 //! What is wrong in other simulators: the cases of docs/MODEL_LIMITS.md, with their rules and with ours.
 
+use crate::direct::{DirectConfig, Pins, run};
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
 use destage_flash::media::{Cells, PlaneGaps, Tiers};
-use destage_sim::direct::{DirectConfig, Pins, run};
 use destage_sim::engine::Replay;
 use destage_tests::page_requests;
 use destage_trace::{Operation, Request};
@@ -115,6 +115,6 @@ fn requests_that_are_not_for_flash_are_refused() {
     config.flash.channels = 0;
     let error = run(&config, &[]).expect_err("no channel").to_string();
     assert_eq!(error, "channels: 0; expected at least 1");
-    let wrong = "CWDD".parse::<destage_sim::direct::place::Order>();
+    let wrong = "CWDD".parse::<crate::direct::place::Order>();
     assert!(wrong.is_err_and(|text| text.contains("C, W, D and P")));
 }

@@ -8,7 +8,6 @@
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`queues`], [`events`]; [`wire`] is the link to it |
 //! | [`op_count`] | the run without a clock |
-//! | [`direct`] | requests straight on flash whose commands are dispatched |
 //! | [`explain`] | where the time of a run goes |
 //! | [`curve`] | every size of a page-level LRU buffer in one pass |
 //! | [`sample`] | large buffers measured on samples of their blocks |
@@ -27,7 +26,6 @@ mod bytes;
 pub mod capacity;
 mod config;
 pub mod curve;
-pub mod direct;
 mod dispatch;
 pub mod engine;
 pub mod error;

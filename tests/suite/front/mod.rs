@@ -3,12 +3,12 @@
 mod explained;
 mod reference;
 
+use crate::direct::{DirectConfig, Pins, run};
 use destage_base::Random;
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
 use destage_flash::media::{Cells, PlaneGaps, Tiers};
-use destage_sim::direct::{DirectConfig, Pins, run};
 use destage_sim::engine::Replay;
 use destage_sim::metrics::Metrics;
 use destage_sim::wire::Wire;

@@ -7,6 +7,7 @@ mod runs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::direct::DirectConfig;
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::Kind;
@@ -14,7 +15,6 @@ use destage_flash::media::dispatch::{Order, Together};
 use destage_flash::media::{
     BusTimes, Cells, Command, Copyback, Gate, Media, MediaConfig, PlaneGaps, Suspend, Target, Tiers,
 };
-use destage_sim::direct::DirectConfig;
 use destage_sim::wire::Wire;
 #[cfg(test)]
 use destage_tests::outside;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::direct::{DirectConfig, Pins, run};
 use destage_base::Random;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
 use destage_flash::media::{Cells, PlaneGaps, Tiers};
-use destage_sim::direct::{DirectConfig, Pins, run};
 use destage_sim::engine::Replay;
 use destage_sim::wire::Wire;
 use destage_trace::{Operation, Request};

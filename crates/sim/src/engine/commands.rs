@@ -511,7 +511,7 @@ impl Commands {
 
 /// The type of page `page` of a block whose cells hold pages of `types` types: that of three, which begin with pages of
 /// the first and the second type, is the one which MQSim and FEMU have.
-pub(crate) fn page_type(page: u32, types: u32) -> u32 {
+pub(super) fn page_type(page: u32, types: u32) -> u32 {
     match (types, page) {
         (3, 0..=5) => 0,
         (3, 6..=7) => 1,

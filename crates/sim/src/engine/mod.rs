@@ -31,7 +31,6 @@ use destage_trace::{Operation, Request};
 
 use self::commands::Commands;
 pub use self::commands::OneByOne;
-pub(crate) use self::commands::page_type;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION, Packed};

@@ -1,26 +1,26 @@
 //! Requests straight on flash whose commands are dispatched: no buffer, no map, no garbage.
 //!
-//! What MQSim's flash does on an empty drive with its cache off (docs/SPEC.md, "Straight to flash"): [`place`] says where
-//! pages lie, [`host`] when requests are taken in, [`pcie`] what the link between takes,
-//! [`destage_flash::media::dispatch`] what flash makes of them.
+//! This is MQSim's drive when it is empty and its cache is off (docs/SPEC.md, "Straight to flash"). [`place`] says where
+//! pages lie, [`host`] when requests are taken in, and [`pcie`] what the link between host and device takes. What flash
+//! makes of the commands is the simulator's: [`destage_flash::media::dispatch`].
 
-pub mod host;
-pub mod pcie;
+mod events;
+mod host;
+mod pcie;
 pub mod place;
 
 use destage_base::Ticks;
 use destage_flash::Kind;
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
+use destage_sim::engine::Replay;
+use destage_sim::wire::Wire;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{self as trace, Request};
 
+use self::events::EventList;
 use self::host::{AtOnce, Host};
 use self::pcie::{Direction, Link};
 use self::place::{Order, Places};
-use crate::engine::{Replay, page_type};
-use crate::error::SimError;
-use crate::events::{Clock as Sums, EventList};
-use crate::wire::Wire;
 
 /// The data pins of a channel.
 #[derive(Clone, Copy, Debug)]
@@ -148,14 +148,14 @@ impl Clock for Side {
 ///
 /// # Errors
 /// Counts of 0, and requests that are neither reads nor writes or have no sectors.
-pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, SimError> {
+pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, String> {
     check(config, requests)?;
     let host = match config.link {
         None => Host::AtOnce(AtOnce::new(config, requests)),
         Some(wire) => Host::Linked(Link::new(wire, config, requests)),
     };
     let mut side = Side {
-        events: EventList::new(Sums::Exact),
+        events: EventList::default(),
         host,
         left: vec![0; requests.len()],
         completions: vec![0; requests.len()],
@@ -255,7 +255,7 @@ fn accept(
     media.dispatch(side);
 }
 
-fn check(config: &DirectConfig, requests: &[Request]) -> Result<(), SimError> {
+fn check(config: &DirectConfig, requests: &[Request]) -> Result<(), String> {
     let flash = &config.flash;
     for (name, count) in [
         ("channels", flash.channels),
@@ -268,7 +268,7 @@ fn check(config: &DirectConfig, requests: &[Request]) -> Result<(), SimError> {
         ("queue depth", config.queue_depth),
     ] {
         if count == 0 {
-            return Err(SimError::Config(format!("{name}: 0; expected at least 1")));
+            return Err(format!("{name}: 0; expected at least 1"));
         }
     }
     let moves = |request: &&Request| {
@@ -279,12 +279,25 @@ fn check(config: &DirectConfig, requests: &[Request]) -> Result<(), SimError> {
         }
     };
     if let Some(request) = requests.iter().find(moves) {
-        return Err(SimError::Config(format!(
+        return Err(format!(
             "line {}: {} of {} sectors; expected reads and writes of at least one",
             request.line,
             request.operation.name(),
             request.sectors
-        )));
+        ));
     }
     Ok(())
+}
+
+/// The type of page `page` of a block whose cells hold pages of `types` types, as MQSim has it: three types come in pairs
+/// behind six pages of the first type and two of the second.
+fn page_type(page: u32, types: u32) -> u32 {
+    if types != 3 {
+        return page % types;
+    }
+    match page {
+        0..=5 => 0,
+        6..=7 => 1,
+        _ => (page - 8) / 2 % 3,
+    }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
+use destage_sim::engine::Replay;
+use destage_sim::wire::{COMPLETION, Carried, DOORBELL, ENTRY, Wire};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
+use super::events::EventList;
 use super::{DirectConfig, Event};
-use crate::engine::Replay;
-use crate::events::EventList;
-use crate::wire::{COMPLETION, Carried, DOORBELL, ENTRY, Wire};
 
 /// Requests in the device at a time where requests arrive by their times.
 const OPEN_DEPTH: u32 = 512;

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
+use destage_sim::engine::Replay;
 use destage_trace::{Operation, Request};
 
 use super::DirectConfig;
 use super::pcie::Link;
-use crate::engine::Replay;
 
 /// The host, and what lies between.
 pub(super) enum Host {
