@@ -106,7 +106,7 @@ fmt: ## format everything
 	$(CARGO) fmt --all
 
 no-std: ## build the core without std: fails if anything below pulls it in
-	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
+	cd tests/no_std && $(CARGO) build --quiet --target-dir ../../$(TARGET)/no-std
 
 .PHONY: oracle
 oracle: setup ## reference results of other simulators' flash, FEMU's operation by operation and MQSim's run by run; ROWS=FILE is another file of the columns of either
@@ -190,7 +190,7 @@ $(VENV)/installed: python/requirements.txt
 	@touch $@
 
 python-test: python ## the tests of the Python package
-	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses auto --dist loadfile
+	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses auto --dist worksteal
 
 .PHONY: report-test
 report-test: python ## the tests of the report alone, in headless Chromium; leaves pictures of its pages in target/report
