@@ -92,8 +92,8 @@ pub(crate) struct DriveCheckArguments {
     #[arg(value_name = "PROFILE")]
     pub(crate) profile: String,
     /// Measurements as CSV, known by their columns: latency over load, write amplification over what is written, queue depth,
-    /// saturated rates; see docs/DRIVES.md
-    #[arg(long, value_name = "FILE.csv")]
+    /// saturated rates; or a result of fio as .json; see docs/DRIVES.md
+    #[arg(long, value_name = "FILE")]
     pub(crate) against: PathBuf,
     /// The drive that is wanted of several in the file: its name, or a part of it that no other has
     #[arg(long, value_name = "NAME")]

@@ -270,3 +270,61 @@ fn people_get_a_summary_and_files_all_rows() {
         "{rows}"
     );
 }
+
+#[test]
+fn a_result_of_fio_is_a_row_for_each_job() {
+    let place = place();
+    let job = |rw: &str, side: &str, depth: u32| {
+        format!(
+            r#"{{"jobname": "j", "job options": {{"rw": "{rw}", "iodepth": "{depth}"}}, "{side}": {{"iops": 25000.0, "clat_ns": {{"percentile": {{"50.000000": 40000, "99.000000": 40000}}}}}}}}"#
+        )
+    };
+    let document = |jobs: &[String]| {
+        format!(
+            r#"{{"fio version": "fio-3.33", "global options": {{"bs": "4k"}}, "jobs": [{}]}}"#,
+            jobs.join(", ")
+        )
+    };
+    place.write(
+        "disk.json",
+        document(&[job("randread", "read", 1), job("randread", "read", 8)]),
+    );
+    let common = [
+        "drive",
+        "check",
+        "one-die.toml",
+        "--requests",
+        "3000",
+        "--json",
+        "--against",
+    ];
+    let found = json(&place.succeed(&[&common[..], &["disk.json"]].concat()));
+    assert_eq!(found["drive"], "disk");
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 6);
+    // One read after the other takes its 40 us; of eight at a time each waits for seven others.
+    let modelled: Vec<_> = rows
+        .iter()
+        .map(|row| row["modelled"].as_f64().unwrap())
+        .collect();
+    for (value, expected) in modelled
+        .iter()
+        .zip([25_000.0, 40.0, 40.0, 25_000.0, 320.0, 320.0])
+    {
+        assert!((value / expected - 1.0).abs() < 1e-3, "{modelled:?}");
+    }
+    place.write("odd.json", document(&[job("trim", "trim", 1)]));
+    place.write("none.json", "{}");
+    for (file, texts) in [
+        ("odd.json", ["job 1", "trim"]),
+        ("none.json", ["none.json", "jobs"]),
+    ] {
+        let outcome = place.run(&[&common[..], &[file]].concat());
+        assert_eq!(outcome.status, 2);
+        assert!(
+            texts.iter().all(|text| outcome.errors.contains(text)),
+            "{}",
+            outcome.errors
+        );
+    }
+}

@@ -170,6 +170,14 @@ pub fn check(
     })
 }
 
+/// Phases of writes to one drive that was empty before the first.
+struct Chain {
+    /// What the host uses.
+    used_gib: f64,
+    /// Each with the places of its rows.
+    phases: Vec<(Phase, Vec<usize>)>,
+}
+
 struct Work<'a> {
     measurements: &'a Measurements,
     plan: &'a CheckPlan,
@@ -307,7 +315,7 @@ impl Work<'_> {
 
     fn fill(&mut self) -> Result<(), Error> {
         let measurements = self.measurements;
-        let mut chains: Vec<(f64, Vec<(Phase, Vec<usize>)>)> = Vec::new();
+        let mut chains: Vec<Chain> = Vec::new();
         let mut before: Option<(String, String)> = None;
         for group in self.groups(&["run", "used_gib", "started"]) {
             let row = &measurements.rows[group[0]];
@@ -338,10 +346,13 @@ impl Work<'_> {
             };
             let is_fill = matches!(pattern, Pattern::Sequential | Pattern::Shuffled);
             match (chains.last_mut(), before.take()) {
-                (Some((_, phases)), Some(of)) if of == key && !is_fill => {
-                    phases.push((phase, group))
+                (Some(chain), Some(of)) if of == key && !is_fill => {
+                    chain.phases.push((phase, group));
                 }
-                _ => chains.push((used, vec![(phase, group)])),
+                _ => chains.push(Chain {
+                    used_gib: used,
+                    phases: vec![(phase, group)],
+                }),
             }
             before = is_fill.then_some(key);
         }
@@ -351,16 +362,20 @@ impl Work<'_> {
             &tasks,
             |_| 1,
             self.effort,
-            |(place, (used, phases)), effort| {
-                let drive = Scaled::new(&self.plan.settings, self.plan.scale, Some(*used * GIB))?;
-                let phases: Vec<_> = phases.iter().map(|(phase, _)| *phase).collect();
+            |(place, chain), effort| {
+                let drive = Scaled::new(
+                    &self.plan.settings,
+                    self.plan.scale,
+                    Some(chain.used_gib * GIB),
+                )?;
+                let phases: Vec<_> = chain.phases.iter().map(|(phase, _)| *phase).collect();
                 let course = Course::new(&drive, &phases, FILL_DEPTH, effort.progress)?;
                 found.put(*place, course);
                 Ok(())
             },
         )?;
-        for ((_, phases), course) in chains.iter().zip(found.into_vec()) {
-            for (number, (_, group)) in phases.iter().enumerate() {
+        for (chain, course) in chains.iter().zip(found.into_vec()) {
+            for (number, (_, group)) in chain.phases.iter().enumerate() {
                 let mut from = 0.0;
                 for &place in group {
                     let to = measurements.number(&measurements.rows[place], "drive_writes")?;
@@ -473,8 +488,18 @@ impl Work<'_> {
             ("wseqiops", load(100.0, block, true)),
             ("wrandiops", load(100.0, block, false)),
         ];
-        let bench = self.bench(1)?;
-        let steady = self.steady(&bench, &loads.map(|(_, load)| load))?;
+        // In order, no block has to be collected that still holds something; at random, blocks do.
+        let (in_order, at_random) = (self.bench(0)?, self.bench(3)?);
+        let is_random_write = |load: &Load| load.write_percent > 0.0 && !load.sequential;
+        let loads_of = |random: bool| {
+            let loads = loads.iter().map(|(_, load)| *load);
+            let some: Vec<_> = loads
+                .filter(|load| is_random_write(load) == random)
+                .collect();
+            some
+        };
+        let mut steady = self.steady(&in_order, &loads_of(false))?;
+        steady.extend(self.steady(&at_random, &loads_of(true))?);
         for (place, row) in self.measurements.rows.iter().enumerate() {
             for ((what, load), steady) in loads.iter().zip(&steady) {
                 let value = self.measurements.positive(row, what)?;

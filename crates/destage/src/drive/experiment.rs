@@ -180,11 +180,11 @@ impl Bench {
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
         let mut settings = drive.settings.clone();
-        set(
-            &mut settings,
-            "sim.precondition",
-            &format!("random_fill:{passes}"),
-        );
+        let fill = match passes {
+            0 => "sequential_fill".to_owned(),
+            passes => format!("random_fill:{passes}"),
+        };
+        set(&mut settings, "sim.precondition", &fill);
         let unwritable = |error: std::io::Error| {
             Error::Input(format!("the state of the drive cannot be kept: {error}"))
         };

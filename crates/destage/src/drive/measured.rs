@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::fio;
 use crate::error::Error;
 
 /// Which experiment a file of measurements tells of. Each has columns of its own.
@@ -112,7 +113,8 @@ pub struct Measurements {
 }
 
 impl Measurements {
-    /// Reads the CSV file at `path`. Of several drives in it, `drive` names the one that is wanted: the whole text of the column
+    /// Reads the file at `path`: CSV, or JSON as fio writes it with `--output-format=json`, each job of which is a row of
+    /// [`Shape::Depth`] of the drive that the file's name says. Of several drives in it, `drive` names the one that is wanted: the whole text of the column
     /// `drive`, or a part that only one of them has.
     ///
     /// # Errors
@@ -121,6 +123,20 @@ impl Measurements {
     pub fn read(path: &Path, drive: Option<&str>) -> Result<Self, Error> {
         let file = path.display().to_string();
         let wrong = |what: String| Error::Input(format!("{file}: {what}"));
+        if path.extension().is_some_and(|ending| ending == "json") {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let (columns, rows) = fio::rows(&text, &name).map_err(wrong)?;
+            let mut measurements = Self {
+                file,
+                shape: Shape::Depth,
+                columns,
+                rows,
+            };
+            measurements.keep_drive(drive)?;
+            return Ok(measurements);
+        }
         let mut reader = ::csv::ReaderBuilder::new()
             .trim(::csv::Trim::All)
             .from_path(path)

@@ -6,6 +6,7 @@
 
 mod check;
 mod experiment;
+mod fio;
 mod measured;
 mod scaled;
 
