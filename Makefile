@@ -225,6 +225,10 @@ reproduce: build ## every claim of the papers with its verdict: the READMEs of e
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
 	sh experiments/publish.sh $(TARGET)/reproduce
 
+.PHONY: verdicts
+verdicts: setup ## after `make reproduce`: each published number changed and each scheme of the papers broken, and what becomes of the verdicts
+	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) $(CARGO) test --release --locked -p destage -- every_published_number a_broken_scheme --nocapture
+
 fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding joins the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --bin nbd -- fuzz/corpus-nbd $(FUZZ_SECONDS)
