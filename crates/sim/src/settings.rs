@@ -525,13 +525,13 @@ fn unknown(key: &str, rows: &Rows) -> String {
     )
 }
 
-/// `; did you mean "x"?` for the nearest of `names`, if one is near; of equally near ones the first.
+/// ` (did you mean "x"?)` for the nearest of `names`, if one is near; of equally near ones the first.
 pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
-        .map(|(_, candidate)| format!("; did you mean {candidate:?}?"))
+        .map(|(_, candidate)| format!(" (did you mean {candidate:?}?)"))
         .unwrap_or_default()
 }
 
