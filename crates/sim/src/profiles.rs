@@ -13,7 +13,7 @@ macro_rules! profile {
     ($name:literal) => {
         Profile {
             name: $name,
-            text: include_str!(concat!("../../../profiles/", $name, ".toml")),
+            text: include_str!(concat!("../profiles/", $name, ".toml")),
         }
     };
 }
