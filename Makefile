@@ -210,6 +210,10 @@ python-test: python ## the tests of the Python package
 report-test: python ## the tests of the report alone, in headless Chromium; leaves pictures of its pages in target/report
 	$(VENV)/bin/python -m pytest --quiet -rs python/tests/test_report.py
 
+.PHONY: pictures
+pictures: build ## the pictures of README and the site, of pages that are made now: docs/pictures
+	docs/pictures.sh $(DESTAGE)
+
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/destage-benches $(DESTAGE)
