@@ -35,6 +35,7 @@ from destage._registries import (
 from destage._results import Answers, Curves, DestageWarning, Fleet, Reproduction, Result, Results, Run, Series, TraceInfo
 from destage._scheme import Scheme
 from destage._work import compare, curve, explain, fleet, info, reproduce, set_memory_limit, simulate, size, study
+from destage import drive
 
 __all__ = [
     "Access",
@@ -64,6 +65,7 @@ __all__ = [
     "buffers",
     "compare",
     "curve",
+    "drive",
     "experiments",
     "explain",
     "fleet",

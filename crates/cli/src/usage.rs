@@ -8,12 +8,13 @@ use crate::args::Arguments;
 use crate::output::summary::width;
 
 /// Commands by what they are for. One that is in no group stands behind all others.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Simulate",
         &["run", "compare", "curve", "precondition", "demo"],
     ),
     ("Decide", &["size", "fleet"]),
+    ("Drives", &["drive"]),
     ("A live device", &["serve", "device", "replay", "crash"]),
     ("Papers and studies", &["reproduce", "study"]),
     ("Traces", &["trace"]),
