@@ -109,7 +109,7 @@ deny: ## licences, sources and versions of the crates that are used, as deny.tom
 	$(CARGO_DENY) --locked --log-level error check licenses bans sources
 
 .PHONY: package
-package: deny $(VENV)/installed ## what a release has, tried as its users would: crates, source distribution, wheel, archive, image; SAMPLE=1 builds no crate from its package
+package: $(VENV)/installed ## what a release has, tried as its users would: crates, source distribution, wheel, archive, image; SAMPLE=1 builds no crate from its package
 	packaging/version.sh
 	packaging/crates.sh $(TARGET)/crates $(if $(SAMPLE),sample)
 	packaging/wheel.sh $(VENV)/bin/python $(TARGET)

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 folder=$1
 mode=${2:-whole}
 skip=$(cargo metadata --no-deps --format-version 1 --locked |
-    python3 -c 'import json, sys; print(*(f"--exclude {p[\"name\"]}" for p in json.load(sys.stdin)["packages"] if p["publish"] == []))')
+    python3 -c 'import json, sys; [print("--exclude", p["name"]) for p in json.load(sys.stdin)["packages"] if p["publish"] == []]')
 # Files that are not committed yet are packed too: what is tried is what lies here.
 pack=(cargo package --workspace --locked --allow-dirty --target-dir "$folder")
 rm -rf "$folder/package"

@@ -615,11 +615,7 @@ pub(crate) struct ShowArguments {
 #[derive(Args)]
 pub(crate) struct ExplainArguments {
     /// The name of a parameter, metric, buffer, translation layer, profile, workload, format or experiment; or a message of the program
-    #[arg(
-        required = true,
-        value_name = "NAME|MESSAGE",
-        allow_hyphen_values = true
-    )]
+    #[arg(required = true, value_name = "NAME|MESSAGE")]
     pub(crate) words: Vec<String>,
     /// A JSON array of objects
     #[arg(long)]

@@ -29,8 +29,12 @@ fn commands(line: &str) -> Vec<Vec<&str>> {
     let line = line.split("  #").next().unwrap_or(line);
     let line = line.split(" | ").next().unwrap_or(line);
     let all = line.split(';').map(|command| command.split_whitespace());
-    all.filter_map(|mut words| (words.next() == Some("destage")).then(|| words.collect()))
-        .collect()
+    // A shell would take the quotes away.
+    all.filter_map(|mut words| {
+        let is_ours = words.next() == Some("destage");
+        is_ours.then(|| words.map(|word| word.trim_matches('\'')).collect())
+    })
+    .collect()
 }
 
 #[test]
