@@ -107,8 +107,8 @@ impl Grid {
     /// All combinations: by translation layer, then scheme, then size. What would be the same run again is left out: an
     /// item listed twice, and a scheme that keeps no pages at another size.
     ///
-    /// A setting that only some of the schemes or translation layers know applies to those; one that none of them knows
-    /// is an error.
+    /// A setting that only some of the schemes or translation layers know applies to those; one that none of them has is named in
+    /// [`Config::without_effect`] of each.
     ///
     /// # Errors
     /// The first setting that is not usable, or that a list is empty.
@@ -150,20 +150,26 @@ impl Grid {
                 }
             }
         }
-        let Some(first) = combinations.first() else {
+        let Some(first) = combinations.first_mut() else {
             return Err(Error::Input(
                 "buffers, sizes, ftls: expected at least one of each".to_owned(),
             ));
         };
         if !foreign.is_empty() {
-            // Resolving one run reports what is wrong with such a setting, and passes over those of a profile.
+            // Resolving one run reports what is wrong with such a setting, and says of the others why they decide nothing.
             let mut settings = base.clone();
             for key in base.keys().filter(|key| !foreign.contains(*key)) {
                 settings.remove(key);
             }
             settings.set_kind("buffer", first.config.scheme.name)?;
             settings.set_kind("ftl", first.config.ftl_row.name)?;
-            settings.resolve()?;
+            let in_vain = settings.resolve()?.without_effect;
+            for combination in &mut combinations {
+                combination
+                    .config
+                    .without_effect
+                    .extend(in_vain.iter().cloned());
+            }
         }
         Ok(combinations)
     }

@@ -1,6 +1,6 @@
 //! What a result says about how it came to be. Metrics never depend on it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use destage_sim::settings::Config;
@@ -31,18 +31,24 @@ pub struct Manifest {
     pub wall_time_s: f64,
 }
 
-/// Each parameter that was set and decides nothing in runs of `configs`, since those have no clock.
+/// Each parameter that was set and decides nothing in runs of `configs`, with the reason; and in how many of them, where it decides
+/// something in others.
 pub(crate) fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
-    let names = configs
-        .into_iter()
-        .flat_map(|config| &config.without_effect);
-    let sentence = |name: &&str| {
-        format!(
-            "{name} was set, and decides nothing in a run without a clock (sim.costing=op_count or ftl.kind=none)"
-        )
+    let (mut runs, mut found) = (0, BTreeMap::<_, u64>::new());
+    for config in configs {
+        runs += 1;
+        for one in &config.without_effect {
+            *found.entry(one).or_default() += 1;
+        }
+    }
+    let sentence = |((name, reason), count): (&(String, String), u64)| {
+        let some = match count < runs {
+            true => format!(" in {count} of {runs} runs"),
+            false => String::new(),
+        };
+        format!("{name} was set, and decides nothing{some}: {reason}")
     };
-    let names: BTreeSet<_> = names.copied().collect();
-    names.iter().map(sentence).collect()
+    found.into_iter().map(sentence).collect()
 }
 
 impl Manifest {

@@ -1,15 +1,12 @@
 //! Media whose commands wait in queues: what a configuration says of them.
 
-use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, from_units};
-use destage_device::ServiceOrder;
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
 use destage_flash::media::{Cells, PlaneGaps, Tiers};
 
 use crate::config::Config;
-use crate::error::SimError;
 use crate::media::by_type;
-use crate::parameters::{Dispatch, MultiPlane, Suspend};
+use crate::parameters::{Dispatch, MultiPlane};
 
 impl Config {
     /// The media, if commands wait in queues.
@@ -21,10 +18,7 @@ impl Config {
             Dispatch::Arrival => Order::Arrival,
             Dispatch::ReadsFirst => Order::ReadsFirst(flash.reads_ahead),
         };
-        let channels = match flash.channels {
-            CountOrAuto::Count(channels) => channels,
-            CountOrAuto::Auto => flash.dies,
-        };
+        let channels = self.channels();
         let command = phase(flash.command_ns);
         Some(DispatchConfig {
             channels,
@@ -63,47 +57,6 @@ impl Config {
             registers: self.registers(),
         })
     }
-
-    /// What does not fit together.
-    pub(crate) fn check_dispatch(&self) -> Result<(), SimError> {
-        let flash = &self.typed.flash;
-        let is_off = flash.dispatch == Dispatch::Off;
-        let refuse = |text: String| Err(SimError::Config(text));
-        if is_off && flash.multi_plane != MultiPlane::Off {
-            return refuse(format!(
-                "flash.multi_plane = {}: pages go together only where they wait; expected off, or flash.dispatch = arrival or reads_first",
-                flash.multi_plane
-            ));
-        }
-        if is_off {
-            return Ok(());
-        }
-        if flash.status_ns > 0.0 {
-            return refuse(format!(
-                "flash.status_ns = {}: commands that wait in queues have no status phase; expected 0, or flash.dispatch = off",
-                flash.status_ns
-            ));
-        }
-        if flash.suspend != Suspend::Never {
-            return refuse(format!(
-                "flash.suspend = {}: commands that wait in queues are not interrupted, and reads go first only between them; expected never, or flash.dispatch = off",
-                flash.suspend
-            ));
-        }
-        if flash.order != ServiceOrder::Arrival {
-            return refuse(format!(
-                "flash.order = {}: with flash.dispatch = {} commands wait in queues, which have an order of their own; expected arrival, or flash.dispatch = off",
-                flash.order, flash.dispatch
-            ));
-        }
-        if self.units().is_some() || self.ftl_row.has_cell_modes {
-            return refuse(format!(
-                "flash.dispatch = {}: pages programmed in units, and blocks with one bit a cell, are only where a die does one operation at a time; expected off",
-                flash.dispatch
-            ));
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -132,16 +85,12 @@ mod tests {
     fn what_does_not_fit_is_named() {
         for (pairs, says) in [
             (
-                &["flash.multi_plane=in_order"][..],
-                "flash.dispatch = arrival or reads_first",
-            ),
-            (
-                &["flash.dispatch=arrival", "flash.order=reads_first"],
+                &["flash.dispatch=arrival", "flash.order=reads_first"][..],
                 "an order of their own",
             ),
             (
                 &["flash.dispatch=arrival", "flash.program_unit=2"],
-                "pages programmed in units",
+                "pages are programmed together only where",
             ),
             (
                 &["flash.dispatch=arrival", "flash.status_ns=5"],
@@ -149,7 +98,7 @@ mod tests {
             ),
             (
                 &["flash.dispatch=arrival", "flash.parallel_units=2"],
-                "flash.dispatch",
+                "expected flash.dispatch = off, or to be without flash.parallel_units > 1",
             ),
             (
                 &["flash.dispatch=arrival", "flash.channels=3"],

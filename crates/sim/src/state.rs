@@ -318,16 +318,10 @@ fn parameters(config: &Config) -> BTreeMap<String, String> {
         let of_device = DECIDES.contains(&(name, true));
         of_device || name.starts_with("ftl.") || FILLED.contains(&name)
     };
-    let text = |value: Value| match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => text,
-    };
     let parameters = config.parameters().into_iter();
     parameters
         .filter(|(name, _)| decides(name))
-        .map(|(name, value)| (name, text(value)))
+        .map(|(name, value)| (name, value.to_string()))
         .collect()
 }
 
