@@ -116,6 +116,18 @@ impl Parameter {
         excludes: &[],
     };
 
+    /// The same row that needs `needs`.
+    #[must_use]
+    pub const fn needing(self, needs: &'static [&'static str]) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// The same row that excludes `excludes`.
+    #[must_use]
+    pub const fn excluding(self, excludes: &'static [Exclusion]) -> Self {
+        Self { excludes, ..self }
+    }
+
     /// Reads `text` as a value of this parameter.
     ///
     /// # Errors

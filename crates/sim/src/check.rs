@@ -15,12 +15,14 @@ use destage_buffer::{SchemeConfig, Sees};
 use crate::config::Config;
 use crate::error::{Refusal, SimError};
 use crate::fits::FITS;
-use crate::parameters::PARAMETERS;
+use crate::parameters::{EXACT_RESPONSES, PARAMETERS};
+use crate::source::Seen;
 
 /// What a configuration is to be used for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {
     /// A run for its figures.
+    #[default]
     Run,
     /// A run that is recorded, to be watched.
     Watch,
@@ -28,6 +30,14 @@ pub enum Purpose {
     Cut,
     /// A device with bytes that is served.
     Live,
+}
+
+/// What is asked of a configuration.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub purpose: Purpose,
+    /// Parameters that were set; those that a profile sets aside.
+    pub given: Vec<String>,
 }
 
 /// A fact that conditions may name.
@@ -115,6 +125,11 @@ pub const FACTS: &[Fact] = &[
         holds: |of| of.config.ftl_row.has_cell_modes,
     },
     Fact {
+        name: "merges",
+        words: "a layer that merges blocks",
+        holds: |of| of.config.ftl_row.has_merges,
+    },
+    Fact {
         name: "no-mount",
         words: "a layer that cannot be mounted",
         holds: |of| !of.config.ftl_row.can_be_mounted,
@@ -153,6 +168,25 @@ pub const FACTS: &[Fact] = &[
         holds: |of| of.config.scheme.needs_future,
     },
     Fact {
+        name: "trims",
+        words: "an input with trims",
+        holds: |of| of.seen.is_none_or(|seen| seen.trims),
+    },
+    Fact {
+        name: "durability",
+        words: "an input with flushes or force unit access",
+        holds: |of| of.seen.is_none_or(|seen| seen.durable),
+    },
+    Fact {
+        name: "many-requests",
+        words: "more requests than that",
+        holds: |of| {
+            let kept = of.config.typed.sim.exact_responses;
+            let least = kept.min(EXACT_RESPONSES);
+            of.seen.is_none_or(|seen| seen.requests > u64::from(least))
+        },
+    },
+    Fact {
         name: "overtaking",
         words: "requests that overtake others on the cores",
         holds: |of| of.config.front_reorders(),
@@ -179,6 +213,8 @@ pub fn in_words(condition: &str) -> String {
 pub struct Considered<'c> {
     config: &'c Config,
     purpose: Purpose,
+    /// What there was in the input, once that is known; before, everything may be.
+    seen: Option<Seen>,
 }
 
 impl Considered<'_> {
@@ -224,7 +260,7 @@ fn read(text: &str) -> Condition<'_> {
 
 impl Config {
     /// The row and the value of `key`, if this configuration has such a parameter.
-    fn row(&self, key: &str) -> Option<(&'static Parameter, &Value)> {
+    pub(crate) fn row(&self, key: &str) -> Option<(&'static Parameter, &Value)> {
         let named =
             |rows: &'static [Parameter], name: &str| rows.iter().find(|row| row.name == name);
         if let Some(row) = named(PARAMETERS, key).or_else(|| named(destage_trace::PARAMETERS, key))
@@ -246,17 +282,37 @@ impl Config {
         }
     }
 
-    /// What `key` needs and does not have in a run for its figures, in words; nothing if it decides something, or has its default.
-    pub(crate) fn lacks(&self, key: &str) -> Option<String> {
+    /// What `key` needs and does not have in what it is used for, in words; nothing if it decides something, or has its default.
+    pub(crate) fn lacks(&self, key: &str, seen: Option<Seen>) -> Option<String> {
         let considered = Considered {
             config: self,
-            purpose: Purpose::Run,
+            purpose: self.asked.purpose,
+            seen,
         };
         let (row, value) = self.row(key)?;
         if row.read(row.default).as_ref() == Ok(value) {
             return None;
         }
         considered.lacks(row).next().map(in_words)
+    }
+
+    /// Parameters that were set and decide nothing in a run of an input with what was `seen`, each with the reason.
+    #[must_use]
+    pub fn without_effect_on(&self, seen: Seen) -> Vec<(String, String)> {
+        // A run whose power fails has not seen all of its input.
+        if self.asked.purpose != Purpose::Run {
+            return self.without_effect.clone();
+        }
+        let of_input = self.asked.given.iter().filter_map(|key| {
+            let is_known = self.without_effect.iter().any(|(known, _)| known == key);
+            let lacking = self.lacks(key, Some(seen)).filter(|_| !is_known)?;
+            Some((key.clone(), format!("it needs {lacking}")))
+        });
+        self.without_effect
+            .iter()
+            .cloned()
+            .chain(of_input)
+            .collect()
     }
 
     /// Checks the configuration as a whole.
@@ -273,6 +329,7 @@ impl Config {
         let considered = Considered {
             config: self,
             purpose,
+            seen: None,
         };
         let mut found: Vec<(String, &'static Parameter, &Value, &Exclusion)> = Vec::new();
         for (key, row) in self.rows().filter(|(_, row)| !row.excludes.is_empty()) {

@@ -6,16 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use destage_base::parameter::{CountOrAuto, Value, Values};
+use destage_base::parameter::{CountOrAuto, Parameter, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow, Shares};
-use destage_device::{Device, DeviceConfig, Wording};
+use destage_device::{Device, DeviceConfig, Ordering, Wording};
 use destage_flash::ftl::{FtlConfig, FtlRow};
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
+use crate::check::{Asked, Purpose};
 use crate::engine::{EngineConfig, Replay};
 use crate::error::SimError;
+use crate::events::Clock;
 use crate::host::Scheduler;
 use crate::mapping::{in_units, units_per_page};
 use crate::metrics::MergeCost;
@@ -54,6 +56,8 @@ pub struct Config {
     pub explain: bool,
     /// Parameters that were set and decide nothing in a run, each with the reason; those that a profile sets are not among them.
     pub without_effect: Vec<(String, String)>,
+    /// What it is to be used for, and what was set for that.
+    pub(crate) asked: Asked,
 }
 
 impl Config {
@@ -78,6 +82,7 @@ impl Config {
             ftl_row,
             capacity_bytes: None,
             without_effect: Vec::new(),
+            asked: Asked::default(),
             state: None,
             explain: false,
         }
@@ -87,6 +92,36 @@ impl Config {
     #[must_use]
     pub fn with_failing_power(mut self) -> Self {
         self.set("device.power_may_fail", Value::Flag(true));
+        self.used_for(Purpose::Cut)
+    }
+
+    /// The same to be used for `purpose`, for which more of what was set may decide something. With bytes a device has strict order
+    /// and exact times, whatever was set: then that is named.
+    #[must_use]
+    pub fn used_for(mut self, purpose: Purpose) -> Self {
+        self.asked.purpose = purpose;
+        let has_bytes = matches!(purpose, Purpose::Cut | Purpose::Live);
+        let sim = &self.typed.sim;
+        let is_reference = [
+            (
+                "sim.write_order",
+                "strict",
+                sim.write_order != Ordering::Strict,
+            ),
+            ("sim.clock", "exact", sim.clock != Clock::Exact),
+        ];
+        for (key, word, _) in is_reference.iter().filter(|of| has_bytes && of.2) {
+            self.set(key, Value::Text((*word).to_owned()));
+            let reason = format!("with bytes it is {word}");
+            self.without_effect.push(((*key).to_owned(), reason));
+        }
+        let mut without_effect = std::mem::take(&mut self.without_effect);
+        let has_default = |row: &Parameter, value| row.read(row.default).as_ref() == Ok(value);
+        without_effect.retain(|(key, _)| match self.row(key) {
+            None => true,
+            Some((row, value)) => has_default(row, value) || self.lacks(key, None).is_some(),
+        });
+        self.without_effect = without_effect;
         self
     }
 
@@ -430,8 +465,8 @@ impl Config {
                 false => Wording::Runs,
             },
             batches: timed,
-            service: self.typed.flash.order,
-            reads_ahead: self.typed.flash.reads_ahead,
+            service: self.typed.flash.scheduling.service(),
+            reads_ahead: self.typed.flash.read_starvation_limit,
             units: self.units().filter(|_| timed),
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };

@@ -13,10 +13,10 @@ impl Config {
     pub(crate) fn dispatch(&self) -> Option<DispatchConfig> {
         let (flash, timing) = (&self.typed.flash, self.timing());
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
-        let order = match flash.dispatch {
+        let order = match flash.scheduling.dispatch() {
             Dispatch::Off => return None,
             Dispatch::Arrival => Order::Arrival,
-            Dispatch::ReadsFirst => Order::ReadsFirst(flash.reads_ahead),
+            Dispatch::ReadsFirst => Order::ReadsFirst(flash.read_starvation_limit),
         };
         let channels = self.channels();
         let command = phase(flash.command_ns);
@@ -25,12 +25,8 @@ impl Config {
             dies_per_channel: flash.dies / channels,
             planes: flash.planes_per_die,
             cells: Cells {
-                read: by_type(timing.read, &flash.read_factors, &flash.read_times_us),
-                program: by_type(
-                    timing.program,
-                    &flash.program_factors,
-                    &flash.program_times_us,
-                ),
+                read: by_type(timing.read, &flash.read_times_us),
+                program: by_type(timing.program, &flash.program_times_us),
                 erase: timing.erase,
                 tiers: Tiers::default(),
             },
@@ -85,23 +81,22 @@ mod tests {
     fn what_does_not_fit_is_named() {
         for (pairs, says) in [
             (
-                &["flash.dispatch=arrival", "flash.order=reads_first"][..],
-                "an order of their own",
-            ),
-            (
-                &["flash.dispatch=arrival", "flash.program_unit=2"],
+                &["flash.scheduling=commands_arrival", "flash.program_unit=2"][..],
                 "pages are programmed together only where",
             ),
             (
-                &["flash.dispatch=arrival", "flash.status_ns=5"],
+                &["flash.scheduling=commands_arrival", "flash.status_ns=5"],
                 "no status phase",
             ),
             (
-                &["flash.dispatch=arrival", "flash.parallel_units=2"],
-                "expected flash.dispatch = off, or to be without flash.parallel_units > 1",
+                &[
+                    "flash.scheduling=commands_arrival",
+                    "flash.parallel_units=2",
+                ],
+                "expected flash.scheduling = arrival, or to be without flash.parallel_units > 1",
             ),
             (
-                &["flash.dispatch=arrival", "flash.channels=3"],
+                &["flash.scheduling=commands_arrival", "flash.channels=3"],
                 "divides flash.dies",
             ),
         ] {

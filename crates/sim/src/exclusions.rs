@@ -22,6 +22,13 @@ const WATCH: Exclusion = excludes(
     "watch and commands",
     "a run is watched only where commands are not timed one by one",
 );
+/// Values of `flash.scheduling` with which commands wait in queues.
+const IN_QUEUES: &str = "= commands_arrival|commands_reads_first";
+const QUEUES: &str = "flash.scheduling = commands_arrival|commands_reads_first";
+
+const BYTES_IN_QUEUES: Exclusion = excludes(IN_QUEUES, "bytes", BYTES.because);
+const WATCH_IN_QUEUES: Exclusion = excludes(IN_QUEUES, "watch", WATCH.because);
+
 const BATCHES: Exclusion = excludes(
     "",
     "flash.parallel_units > 1 and commands",
@@ -38,7 +45,7 @@ pub const STATUS: &[Exclusion] = &[
     BATCHES,
     excludes(
         "",
-        "flash.dispatch = arrival|reads_first",
+        QUEUES,
         "commands that wait in queues have no status phase",
     ),
 ];
@@ -50,7 +57,7 @@ pub const SUSPENSION: &[Exclusion] = &[
     BATCHES,
     excludes(
         "",
-        "flash.dispatch = arrival|reads_first",
+        QUEUES,
         "commands that wait in queues are not interrupted, and reads go first only between them",
     ),
 ];
@@ -86,34 +93,32 @@ pub const MAP_UNITS: &[Exclusion] = &[
     ),
 ];
 
-/// Of `flash.order`.
-pub const ORDER: &[Exclusion] = &[
+/// Of `flash.scheduling`.
+pub const SCHEDULING: &[Exclusion] = &[
+    BYTES_IN_QUEUES,
+    WATCH_IN_QUEUES,
     excludes(
-        "",
+        "!= arrival",
         "flash.parallel_units > 1",
         "groups of planes are served in batches, in the order in which they came",
     ),
-    excludes("", "bytes and commands and cell-modes", BYTES.because),
-    excludes("", "watch and commands and cell-modes", WATCH.because),
-];
-
-/// Of `flash.dispatch`.
-pub const QUEUED: &[Exclusion] = &[
-    BYTES,
-    WATCH,
-    BATCHES,
     excludes(
-        "",
-        "flash.order = reads_first|garbage_last",
-        "commands that wait in queues have an order of their own",
+        "= reads_first|garbage_last",
+        "bytes and cell-modes",
+        BYTES.because,
     ),
     excludes(
-        "",
+        "= reads_first|garbage_last",
+        "watch and cell-modes",
+        WATCH.because,
+    ),
+    excludes(
+        IN_QUEUES,
         "units",
         "pages are programmed together only where a die does one operation at a time",
     ),
     excludes(
-        "",
+        IN_QUEUES,
         "cell-modes",
         "blocks with one bit a cell are only where a die does one operation at a time",
     ),

@@ -6,7 +6,7 @@ use destage_buffer::Contradiction;
 use crate::config::Config;
 use crate::front::{WEIGHT_MAX, weights};
 use crate::mapping::{MOST_UNITS, units_per_page};
-use crate::media::{MOST_TYPES, factors, times};
+use crate::media::{MOST_TYPES, times};
 use crate::parameters::ByHandle;
 use crate::power::is_capacitor;
 use crate::precondition::{self, Precondition};
@@ -69,37 +69,26 @@ fn map_unit(config: &Config) -> Result<(), String> {
 
 fn times_by_type(config: &Config) -> Result<(), String> {
     let flash = &config.typed.flash;
-    let mut types = [0; 2];
-    for (types, (name, in_us, of)) in types.iter_mut().zip([
-        ("read", &flash.read_times_us, &flash.read_factors),
-        ("program", &flash.program_times_us, &flash.program_factors),
+    let mut types = [1; 2];
+    for (types, (name, text)) in types.iter_mut().zip([
+        ("read", &flash.read_times_us),
+        ("program", &flash.program_times_us),
     ]) {
-        let Some(factors) = factors(of) else {
-            return Err(format!(
-                "flash.{name}_factors = {of:?}: expected one to {MOST_TYPES} numbers from 0.001 to 1000 with / between them, as 0.6/1/1.4"
-            ));
-        };
-        *types = factors.len();
-        if in_us.is_empty() {
+        if text.is_empty() {
             continue;
         }
-        let Some(times) = times(in_us) else {
+        let Some(times) = times(text) else {
             return Err(format!(
-                "flash.{name}_times_us = {in_us:?}: expected one to {MOST_TYPES} numbers of microseconds with / between them, as 56.5/77.5/106"
+                "flash.{name}_times_us = {text:?}: expected one to {MOST_TYPES} numbers of microseconds with / between them, as 56.5/77.5/106"
             ));
         };
-        if of != "1" {
-            return Err(format!(
-                "flash.{name}_times_us = {in_us}: flash.{name}_factors = {of} says it too; expected one of them"
-            ));
-        }
         *types = times.len();
     }
     let [reads, programs] = types;
     match reads == 1 || programs == 1 || reads == programs {
         true => Ok(()),
         false => Err(format!(
-            "flash.program_factors, flash.program_times_us: {programs} types of page, and flash.read_factors, flash.read_times_us have {reads}; expected as many, or one"
+            "flash.program_times_us: {programs} types of page, and flash.read_times_us has {reads}; expected as many, or one"
         )),
     }
 }

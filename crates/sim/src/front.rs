@@ -91,10 +91,16 @@ impl Config {
     /// What metrics need to know of it.
     pub(crate) fn front_scope(&self) -> FrontScope {
         let (host, device) = (&self.typed.host, &self.typed.device);
+        // What is off takes no energy.
+        let taken = |is_on: bool, energy: f64| if is_on { energy } else { 0.0 };
+        let page_bytes = self.typed.flash.page_bytes as f64;
         FrontScope {
-            link_byte: host.link_uj_per_byte,
-            request: device.firmware_uj,
-            dram_page: device.dram_uj_per_byte * self.typed.flash.page_bytes as f64,
+            link_byte: taken(self.link().is_some(), host.link_uj_per_byte),
+            request: taken(self.firmware().is_some(), device.firmware_uj),
+            dram_page: taken(
+                self.dram_page().is_some(),
+                device.dram_uj_per_byte * page_bytes,
+            ),
             cores: device.firmware_cores,
         }
     }

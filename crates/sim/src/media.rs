@@ -13,24 +13,9 @@ use crate::parameters::{Dispatch, Suspend};
 /// The most types of page: cells of four bits.
 pub(crate) const MOST_TYPES: usize = 4;
 
-/// Factors by type of page, with `/` between them: one to four numbers above 0.
-pub(crate) fn factors(text: &str) -> Option<Vec<f64>> {
-    let numbers: Option<Vec<f64>> = text.split('/').map(|part| part.parse().ok()).collect();
-    numbers.filter(|numbers| {
-        numbers.len() <= MOST_TYPES && numbers.iter().all(|number| (1e-3..=1e3).contains(number))
-    })
-}
-
-/// Times by type of page: those of `text` in microseconds, or `time` by `factors`.
-pub(crate) fn by_type(time: Ticks, factors_text: &str, text: &str) -> Vec<Ticks> {
-    if let Some(times) = times(text) {
-        return times;
-    }
-    let factors = factors(factors_text).unwrap_or_else(|| vec![1.0]);
-    let times = factors.iter();
-    times
-        .map(|factor| (time as f64 * factor + 0.5) as Ticks)
-        .collect()
+/// Times by type of page: those of `text` in microseconds, or `time` for all.
+pub(crate) fn by_type(time: Ticks, text: &str) -> Vec<Ticks> {
+    times(text).unwrap_or_else(|| vec![time])
 }
 
 /// Microseconds by type of page, with `/` between them: one to four.
@@ -67,15 +52,11 @@ impl Config {
             command: phase(flash.command_ns),
             status: phase(flash.status_ns),
         };
-        if flash.dispatch != Dispatch::Off {
+        if flash.scheduling.dispatch() != Dispatch::Off {
             return None;
         }
-        let mut read = by_type(timing.read, &flash.read_factors, &flash.read_times_us);
-        let mut program = by_type(
-            timing.program,
-            &flash.program_factors,
-            &flash.program_times_us,
-        );
+        let mut read = by_type(timing.read, &flash.read_times_us);
+        let mut program = by_type(timing.program, &flash.program_times_us);
         let units = self.units();
         let is_plain = bus == BusTimes::default()
             && read == [timing.read]
@@ -84,7 +65,7 @@ impl Config {
             && units.is_none()
             && self.registers().is_none()
             // A sum knows the times of both kinds of cells, but of no place between two commands.
-            && !(self.ftl_row.has_cell_modes && flash.order != ServiceOrder::Arrival);
+            && !(self.ftl_row.has_cell_modes && flash.scheduling.service() != ServiceOrder::Arrival);
         if is_plain && flash.channels == CountOrAuto::Auto {
             return None;
         }
@@ -174,12 +155,12 @@ impl Config {
     /// Whether reads interrupt programs and erases: only those do that go ahead.
     fn interrupts(&self) -> bool {
         let flash = &self.typed.flash;
-        flash.suspend != Suspend::Never && flash.order != ServiceOrder::Arrival
+        flash.suspend != Suspend::Never && flash.scheduling.service() != ServiceOrder::Arrival
     }
 
     /// Whether commands are timed one by one.
     pub(crate) fn times_commands(&self) -> bool {
-        self.typed.flash.dispatch != Dispatch::Off || self.media().is_some()
+        self.typed.flash.scheduling.dispatch() != Dispatch::Off || self.media().is_some()
     }
 }
 
@@ -225,11 +206,11 @@ mod tests {
     fn what_does_not_fit_is_named() {
         for (pair, says) in [
             ("flash.channels=3", "divides flash.dies = 8"),
-            ("flash.read_factors=1//2", "one to 4 numbers"),
-            ("flash.program_factors=0", "one to 4 numbers"),
-            ("flash.program_factors=1/2/3/4/5", "one to 4 numbers"),
-            ("flash.program_factors=nan", "one to 4 numbers"),
             ("flash.read_times_us=1/x", "numbers of microseconds"),
+            ("flash.read_times_us=1//2", "one to 4 numbers"),
+            ("flash.program_times_us=-1", "one to 4 numbers"),
+            ("flash.program_times_us=1/2/3/4/5", "one to 4 numbers"),
+            ("flash.program_times_us=nan", "one to 4 numbers"),
             ("flash.program_unit=3", "divides flash.pages_per_block = 64"),
         ] {
             let mut settings = Settings::new();

@@ -37,14 +37,53 @@ choices! {
 }
 
 choices! {
-    /// Which of the commands that wait at a die is next.
-    pub enum Dispatch {
-        /// None waits: a die does one page operation at a time.
-        Off = "off",
-        /// What came first.
+    /// What a die does next.
+    pub enum Scheduling {
+        /// Page operations, in the order in which they came.
         Arrival = "arrival",
-        /// Reads, up to a bound.
+        /// Page operations, host reads first, up to a bound.
         ReadsFirst = "reads_first",
+        /// The same, and garbage collection last.
+        GarbageLast = "garbage_last",
+        /// Commands that wait in queues, in the order in which they came.
+        CommandsArrival = "commands_arrival",
+        /// Commands that wait in queues, reads first, up to a bound.
+        CommandsReadsFirst = "commands_reads_first",
+    }
+}
+
+/// Which of the commands that wait at a die is next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dispatch {
+    /// None waits: a die does one page operation at a time.
+    Off,
+    /// What came first.
+    Arrival,
+    /// Reads, up to a bound.
+    ReadsFirst,
+}
+
+impl Scheduling {
+    /// In which order a die does page operations.
+    #[must_use]
+    pub fn service(self) -> ServiceOrder {
+        match self {
+            Self::Arrival | Self::CommandsArrival | Self::CommandsReadsFirst => {
+                ServiceOrder::Arrival
+            }
+            Self::ReadsFirst => ServiceOrder::ReadsFirst,
+            Self::GarbageLast => ServiceOrder::GarbageLast,
+        }
+    }
+
+    /// How commands that wait in queues are dispatched, if they do.
+    #[must_use]
+    pub fn dispatch(self) -> Dispatch {
+        match self {
+            Self::Arrival | Self::ReadsFirst | Self::GarbageLast => Dispatch::Off,
+            Self::CommandsArrival => Dispatch::Arrival,
+            Self::CommandsReadsFirst => Dispatch::ReadsFirst,
+        }
     }
 }
 
@@ -157,14 +196,10 @@ parameters! {
         read_us: f64 = "25" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
         /// Page register to cells.
         program_us: f64 = "200" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
-        /// Factors on the time of a read by the type of the page in its cell, with / between them; also how many types there are.
-        read_factors: String = "1", "", "one type of page", needs &[CLOCK], excludes ONE_BY_ONE;
-        /// Factors on the time of a program by type of page.
-        program_factors: String = "1", "", "one type; FEMU: 600, 1000 and 1400 permille for cells of three bits", needs &[CLOCK], excludes ONE_BY_ONE;
-        /// Times of a read by type of page in microseconds, with / between them, instead of flash.read_us and flash.read_factors.
-        read_times_us: String = "", "us", "none", needs &[CLOCK], excludes ONE_BY_ONE;
-        /// Times of a program by type of page, instead of flash.program_us and flash.program_factors.
-        program_times_us: String = "", "us", "none", needs &[CLOCK], excludes ONE_BY_ONE;
+        /// Times of a read by type of the page in its cell, in microseconds with / between them, in place of flash.read_us.
+        read_times_us: String = "", "us", "none: one type of page", needs &[CLOCK], excludes ONE_BY_ONE;
+        /// Times of a program by type of page, in place of flash.program_us.
+        program_times_us: String = "", "us", "none: one type; FEMU's TLC: 820.5, 2225 and 5734 us", needs &[CLOCK], excludes ONE_BY_ONE;
         /// Pages of a block, one after the other, that are programmed together when the last of them is there; the others wait for it, and so does who waits for them. A program then takes its time once for all of them.
         program_unit: u32 = "1" in COUNT, "pages", "1: each by itself; a word line of TLC has 3", needs &[CLOCK], excludes UNITS;
         /// Passes in which a unit is programmed: 2, a first one when it is full, and the one of flash.program_us when the next unit of its block has had its first.
@@ -197,24 +232,22 @@ parameters! {
         command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default", needs &[CLOCK], excludes ONE_BY_ONE;
         /// Status of a read or an erase on its channel.
         status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default", needs &[CLOCK], excludes STATUS;
-        /// What a die does first: garbage collection that is due and then what came first; host reads and then that; or host reads, the rest as it came while there is room, and garbage collection last. docs/SPEC.md, Order of service.
-        order: ServiceOrder = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection", needs &[CLOCK], excludes ORDER;
+        /// What a die does next: arrival, page operations as they came, and garbage collection before them where it is due; reads_first, host reads and then that; garbage_last, host reads, the rest as it came while there is room, and garbage collection last (docs/SPEC.md, Order of service); commands_arrival and commands_reads_first, commands that wait in queues until channel and die are free, as they came or reads first (docs/SPEC.md, Commands dispatched).
+        scheduling: Scheduling = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection; commands_reads_first: MQSim (FAST 2018)", needs &[CLOCK], excludes SCHEDULING;
         /// Host reads that may go ahead of something else that waits at their die: after so many it is its turn.
-        reads_ahead: u32 = "16" in COUNT, "reads", OURS, needs &[CLOCK, "flash.order = reads_first|garbage_last or flash.dispatch = reads_first"];
+        read_starvation_limit: u32 = "16" in COUNT, "reads", OURS, needs &[CLOCK, "flash.scheduling = reads_first|garbage_last|commands_reads_first"];
         /// Reads that go ahead interrupt a program or an erase of their die: never; keeps_end: it is done when it would have been, and its die in use for longer; moves_end: it is done so much later.
-        suspend: Suspend = "never", "", "keeps_end: FEMU's media layer", needs &[CLOCK, "flash.order = reads_first|garbage_last or flash.dispatch = reads_first"], excludes SUSPENSION;
+        suspend: Suspend = "never", "", "keeps_end: FEMU's media layer", needs &[CLOCK, "flash.scheduling = reads_first|garbage_last|commands_reads_first"], excludes SUSPENSION;
         /// Time to interrupt a program or an erase.
         suspend_us: f64 = "5" in MICROSECONDS, "us", "FEMU's media layer, its examples", needs &[CLOCK, "flash.suspend != never"];
         /// How often one program or erase is interrupted; reads that come meanwhile join.
         suspend_limit: u32 = "8" in COUNT, "", OURS, needs &[CLOCK, "flash.suspend != never"];
-        /// Commands wait at their dies until channel and die are free: off, a die does one page operation at a time; arrival, what came first is next; reads_first, reads go ahead. docs/SPEC.md, Commands dispatched.
-        dispatch: Dispatch = "off", "", "reads_first: MQSim (FAST 2018)", needs &[CLOCK], excludes QUEUED;
-        /// Pages that wait at a die go as one command if they are of several planes and have one offset in their blocks: off; in_order, where no page is programmed before an earlier one of its block; any_order, wherever it can be. Needs flash.dispatch.
-        multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.dispatch = arrival|reads_first"];
-        /// Command and address of a program, with flash.dispatch; flash.command_ns is then that of reads and erases.
-        program_command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 361", needs &[CLOCK, "flash.dispatch = arrival|reads_first"];
-        /// From the cells of a read to its data, with flash.dispatch.
-        ready_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 20", needs &[CLOCK, "flash.dispatch = arrival|reads_first"];
+        /// Pages that wait at a die go as one command if they are of several planes and have one offset in their blocks: off; in_order, where no page is programmed before an earlier one of its block; any_order, wherever it can be.
+        multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first"];
+        /// Command and address of a program, where commands wait in queues; flash.command_ns is then that of reads and erases.
+        program_command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 361", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first"];
+        /// From the cells of a read to its data, where commands wait in queues.
+        ready_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 20", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first"];
         /// Between the planes of a read on several.
         plane_gap_read_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 360", needs &[CLOCK, "flash.multi_plane != off"];
         /// Between the planes of a program on several.
@@ -292,7 +325,7 @@ parameters! {
         /// Volatile write cache: on, writes are answered from RAM; off, each is answered when it is durable, as if it had force unit access.
         vwc: VolatileCache = "on", "", "VWC of NVMe";
         /// What a trim does: drops the pages it covers whole; strict: writes zeros there, so that a flushed trim survives a loss of power.
-        trim: Trim = "default", "", OURS;
+        trim: Trim = "default", "", OURS, needs &["trims"];
         /// What a program leaves when the power fails: none, an unreadable page; sectors, a bad drive: some of its sectors, which mount takes.
         torn: Torn = "none", "", OURS, needs &["bytes"];
         /// Probability that a program that is cut off takes the earlier pages of its word line with it: a bad drive.
@@ -348,13 +381,13 @@ parameters! {
     /// The run.
     pub struct Run in "sim." {
         /// Time by events on parallel dies, or as the serial sum of all operations.
-        costing: Costing = "event", "", "op_count: BPLRU (FAST 2008)", excludes NO_CLOCK;
+        costing: Costing = "event", "", "op_count: BPLRU (FAST 2008)", needs &["flash"], excludes NO_CLOCK;
         /// The reads of merges count in ftl.merge_time_ms.
-        merge_time_reads: bool = "false", "", "not in BPAC (MSST 2010)";
+        merge_time_reads: bool = "false", "", "not in BPAC (MSST 2010)", needs &["merges"];
         /// The transfers of merges count in ftl.merge_time_ms: out and in again, one page each.
-        merge_time_transfers: bool = "false", "", "not in BPAC (MSST 2010)";
+        merge_time_transfers: bool = "false", "", "not in BPAC (MSST 2010)", needs &["merges"];
         /// Destage what is left in the buffer after the last request.
-        drain: bool = "false", "", "BPLRU (FAST 2008), table 1";
+        drain: bool = "false", "", "BPLRU (FAST 2008), table 1", needs &["pages"];
         /// After the last request a device with a clock goes on until it is clean, or has nothing to do by itself; sim.drain then destages the rest.
         run_out: bool = "false", "", OURS, needs &[CLOCK];
         /// Fixes every random choice of workload, scheme and FTL.
@@ -366,9 +399,9 @@ parameters! {
         /// When statistics close: when every request is complete, or when the last one arrives.
         window: Window = "complete", "", "last_arrival: DiskSim", needs &[CLOCK];
         /// Response times kept one by one (30 bytes each at the end); with more, percentiles are exact to a thousandth.
-        exact_responses: u32 = "16777216", "", OURS, needs &[CLOCK];
+        exact_responses: u32 = "16777216", "", OURS, needs &[CLOCK, "many-requests"];
         /// Also report how long pages were dirty, as buffer.dirty_age.*: percentiles are exact to a thousandth.
-        dirty_ages: bool = "false", "", OURS;
+        dirty_ages: bool = "false", "", OURS, needs &["pages"];
         /// How times are added: in whole ticks of 0.1 ns, or in double-precision milliseconds with their drift.
         clock: Clock = "exact", "", "double_ms: DiskSim", needs &[CLOCK], excludes DRIFT;
         /// Whether effects on one page happen in the order of their emission, always, or as in the reference simulator, where only padding waits for its reads and a repeated page of a batch is done at once.
@@ -395,6 +428,9 @@ parameters! {
         sim: Run;
     }
 }
+
+/// The default of `sim.exact_responses`.
+pub const EXACT_RESPONSES: u32 = 16_777_216;
 
 /// The rows of [`Parameters`].
 pub const PARAMETERS: &[Parameter] = Parameters::ROWS;

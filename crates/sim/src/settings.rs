@@ -376,7 +376,7 @@ impl Settings {
             let Some((section, row)) = rows.find(key) else {
                 let mut others = rows_of_others(key).peekable();
                 if others.peek().is_none() {
-                    return Err(setting.origin.error(unknown(key, &rows)));
+                    return Err(setting.origin.error(unknown(key, &setting.text, &rows)));
                 }
                 // A value that none of them takes is a slip, wherever it would have counted.
                 if let Some(Err(expected)) = others
@@ -412,17 +412,23 @@ impl Settings {
             config.begin_with(State::open(path)?);
         }
         config.check(Purpose::Run)?;
+        config.asked.given = settings.given().cloned().collect();
         config.without_effect = settings.without_effect(&config, &rows);
         Ok(config)
     }
 
-    /// Parameters that somebody set, not a profile, and that decide nothing in a run of `config`, each with the reason.
-    fn without_effect(&self, config: &Config, rows: &Rows) -> Vec<(String, String)> {
+    /// The keys that somebody set, not a profile.
+    fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
         let given = keys.filter(|(_, setting)| !matches!(setting.origin, Origin::Profile(_)));
-        let with_reason = given.filter_map(|(key, _)| {
+        given.map(|(key, _)| key)
+    }
+
+    /// Parameters that somebody set, not a profile, and that decide nothing in a run of `config`, each with the reason.
+    fn without_effect(&self, config: &Config, rows: &Rows) -> Vec<(String, String)> {
+        let with_reason = self.given().filter_map(|key| {
             let reason = match rows.find(key) {
-                Some(_) => format!("it needs {}", config.lacks(key)?),
+                Some(_) => format!("it needs {}", config.lacks(key, None)?),
                 None => of_another(key, rows)?,
             };
             Some((key.clone(), reason))
@@ -531,9 +537,9 @@ fn of_another(key: &str, rows: &Rows) -> Option<String> {
     })
 }
 
-fn unknown(key: &str, rows: &Rows) -> String {
-    if let Some(new) = renamed::key(key) {
-        return format!("{key:?} is now {new}; expected {new}");
+fn unknown(key: &str, text: &str, rows: &Rows) -> String {
+    if let Some((new, pair)) = renamed::key(key).zip(renamed::pair(key, text)) {
+        return format!("{key:?} is now {new}; expected {pair}");
     }
     let keys: Vec<String> = rows.keys().collect();
     format!(

@@ -82,7 +82,7 @@ pub fn layer(error: &BuildError) -> String {
             "ftl.zone_blocks = {zone_blocks}: expected a number that divides the {blocks} blocks of a die, and zones of at most 32768 pages (a block has {data_pages})"
         ),
         BuildError::Floor { floor, least } => format!(
-            "ftl.gc_floor = {floor} leaves garbage collection in steps no room for what it moves; expected at least {least}"
+            "ftl.gc_hard_threshold = {floor} leaves garbage collection in steps no room for what it moves; expected at least {least}"
         ),
     }
 }

@@ -344,10 +344,8 @@ macro_rules! parameter_rows {
             unit: $unit,
             about: $crate::parameter::prose(::core::concat!($($about),+)),
             source: $source,
-            $(needs: $needs,)?
-            $(excludes: $excludes,)?
             ..$crate::parameter::Parameter::BLANK
-        }]
+        }$(.needing($needs))?$(.excluding($excludes))?]
     };
     (
         $prefix:literal [$($about:literal)+] $field:ident [$type:ty]
@@ -360,10 +358,8 @@ macro_rules! parameter_rows {
             unit: $unit,
             about: $crate::parameter::prose(::core::concat!($($about),+)),
             source: $source,
-            $(needs: $needs,)?
-            $(excludes: $excludes,)?
             ..$crate::parameter::Parameter::BLANK
-        }]
+        }$(.needing($needs))?$(.excluding($excludes))?]
     };
     (
         $prefix:literal [$($about:literal)*] $field:ident [$type:ty]
@@ -408,6 +404,7 @@ mod tests {
         unit: "",
         about: "A share.",
         source: "ours",
+        ..Parameter::BLANK
     };
 
     choices! {

@@ -371,6 +371,8 @@ pub struct FtlRow {
     pub groups_planes: bool,
     /// It chooses the die of a write whatever its parameters say; see [`Properties::places_writes`].
     pub places_writes: bool,
+    /// It merges blocks; see [`Properties::has_merges`].
+    pub has_merges: bool,
     /// Its own parameters, without the `ftl.` in front.
     pub parameters: &'static [Parameter],
     /// Makes it.

@@ -22,6 +22,7 @@ pub const ROW: FtlRow = FtlRow {
     fills_blocks_in_turn: false,
     groups_planes: false,
     places_writes: false,
+    has_merges: false,
     parameters: &[],
     build: |config| {
         Ok(alloc::boxed::Box::new(NoFlash {

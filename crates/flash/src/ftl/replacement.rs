@@ -50,6 +50,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     fills_blocks_in_turn: false,
     groups_planes: false,
     places_writes: false,
+    has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

@@ -4,12 +4,14 @@
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_base::time::TICKS_PER_US;
+use destage_buffer::{COMMON, Sees};
 use destage_sim::metrics::Metrics;
 use destage_sim::observer::Silent;
+use destage_sim::parameters::PARAMETERS;
 use destage_sim::prepass::Prepass;
 use destage_sim::run::run;
 use destage_sim::settings::{Config, Settings};
-use destage_sim::source::Source;
+use destage_sim::source::{Seen, Source};
 use destage_trace::{Operation, Request};
 
 const REQUESTS: u64 = 900;
@@ -55,6 +57,7 @@ const DEVICE: &[&str] = &[
     "flash.dies=2",
     "flash.planes_per_die=2",
     "flash.blocks_per_plane=64",
+    "flash.bits_per_cell=2",
     "flash.pages_per_block=16",
     "buffer.capacity_bytes=256KiB",
     "sim.precondition=random_fill:1",
@@ -70,9 +73,9 @@ const BASES: &[&[&str]] = &[
     &["buffer.kind=fab", "sim.costing=op_count", "ftl.kind=bast"],
     &["buffer.kind=apu-lru-d", "ftl.kind=dftl"],
     &["buffer.kind=co-active", "ftl.kind=block"],
-    &["flash.bits_per_cell=2", "ftl.kind=pslc"],
-    &["flash.order=reads_first", "flash.channels=1"],
-    &["flash.dispatch=reads_first", "flash.channels=1"],
+    &["ftl.kind=pslc"],
+    &["flash.scheduling=reads_first", "flash.channels=1"],
+    &["flash.scheduling=commands_reads_first", "flash.channels=1"],
     &["flash.program_unit=4", "ftl.handles=2"],
     &["host.queues=2", "buffer.bg_destage=true"],
 ];
@@ -88,10 +91,11 @@ fn resolved(base: &[&str], more: &[String]) -> Option<Config> {
     settings.resolve().ok()
 }
 
-fn measured(config: &Config, requests: &[Request]) -> Option<Metrics> {
+fn measured(config: &Config, requests: &[Request]) -> Option<(Metrics, Seen)> {
     let source = Source::memory("requests", requests);
     let done = run(config, source, &Prepass::default(), &mut Silent);
-    done.ok().map(|(result, _)| result.metrics)
+    done.ok()
+        .map(|(result, source)| (result.metrics, source.seen()))
 }
 
 /// Other values of `row` than its default, as a user writes them.
@@ -115,7 +119,6 @@ fn others(row: &Parameter) -> Vec<String> {
             "device.plp" => vec!["0.01".into()],
             "host.queue_weights" => vec!["2".into(), "1/3".into()],
             "flash.read_times_us" | "flash.program_times_us" => vec!["30/70".into()],
-            "flash.read_factors" | "flash.program_factors" => vec!["1/2".into()],
             _ => Vec::new(),
         },
     };
@@ -129,27 +132,61 @@ fn keys(config: &Config) -> Vec<(String, &'static Parameter)> {
         rows.iter()
             .map(move |row| (format!("{section}{}", row.name), row))
     };
-    of("", destage_sim::parameters::PARAMETERS)
-        .chain(of("buffer.", destage_buffer::COMMON))
+    of("", PARAMETERS)
+        .chain(of("buffer.", COMMON))
         .chain(of("buffer.", config.scheme.parameters))
         .chain(of("ftl.", config.ftl_row.parameters))
         .collect()
 }
 
-/// Keys that decide something, though not for every input and not for every device, so that a run may be as it is without them.
-const MAY_DECIDE: &[&str] = &[];
+/// Keys that decide something, though not for every input and every device: for requests off page boundaries or beyond the device, for
+/// idle time that is long enough, for a device with little room, for times that are no whole ticks, for a page that is written again
+/// while it is programmed.
+const MAY_DECIDE: &[&str] = &[
+    "buffer.bg_again",
+    "buffer.bg_destage",
+    "buffer.bg_idle_us",
+    "buffer.bg_low",
+    "buffer.capacity_bytes",
+    "device.power_may_fail",
+    "device.vwc",
+    "flash.copy_back",
+    "sim.clock",
+    "sim.run_out",
+    "sim.seed",
+    "sim.write_order",
+    "trace.addr_map",
+    "trace.align",
+];
+/// Keys of the flash that schemes may ask for where there is none.
+const OF_A_SHAPE: &[&str] = &[
+    "flash.blocks_per_plane",
+    "flash.dies",
+    "flash.pages_per_block",
+    "flash.planes_per_die",
+    "flash.summary_page",
+];
 
 #[test]
 fn what_is_named_changes_nothing_and_what_changes_nothing_is_named() {
     let requests = requests();
-    let (mut in_vain, mut silent) = (0, Vec::new());
+    let (mut in_vain, mut silent, mut wrong) = (0, Vec::new(), Vec::new());
     for base in BASES {
         let plain = resolved(base, &[]).unwrap();
-        let expected = measured(&plain, &requests).unwrap();
+        let (expected, _) = measured(&plain, &requests).unwrap();
         for (key, row) in keys(&plain) {
-            if base.iter().any(|pair| pair.starts_with(&format!("{key}="))) {
+            if DEVICE
+                .iter()
+                .chain(*base)
+                .any(|pair| pair.starts_with(&format!("{key}=")))
+            {
                 continue;
             }
+            // What belongs to a scheme or layer decides something for inputs that meet its rule.
+            let is_own = !PARAMETERS
+                .iter()
+                .chain(COMMON)
+                .any(|known| std::ptr::eq(known, row));
             let (mut changes, mut named) = (false, true);
             let mut runs = 0;
             for text in others(row) {
@@ -157,26 +194,33 @@ fn what_is_named_changes_nothing_and_what_changes_nothing_is_named() {
                 let Some(config) = resolved(base, std::slice::from_ref(&pair)) else {
                     continue;
                 };
-                let Some(found) = measured(&config, &requests) else {
+                let Some((found, seen)) = measured(&config, &requests) else {
                     continue;
                 };
                 runs += 1;
-                let is_named = config.without_effect.iter().any(|(name, _)| *name == key);
+                let without_effect = config.without_effect_on(seen);
+                let is_named = without_effect.iter().any(|(name, _)| *name == key);
                 if is_named {
                     in_vain += 1;
-                    assert_eq!(
-                        found, expected,
-                        "{base:?}: {pair} is said to decide nothing"
-                    );
+                    if found != expected {
+                        wrong.push(format!("{base:?} {pair}"));
+                    }
                 }
                 named &= is_named;
                 changes |= found != expected;
             }
-            if runs > 0 && !changes && !named && !MAY_DECIDE.contains(&&*key) {
+            let is_shape = !plain.has_flash() && OF_A_SHAPE.contains(&&*key);
+            let may_decide = is_own || is_shape || MAY_DECIDE.contains(&&*key);
+            if runs > 0 && !changes && !named && !may_decide {
                 silent.push(format!("{base:?} {key}"));
             }
         }
     }
+    assert!(
+        wrong.is_empty(),
+        "said to decide nothing:\n{}",
+        wrong.join("\n")
+    );
     assert!(in_vain > 400, "{in_vain}");
     assert!(
         silent.is_empty(),
@@ -184,4 +228,21 @@ fn what_is_named_changes_nothing_and_what_changes_nothing_is_named() {
         silent.len(),
         silent.join("\n")
     );
+}
+
+#[test]
+fn clusters_decide_something_for_the_schemes_that_see_them_and_for_no_other() {
+    let requests = requests();
+    let counted = |scheme: &str, pairs: &[String]| {
+        let kind = format!("buffer.kind={scheme}");
+        let config = resolved(&[&kind, "sim.costing=op_count"], pairs).unwrap();
+        measured(&config, &requests).unwrap().0
+    };
+    let schemes = destage_buffer::SCHEMES.iter();
+    for row in schemes.filter(|row| !row.needs_future) {
+        let other = counted(row.name, &["buffer.cluster_pages=4".to_owned()]);
+        let changes = other != counted(row.name, &[]);
+        let sees = row.sees.contains(&Sees::Clusters);
+        assert_eq!(changes, sees, "{}", row.name);
+    }
 }

@@ -157,6 +157,7 @@ const BACKGROUND_GC: Parameter = Parameter {
     unit: "",
     about: "Collect garbage also when no request waits at the die.",
     source: SOURCE,
+    needs: &["clock"],
     ..Parameter::BLANK
 };
 
@@ -205,7 +206,7 @@ parameters! {
         /// Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.
         gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013", excludes WEAR_AWARE;
         /// How many blocks gc_policy=d_choices draws, each from all.
-        d: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013", needs &["ftl.gc_policy = d_choices"];
+        gc_choices: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013", needs &["ftl.gc_policy = d_choices"];
         /// Of blocks with equally few valid pages gc_policy=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when garbage collection began).
         victim_ties: Ties = "oldest", "", "oldest: ours; reference: as released for DiskSim 4.0", needs &["ftl.gc_policy = greedy|wear_aware"];
         marks: Marks;
@@ -215,8 +216,8 @@ parameters! {
         background_gc: bool as BACKGROUND_GC;
         /// Pages that garbage collection moves at a time before an operation that waits has its turn; 0: all of a block.
         gc_step_pages: u32 = "0", "pages", OURS, excludes STEPS;
-        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.order=garbage_last; 0: 4, one less than where it starts if that is fewer, or what it needs if that is more.
-        gc_floor: u32 = "0", "blocks", OURS, needs &["ftl.gc_step_pages > 0 or flash.order = garbage_last"];
+        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.scheduling=garbage_last; 0: 4, one less than where it starts if that is fewer, or what it needs if that is more.
+        gc_hard_threshold: u32 = "0", "blocks", OURS, needs &["ftl.gc_step_pages > 0 or flash.scheduling = garbage_last"];
         /// Placement handles of the host, each with open blocks of its own: a request's is its stream (trace.streams) modulo their number.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)", excludes STREAMS;
         /// What garbage collection moves of different handles shares blocks, or never does.
@@ -244,6 +245,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     fills_blocks_in_turn: true,
     groups_planes: true,
     places_writes: false,
+    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);
@@ -258,11 +260,11 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             parallel_units: config.parallel_units,
             dynamic: own.placement == Place::Dynamic,
             gc: own.gc_policy,
-            draws: own.d,
+            draws: own.gc_choices,
             reference_ties: own.victim_ties == Ties::Reference,
             migrates: own.wl_migrate,
             step_pages: own.gc_step_pages,
-            floor: own.gc_floor,
+            floor: own.gc_hard_threshold,
             journal: (own.journal_changes > 0).then_some((own.journal_changes, own.journal_pages)),
             telling: match (own.handles, own.hot_window) {
                 (1, 0) => Telling::Nothing,

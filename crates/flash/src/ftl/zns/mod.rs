@@ -56,6 +56,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     fills_blocks_in_turn: true,
     groups_planes: false,
     places_writes: true,
+    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Zns::new(config)?)),
 };

@@ -46,17 +46,26 @@ pub const FEATURES: &[Feature] = &[
     ),
     set("command phase", &["flash.command_ns=300"]),
     set("status phase", &["flash.status_ns=100"]),
-    set("reads first", &["flash.order=reads_first"]),
-    set("collection last", &["flash.order=garbage_last"]),
-    set("queued, as they came", &["flash.dispatch=arrival"]),
-    set("queued, reads first", &["flash.dispatch=reads_first"]),
+    set("reads first", &["flash.scheduling=reads_first"]),
+    set("collection last", &["flash.scheduling=garbage_last"]),
+    set(
+        "queued, as they came",
+        &["flash.scheduling=commands_arrival"],
+    ),
+    set(
+        "queued, reads first",
+        &["flash.scheduling=commands_reads_first"],
+    ),
     set(
         "suspension",
-        &["flash.order=reads_first", "flash.suspend=moves_end"],
+        &["flash.scheduling=reads_first", "flash.suspend=moves_end"],
     ),
     set(
         "several planes",
-        &["flash.dispatch=arrival", "flash.multi_plane=in_order"],
+        &[
+            "flash.scheduling=commands_arrival",
+            "flash.multi_plane=in_order",
+        ],
     ),
     set(
         "cache read",
@@ -91,7 +100,10 @@ pub const FEATURES: &[Feature] = &[
     set("pool of a plane", &["ftl.allocation_pool=plane"]),
     set("wear-aware collection", &["ftl.gc_policy=wear_aware"]),
     set("cost and benefit", &["ftl.gc_policy=cost_benefit"]),
-    set("d choices", &["ftl.gc_policy=d_choices", "ftl.d=4"]),
+    set(
+        "d choices",
+        &["ftl.gc_policy=d_choices", "ftl.gc_choices=4"],
+    ),
     set(
         "cold data into worn blocks",
         &["ftl.gc_policy=greedy_wear", "ftl.wl_migrate=true"],

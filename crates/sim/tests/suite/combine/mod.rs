@@ -18,7 +18,7 @@ use features::{FEATURES, Feature, are_one};
 use laws::{Held, hold};
 
 /// Pairs that are refused. Fewer are welcome: then this number is less, too.
-const REFUSED_PAIRS: usize = 0;
+const REFUSED_PAIRS: usize = 155;
 /// Random configurations in the whole run.
 const RANDOM: usize = 2_000;
 /// Of the pairs and the random configurations that run, one of so many does in a sample.
@@ -53,7 +53,8 @@ fn joined(features: &[&Feature]) -> Result<Joined, SimError> {
     let purpose = purposes.next().unwrap_or(Purpose::Run);
     let checked = settings.resolve().and_then(|config| {
         let config = match purpose {
-            Purpose::Cut | Purpose::Live => config.with_failing_power(),
+            Purpose::Cut => config.with_failing_power(),
+            Purpose::Live => config.with_failing_power().used_for(purpose),
             Purpose::Run | Purpose::Watch => config,
         };
         config.check(purpose).map(|()| config)

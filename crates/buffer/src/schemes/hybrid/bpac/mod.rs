@@ -288,8 +288,8 @@ impl Bpac {
             // A number too large for an integer, infinity among them, becomes the largest integer.
             monitor: Monitor::new(
                 learning,
-                parameters.pird_thd as u64,
-                parameters.bird_thd as u64,
+                parameters.bpac_pird_thd as u64,
+                parameters.bpac_bird_thd as u64,
             ),
             history: (parameters.bird_scope == Scope::History).then(|| PageMap::with_capacity(0)),
             rules: Rules {
