@@ -72,6 +72,10 @@ endif
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test suite matrix::
 
+.PHONY: combine
+combine: setup ## every feature with every other, and 2,000 random configurations of up to six: each runs and keeps the laws, or is refused by a row with its reason
+	DESTAGE_COMBINE=1 $(CARGO) test --release --locked -p destage-sim --test suite combine:: -- --nocapture
+
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test suite cuts:: -- --nocapture
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test suite cut::

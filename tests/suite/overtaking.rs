@@ -46,10 +46,10 @@ fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
     let arrival = responses(&[], &mixed);
     assert_eq!(arrival, [210_000, 420_000, 630_000, 679_000, 729_000]);
     // Page 9 is read when the first program has ended; page 2 when its own has.
-    let first = responses(&["flash.order=reads_first"], &mixed);
+    let first = responses(&["flash.scheduling=reads_first"], &mixed);
     assert_eq!(first, [210_000, 470_000, 680_000, 259_000, 729_000]);
     // The same where commands are timed one by one.
-    let timed = responses(&["flash.order=reads_first", ONE_BY_ONE], &mixed);
+    let timed = responses(&["flash.scheduling=reads_first", ONE_BY_ONE], &mixed);
     assert_eq!(timed, first);
 }
 
@@ -57,11 +57,16 @@ fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
 fn what_waits_has_its_turn_after_so_many_reads() {
     let mut all = vec![(0, 0, Operation::Write), (0, 1, Operation::Write)];
     all.extend((0..5).map(|page| (US, 20 + page, Operation::Read)));
-    let of = |bound: &str| responses(&["flash.order=reads_first", bound], &single_pages(&all));
-    let two = of("flash.reads_ahead=2");
+    let of = |bound: &str| {
+        responses(
+            &["flash.scheduling=reads_first", bound],
+            &single_pages(&all),
+        )
+    };
+    let two = of("flash.read_starvation_limit=2");
     assert_eq!(two[..2], [210_000, 310_000 + 210_000]);
     assert_eq!(two[2..], [259_000, 309_000, 569_000, 619_000, 669_000]);
-    assert_eq!(of("flash.reads_ahead=5")[1], 460_000 + 210_000);
+    assert_eq!(of("flash.read_starvation_limit=5")[1], 460_000 + 210_000);
 }
 
 #[test]
@@ -72,7 +77,7 @@ fn a_read_interrupts_a_program_as_femu_has_it() {
         (50 * US, 9, Operation::Read),
         (50 * US, 1, Operation::Write),
     ]);
-    let ahead = ["flash.order=reads_first", ONE_BY_ONE];
+    let ahead = ["flash.scheduling=reads_first", ONE_BY_ONE];
     let waits = responses(&ahead, &one);
     // The next program waits for the read as well.
     assert_eq!(waits, [210_000, 210_000, 420_000]);
@@ -94,7 +99,7 @@ fn reads_join_a_suspension_and_their_number_is_limited() {
     ]);
     let pairs = |limit| {
         [
-            "flash.order=reads_first",
+            "flash.scheduling=reads_first",
             ONE_BY_ONE,
             "flash.suspend=moves_end",
             limit,
@@ -108,10 +113,10 @@ fn reads_join_a_suspension_and_their_number_is_limited() {
     assert_eq!(one, [295_000, 55_000, 85_000, 195_000]);
     // Only one may go ahead of what is in service.
     let bounded = [
-        "flash.order=reads_first",
+        "flash.scheduling=reads_first",
         ONE_BY_ONE,
         "flash.suspend=moves_end",
-        "flash.reads_ahead=1",
+        "flash.read_starvation_limit=1",
     ];
     let bounded = responses(&bounded, &chain);
     assert_eq!(bounded[..2], [255_000, 55_000]);
@@ -124,7 +129,7 @@ fn an_erase_that_is_interrupted_has_its_status_later() {
         .map(|write| (write * 5000 * US, write % 8, Operation::Write))
         .collect();
     let pairs = [
-        "flash.order=reads_first",
+        "flash.scheduling=reads_first",
         "flash.channels=1",
         "flash.status_ns=1000",
         "sim.precondition=none",
@@ -167,8 +172,8 @@ fn garbage_collection_comes_last_while_there_is_room() {
         )
     };
     let mean = |of: &[u64]| of.iter().sum::<u64>() / of.len() as u64;
-    let (first, _) = of("flash.order=reads_first");
-    let (last, _) = of("flash.order=garbage_last");
+    let (first, _) = of("flash.scheduling=reads_first");
+    let (last, _) = of("flash.scheduling=garbage_last");
     // Bursts have gone by before garbage is collected in the gap behind them.
     assert!(
         mean(&last) * 3 < mean(&first) * 2,
@@ -204,8 +209,8 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
             for bound in ["1", "4", "1000"] {
                 let pairs = [
                     format!("flash.suspend={suspend}"),
-                    format!("flash.order={order}"),
-                    format!("flash.reads_ahead={bound}"),
+                    format!("flash.scheduling={order}"),
+                    format!("flash.read_starvation_limit={bound}"),
                     ONE_BY_ONE.to_owned(),
                 ];
                 let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
