@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use destage_base::parameter::{Value, read_bytes};
+use destage_sim::error::SimError;
 use destage_sim::settings::{Config, Origin, Settings, split_kind};
 
 use crate::error::Error;
@@ -135,11 +136,12 @@ impl Grid {
             for buffer in &buffers {
                 for size in &sizes {
                     let scheme = buffer.map(|buffer| &*buffer.name);
-                    let config = self.config(scheme, *size, *ftl, &mut foreign)?;
                     let asked = buffer.is_none_or(|buffer| buffer.asked);
-                    if !asked && config.scheme.needs_future && !config.keeps_order() {
-                        continue;
-                    }
+                    let config = match self.config(scheme, *size, *ftl, &mut foreign) {
+                        // Of all schemes those are left out that the settings exclude.
+                        Err(Error::Config(SimError::Excluded(_))) if !asked => continue,
+                        config => config?,
+                    };
                     let name =
                         |given: Option<&str>, of_row: &str| given.unwrap_or(of_row).to_owned();
                     combinations.push(Combination {

@@ -14,8 +14,8 @@ use destage_sim::metrics::Metrics;
 use destage_sim::observer::{Observer, Response, Silent};
 use destage_sim::power::{CutAt, CutPlan, cut_run};
 use destage_sim::prepass::Prepass;
-use destage_sim::run::Simulation;
 use destage_sim::run::live::{Ask, Live};
+use destage_sim::run::{Simulation, run as run_alone};
 use destage_sim::settings::{Config, Settings};
 use destage_sim::source::Source;
 use destage_sim::watch::watched_run;
@@ -116,8 +116,7 @@ fn run(config: &Config, requests: &[Request]) -> Result<(Metrics, Option<Counts>
     let mut seen = Sum(0);
     let observer = Box::new(&mut seen);
     let mut run = Simulation::new(config, "requests", ftl, &prepass, observer).map_err(told)?;
-    let goes_on = run.feed(requests).map_err(told)?;
-    while goes_on && run.work_down(1 << 20).map_err(told)? {}
+    run.feed(requests).map_err(told)?;
     let counts = run.buffer_counts();
     let result = run.finish().map_err(told)?;
     let parts = result.explained.and_then(|explained| explained.timed);
@@ -161,7 +160,9 @@ fn plain(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     let sees = config.scheme.sees;
     let asks = sees.contains(&Sees::Time) || sees.contains(&Sees::Queues);
     let is_idle = config.buffer_parameter("bg_destage") == Some(&Value::Flag(true));
-    if config.is_timed() && config.keeps_order() && !asks && !is_idle && closes_late(config) {
+    // What has no data, as a trim, overtakes a write that is still on the link.
+    let keeps_order = config.keeps_order() && config.typed.host.link_lane_gb_per_s == 0.0;
+    if config.is_timed() && keeps_order && !asks && !is_idle && closes_late(config) {
         // Slots that are kept for pages of program units are not the scheme's.
         let page_bytes = config.typed.flash.page_bytes;
         let set_aside = u64::from(config.pages_in_units()) * page_bytes;
@@ -390,8 +391,10 @@ fn watch(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     let source = Source::memory("requests", requests);
     let ((watched, _), _) =
         watched_run(config, source, &prepass, &mut Silent).map_err(|error| error.to_string())?;
-    let (alone, ..) = run(config, requests)?;
-    match watched.metrics == alone {
+    let source = Source::memory("requests", requests);
+    let (alone, _) =
+        run_alone(config, source, &prepass, &mut Silent).map_err(|error| error.to_string())?;
+    match watched.metrics == alone.metrics {
         true => Ok(vec![Held::Watch]),
         false => Err("a run that is watched has other results".to_owned()),
     }
