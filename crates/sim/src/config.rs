@@ -486,6 +486,7 @@ impl Config {
             service: self.typed.flash.order,
             reads_ahead: self.typed.flash.reads_ahead,
             units: self.units().filter(|_| timed),
+            frees_dies: timed && self.frees_dies(),
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };
         Device::new(config, buffer, ftl)
