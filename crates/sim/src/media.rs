@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_device::{ServiceOrder, Units};
-use destage_flash::media::{self, BusTimes, Cells, MediaConfig, PlaneGaps, Registers};
+use destage_flash::media::{self, BusTimes, Cells, MediaConfig, Registers};
 
 use crate::config::Config;
 use crate::engine::{Flash, OneByOne};
@@ -116,7 +116,7 @@ impl Config {
 
     /// Whether a command may leave its die to the next before it ends: it waits in a queue, or a cache register holds its page.
     pub(crate) fn frees_dies(&self) -> bool {
-        self.typed.flash.dispatch != Dispatch::Off || self.registers().is_some()
+        self.typed.flash.scheduling.dispatch() != Dispatch::Off || self.registers().is_some()
     }
 
     /// Pages that are programmed together, if any are.
