@@ -355,7 +355,7 @@ impl Ledger {
                 Some(known) => known.finding(sector, sum, self),
             }?;
             let finding = match (finding, lost) {
-                (Finding::Bad, Some(lost)) => Finding::Lost(lost),
+                (Finding::Bad | Finding::Forgotten, Some(lost)) => Finding::Lost(lost),
                 (finding, _) => finding,
             };
             Some((first + u64::from(sector), finding))
