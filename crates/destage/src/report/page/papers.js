@@ -109,26 +109,27 @@ function figuresOf({ paper, experiment, place }, figures) {
   return of.filter((each) => named.some((name) => each.place.startsWith(name) && !/^\d/.test(each.place.slice(name.length))));
 }
 
-/** Links to the experiment of a claim and to its figures. */
+/** Links to the experiment of a claim and to its figures; to its paper if it needs no runs. */
 function links(claim, figures) {
   const { paper, experiment } = claim;
-  const anchor = `${paper}-${experiment}`;
   const link = (to, text, title) => make("a", { href: `#${to}`, title }, text);
+  if (!experiment) return link(`paper-${paper}`, paper, "It needs no runs");
+  const anchor = `${paper}-${experiment}`;
   const shows = figuresOf(claim, figures).map(({ id, place, title }) => link(`${anchor}-${id}`, place, title));
   return make("span", {}, link(anchor, `${paper}/${experiment}`, "The runs, with all figures"), ...shows.flatMap((each) => [" ", each]));
 }
 
 function verdicts(part, claims, known, figures) {
   const said = verdictWords(known);
-  const columns = [{ name: "paper" }, { name: "claim" }, { name: "verdict" }, { name: "on" }, { name: "published" }, { name: "measured" }, { name: "of it", about: "Measured over published" }, { name: "statement", wide: true }, { name: "check" }, { name: "experiment", about: "Where its runs and figures stand below; destage reproduce takes this name" }, { name: "because", wide: true }];
+  const columns = [{ name: "claim" }, { name: "statement", wide: true }, { name: "verdict" }, { name: "published" }, { name: "measured" }, { name: "of it", about: "Measured over published" }, { name: "on" }, { name: "experiment", about: "Where its runs and figures stand below; destage reproduce takes this name" }, { name: "check" }, { name: "because", wide: true }];
   const value = (each) => (each === null ? null : shown(each));
   const rows = claims.map((claim) => {
-    const row = [claim.paper, claim.place ? `${claim.id} (${claim.place})` : claim.id, said(claim.verdict).words, claim.on || null, value(claim.published), value(claim.measured), value(claim.ratio), claim.statement, claim.check, claim.experiment && `${claim.paper}/${claim.experiment}`, claim.because];
+    const row = [claim.place ? `${claim.id} (${claim.place})` : claim.id, claim.statement, said(claim.verdict).words, value(claim.published), value(claim.measured), value(claim.ratio), claim.on || null, claim.experiment ? `${claim.paper}/${claim.experiment}` : claim.paper, claim.check, claim.because];
     return Object.assign(row, { claim });
   });
-  const cell = (value, { name }, { claim }) => {
+  const cell = (_, { name }, { claim }) => {
     if (name === "verdict") return badge(claim.verdict, claim.share, said);
-    return name === "experiment" && value ? links(claim, figures) : null;
+    return name === "experiment" ? links(claim, figures) : null;
   };
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
