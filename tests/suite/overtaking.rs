@@ -6,7 +6,7 @@ use destage_base::{Random, Ticks};
 use destage_buffer::{Buffer, BufferConfig};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, RequestKind, ServiceOrder,
-    Span, Work,
+    Span, Token, Transaction, Work,
 };
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Geometry, Operations, Timing};
@@ -225,12 +225,10 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
 
 #[derive(Clone, Copy)]
 enum Running {
-    /// What a die has in service, if that is for a page.
-    Step(u32, Option<PageOperation>),
-    /// What has left its die to the next.
-    Beside(u32, PageOperation),
-    /// A read in the midst of a step, by its number.
-    Between(u32),
+    /// A die has it in service, and may be free before its end.
+    Page(Token),
+    /// It has left its die, or does not leave it before its end.
+    Other(Token),
 }
 
 /// Ends what begins in a random order, lets reads begin in the midst of steps at random, and notes what begins.
@@ -259,19 +257,34 @@ impl Noting {
 }
 
 impl Driver for Noting {
-    fn serve(&mut self, die: u32, operation: PageOperation, _: &Operations, _: Ticks) -> Progress {
-        if matches!(operation.work(), Work::HostRead(_)) {
-            self.read_begins(die, false);
-        } else {
-            self.waiting[die as usize] -= 1;
-            self.reads[die as usize] = 0;
-        }
-        self.running.push(Running::Step(die, Some(operation)));
-        Progress::Running
-    }
-    fn collect_garbage(&mut self, die: u32, _: &Operations) -> Progress {
-        self.reads[die as usize] = 0;
-        self.running.push(Running::Step(die, None));
+    fn begin(
+        &mut self,
+        die: u32,
+        transaction: Transaction,
+        _: &Operations,
+        _: Ticks,
+        token: Token,
+    ) -> Progress {
+        let running = match transaction {
+            Transaction::Page(operation) => {
+                if matches!(operation.work(), Work::HostRead(_)) {
+                    self.read_begins(die, false);
+                } else {
+                    self.waiting[die as usize] -= 1;
+                    self.reads[die as usize] = 0;
+                }
+                Running::Page(token)
+            }
+            Transaction::ReadBetween(_) => {
+                self.read_begins(die, true);
+                Running::Other(token)
+            }
+            Transaction::Collection | Transaction::Fillers => {
+                self.reads[die as usize] = 0;
+                Running::Other(token)
+            }
+        };
+        self.running.push(running);
         Progress::Running
     }
     fn serve_batch(&mut self, _: u32, _: BatchStep<'_>) {
@@ -279,10 +292,6 @@ impl Driver for Noting {
     }
     fn takes_read(&self, die: u32) -> bool {
         die.is_multiple_of(2)
-    }
-    fn read_between(&mut self, die: u32, number: u32, _: PageOperation, _: &Operations) {
-        self.read_begins(die, true);
-        self.running.push(Running::Between(number));
     }
     fn answer(&mut self, _: u32) {
         self.answered += 1;
@@ -347,6 +356,7 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
     let config = DeviceConfig {
         service: ServiceOrder::ReadsFirst,
         reads_ahead: bound,
+        frees_dies: hands_over,
         ..DeviceConfig::new(4, 32)
     };
     let mut device = Device::new(config, Buffer::new(buffer, scheme), ftl);
@@ -387,15 +397,13 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
         let chosen = driver.random.below(driver.running.len() as u64) as usize;
         let leaves = hands_over && driver.random.below(2) == 0;
         let done = match driver.running.swap_remove(chosen) {
-            Running::Step(die, Some(operation)) if leaves => {
-                driver.running.push(Running::Beside(die, operation));
-                device.free_die(die, now, &mut driver)
+            Running::Page(token) if leaves => {
+                driver.running.push(Running::Other(token));
+                device.free(token, now, &mut driver)
             }
-            Running::Step(die, _) => device.complete(die, now, &mut driver),
-            Running::Beside(die, operation) => {
-                device.complete_queued(die, operation, now, &mut driver)
+            Running::Page(token) | Running::Other(token) => {
+                device.complete(token, now, &mut driver)
             }
-            Running::Between(number) => device.complete_between(number, now, &mut driver),
         };
         done.unwrap_or_else(|full| panic!("{full:?}"));
     }

@@ -469,6 +469,7 @@ impl Config {
             service: self.typed.flash.scheduling.service(),
             reads_ahead: self.typed.flash.read_starvation_limit,
             units: self.units().filter(|_| timed),
+            frees_dies: timed && self.frees_dies(),
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };
         Device::new(config, buffer, ftl)

@@ -2,7 +2,7 @@
 
 use destage_base::time::{TICKS_PER_NS, from_units};
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
-use destage_flash::media::{Cells, PlaneGaps, Tiers};
+use destage_flash::media::{Cells, PlaneGaps};
 
 use crate::config::Config;
 use crate::media::by_type;
@@ -28,7 +28,6 @@ impl Config {
                 read: by_type(timing.read, &flash.read_times_us),
                 program: by_type(timing.program, &flash.program_times_us),
                 erase: timing.erase,
-                tiers: Tiers::default(),
             },
             command: CommandTimes {
                 read: command,
@@ -71,7 +70,7 @@ mod tests {
         assert_eq!(ns(media.command.program), 361);
         assert_eq!(ns(2 * media.command.read + media.gaps.read), 940);
         assert_eq!(ns(2 * media.command.program + media.gaps.program), 1177);
-        assert_eq!(ns(media.cells.read(0, 0, 0) + media.ready), 75_020);
+        assert_eq!(ns(media.cells.read(0) + media.ready), 75_020);
         assert_eq!(media.rules.together, Together::AnyOrder);
         assert_eq!(media.rules.order, Order::ReadsFirst(u32::MAX));
         assert_eq!((media.channels, media.dies_per_channel), (8, 2));

@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_device::{ServiceOrder, Units};
-use destage_flash::media::{self, BusTimes, Cells, Gate, MediaConfig, PlaneGaps, Registers, Tiers};
+use destage_flash::media::{self, BusTimes, Cells, MediaConfig, Registers};
 
 use crate::config::Config;
 use crate::engine::{Flash, OneByOne};
@@ -82,12 +82,10 @@ impl Config {
             channels,
             dies_per_channel: flash.dies / channels,
             planes: flash.planes_per_die,
-            gate: Gate::Die,
             cells: Cells {
                 read,
                 program,
                 erase: timing.erase,
-                tiers: Tiers::default(),
             },
             bus: Some(bus),
             suspend: self.interrupts().then(|| media::Suspend {
@@ -95,8 +93,6 @@ impl Config {
                 limit: flash.suspend_limit,
                 moves_end: flash.suspend == Suspend::MovesEnd,
             }),
-            gaps: PlaneGaps::default(),
-            cache_read: None,
             registers: self.registers(),
         };
         Some(OneByOne {
@@ -116,6 +112,11 @@ impl Config {
             program: busy(flash.cache_program, flash.cache_program_busy_us),
         };
         (flash.cache_read || flash.cache_program).then_some(registers)
+    }
+
+    /// Whether a command may leave its die to the next before it ends: it waits in a queue, or a cache register holds its page.
+    pub(crate) fn frees_dies(&self) -> bool {
+        self.typed.flash.scheduling.dispatch() != Dispatch::Off || self.registers().is_some()
     }
 
     /// Pages that are programmed together, if any are.

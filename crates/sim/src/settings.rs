@@ -61,7 +61,7 @@ impl Origin {
     }
 }
 
-fn argument(name: &str, what: String) -> SimError {
+pub(crate) fn argument(name: &str, what: String) -> SimError {
     let name = name.to_owned();
     SimError::Argument(Argument { name, what })
 }
@@ -255,28 +255,16 @@ impl Settings {
         self.load_toml(&text, &origin)
     }
 
-    /// Reads a device profile by name, or from a `.toml` file.
+    /// Reads a device profile by name, or from a `.toml` file. One that builds on another (`inherits` in its table `profile`) sets what
+    /// it says after what the other does.
     ///
     /// # Errors
-    /// If there is no such profile, or its file cannot be read.
+    /// If there is no such profile, or its file cannot be read; or one that it builds on.
     pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
-        if name.ends_with(".toml") {
-            let origin = Origin::Profile(name.to_owned());
-            let text = read_file(Path::new(name)).map_err(|error| {
-                argument("profile", format!(" {name}: {error}; expected a TOML file"))
-            })?;
-            return self.load_toml(&text, &origin);
+        for profile in profiles::chain(name)? {
+            self.load_toml(&profile.text, &Origin::Profile(profile.name))?;
         }
-        let Some(profile) = profiles::find(name) else {
-            let names = profiles::PROFILES.iter().map(|profile| profile.name);
-            let what = format!(
-                " {name:?}: no such profile{}; expected one of {} or a .toml file",
-                suggestion(name, names.clone()),
-                names.collect::<Vec<_>>().join(", ")
-            );
-            return Err(argument("profile", what));
-        };
-        self.load_toml(profile.text, &Origin::Profile(name.to_owned()))
+        Ok(())
     }
 
     /// Whether `key` would be taken by the scheme and FTL these settings choose.
@@ -336,7 +324,7 @@ impl Settings {
         key: &str,
         list: &str,
         find: impl Fn(&str) -> Option<&'static R>,
-        names: impl Iterator<Item = &'static str>,
+        names: impl Iterator<Item = &'static str> + Clone,
     ) -> Result<&'static R, SimError> {
         let name = match self.entries.get(key) {
             Some(setting) => setting.text.as_str(),
@@ -491,7 +479,7 @@ impl Rows {
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The text of a file of settings, unless it is so long that it can be none.
-fn read_file(path: &Path) -> io::Result<String> {
+pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut start = File::open(path)?.take(FILE_BYTES_MAX + 1);
     start.read_to_string(&mut text)?;
@@ -548,13 +536,50 @@ fn unknown(key: &str, text: &str, rows: &Rows) -> String {
     )
 }
 
-/// `; did you mean "x"?` for the nearest of `names`, if one is near; of equally near ones the first.
-pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    names
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
-        .map(|(_, candidate)| format!("; did you mean {candidate:?}?"))
+/// Words that people use for a name that is not near in letters.
+const SYNONYMS: [(&str, &str); 8] = [
+    ("none", "nocache"),
+    ("off", "nocache"),
+    ("no", "nocache"),
+    ("min", "belady"),
+    ("opt", "belady"),
+    ("optimal", "belady"),
+    ("page-mapped", "page"),
+    ("page-level", "page"),
+];
+
+/// `; did you mean "x"?` for the nearest of `names`, if one is near: in letters (of equally near ones the first), as a word that people
+/// use for it, or as the shortest one that has `name` in it.
+pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    let name = name.trim().to_ascii_lowercase();
+    let in_letters = || {
+        let distance =
+            |candidate: &'a str| (strsim::damerau_levenshtein(&name, candidate), candidate);
+        let nearest = names
+            .clone()
+            .map(distance)
+            .min_by_key(|(distance, _)| *distance);
+        nearest.filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
+    };
+    let in_words = || {
+        let meant = SYNONYMS.iter().filter(|(word, _)| *word == name);
+        let meant = meant.map(|(_, meant)| *meant);
+        names
+            .clone()
+            .find(|candidate| meant.clone().any(|meant| meant == *candidate))
+    };
+    // Fewer letters are in too many names.
+    let within = || {
+        let holding = names
+            .clone()
+            .filter(|candidate| name.len() >= 4 && candidate.contains(&name));
+        holding.min_by_key(|candidate| candidate.len())
+    };
+    let nearest = in_words()
+        .or_else(|| in_letters().map(|(_, candidate)| candidate))
+        .or_else(within);
+    nearest
+        .map(|candidate| format!("; did you mean {candidate:?}?"))
         .unwrap_or_default()
 }
 
@@ -605,6 +630,16 @@ mod tests {
         let text = error(&["flash.deis=4"]);
         assert!(text.contains("did you mean \"flash.dies\"?"), "{text}");
         assert!(error(&["buffer.kind=lur"]).contains("did you mean \"lru\"?"));
+        for (pair, meant) in [
+            ("buffer.kind=none", "nocache"),
+            ("buffer.kind=LRU", "lru"),
+            ("flash.planes=4", "flash.planes_per_die"),
+            ("queue_depth=4", "host.queue_depth"),
+        ] {
+            let text = error(&[pair]);
+            assert!(text.contains(&format!("did you mean {meant:?}?")), "{text}");
+        }
+        assert!(!error(&["flash.zzz=4"]).contains("did you mean"));
     }
 
     #[test]

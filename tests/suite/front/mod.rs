@@ -8,7 +8,7 @@ use destage_base::Random;
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
-use destage_flash::media::{Cells, PlaneGaps, Tiers};
+use destage_flash::media::{Cells, PlaneGaps};
 use destage_sim::engine::Replay;
 use destage_sim::metrics::Metrics;
 use destage_sim::wire::Wire;
@@ -403,7 +403,6 @@ fn the_link_is_mqsims() {
                     read: vec![75_000 * NS],
                     program: vec![750_000 * NS],
                     erase: 3_800_000 * NS,
-                    tiers: Tiers::default(),
                 },
                 command: CommandTimes {
                     read: 290 * NS,

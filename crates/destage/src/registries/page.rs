@@ -6,7 +6,7 @@ use destage_flash::ftl::{FTLS, FtlRow};
 use destage_sim::capacity::STAND_INS;
 use destage_sim::check::in_words;
 use destage_sim::parameters::PARAMETERS;
-use destage_sim::profiles::PROFILES;
+use destage_sim::profiles;
 use destage_sim::settings::Settings;
 use destage_trace::PARAMETERS as TRACE_PARAMETERS;
 use destage_workload::WORKLOADS;
@@ -154,17 +154,21 @@ pub fn workload(name: &str) -> Result<Page, Error> {
     })
 }
 
-/// The profile called `name`, with what it sets.
+/// The profile called `name`, or in a file of that name ending in `.toml`, with what it and those that it builds on set.
 ///
 /// # Errors
-/// If there is no such profile.
+/// If there is no such profile, or it is none that a run would take.
 pub fn profile(name: &str) -> Result<Page, Error> {
-    let row = find_row(name, "profile", PROFILES, |row| row.name)?;
+    let chain = profiles::chain(name)?;
+    let describe = |key: &str| {
+        let nearest = chain.iter().rev().find_map(|profile| profile.describe(key));
+        nearest.unwrap_or_default().to_owned()
+    };
     let mut settings = Settings::new();
     settings.load_profile(name)?;
     let config = settings.resolve()?;
     let values = config.parameters();
-    let source = row.describe("source").unwrap_or_default();
+    let source = describe("source");
     let set = settings.keys().filter_map(|key| {
         let row = row_of(key, config.scheme, config.ftl_row)?;
         Some(Entry {
@@ -174,9 +178,22 @@ pub fn profile(name: &str) -> Result<Page, Error> {
             has_example: false,
         })
     });
+    let below: Vec<&str> = chain
+        .iter()
+        .rev()
+        .skip(1)
+        .map(|profile| profile.name.as_str())
+        .collect();
+    let mut about = describe("about");
+    if !below.is_empty() {
+        about.push_str(&format!(
+            " It builds on {}.",
+            below.join(", which builds on ")
+        ));
+    }
     Ok(Page {
-        name: row.name.into(),
-        about: row.describe("about").unwrap_or_default(),
+        name: name.into(),
+        about: about.trim_start().into(),
         parts: vec![("What it sets", set.collect())],
         source,
     })

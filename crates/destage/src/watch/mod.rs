@@ -1,9 +1,10 @@
-//! A run whose beginning is recorded, and the page that shows it: one file that needs nothing else.
+//! A run whose beginning is recorded, and the page that shows it: one file that needs nothing else. Or a timeline for other programs.
 //!
 //! The page is `page/page.html` with styles, scripts and the recording put into it. What is recorded, and how much at most,
 //! is [`destage_sim::watch`].
 
 mod data;
+mod timeline;
 
 use destage_sim::observer::Observer;
 use destage_sim::watch::{MOST_PAGES, Recording, watched_run};
@@ -39,6 +40,13 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// A timeline in the trace event format of Chrome, as JSON, for Perfetto: requests, pages that leave, what each die does. It is equal
+    /// for equal inputs.
+    #[must_use]
+    pub fn to_timeline(&self) -> String {
+        timeline::of(self).to_string()
+    }
+
     /// The page. It is equal for equal inputs.
     #[must_use]
     pub fn to_html(&self) -> String {
