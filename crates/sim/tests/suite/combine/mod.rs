@@ -110,6 +110,7 @@ impl Outcome {
         self.refused.values().map(Vec::len).sum()
     }
 
+    #[allow(clippy::print_stdout, reason = "the recipe shows it")]
     fn tell(&self, what: &str) {
         let share = 100.0 * self.refused() as f64 / self.all as f64;
         println!(
