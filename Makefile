@@ -72,6 +72,10 @@ endif
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test suite matrix::
 
+.PHONY: combine
+combine: setup ## every feature with every other, and 2,000 random configurations of up to six: each runs and keeps the laws, or is refused by a row with its reason
+	DESTAGE_COMBINE=1 $(CARGO) test --release --locked -p destage-sim --test suite combine:: -- --nocapture
+
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test suite cuts:: -- --nocapture
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test suite cut::
@@ -242,6 +246,10 @@ fleet: build ## 1000 volumes and 10^8 requests: taken apart, then buffers of the
 reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
 	sh experiments/publish.sh $(TARGET)/reproduce
+
+.PHONY: verdicts
+verdicts: setup ## after `make reproduce`: each published number changed and each scheme of the papers broken, and what becomes of the verdicts
+	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) $(CARGO) test --release --locked -p destage -- every_published_number a_broken_scheme --nocapture
 
 fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding joins the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)

@@ -36,7 +36,7 @@ class Row:
 
     @cached_property
     def parameters(self) -> Mapping[str, Row]:
-        """Its parameters by their dotted names, each with default, unit, range, about and source in its `fields`."""
+        """Its parameters by their dotted names, each with default, unit, expected, about, source, needs and excludes in its `fields`."""
         if self._page is None:
             return MappingProxyType({})
         return _rows(json.loads(_core.page(self._page, self.name))["parameters"])

@@ -96,5 +96,11 @@ fn line_of(entry: &Entry) -> String {
         }
     }
     line.push('\n');
+    for need in entry.needs() {
+        line.push_str(&format!("    Needs {need}.\n"));
+    }
+    for (with, because) in entry.excludes() {
+        line.push_str(&format!("    Excludes {with}: {because}.\n"));
+    }
     line
 }

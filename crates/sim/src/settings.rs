@@ -15,6 +15,7 @@ use destage_buffer::SchemeRow;
 use destage_flash::ftl::FtlRow;
 
 use crate::capacity::STAND_INS;
+use crate::check::Purpose;
 pub use crate::config::Config;
 use crate::error::{Argument, SimError};
 use crate::parameters::PARAMETERS;
@@ -347,9 +348,8 @@ impl Settings {
     /// Checks everything.
     ///
     /// # Errors
-    /// The first setting that is unknown, does not fit its row, or belongs to a scheme or FTL that is not
-    /// the chosen one. (A profile's settings for another scheme or FTL are passed over: its user chose
-    /// the kind anew.)
+    /// The first setting that is unknown or does not fit its row, and what excludes each other. A setting of a scheme or layer that
+    /// is not the chosen one is passed over, and named in [`Config::without_effect`] unless a profile has it.
     pub fn resolve(&self) -> Result<Config, SimError> {
         let rows = Rows {
             scheme: self.scheme()?,
@@ -362,10 +362,20 @@ impl Settings {
         let mut ftl = Values::defaults(rows.ftl.parameters);
         for (key, setting) in &settings.entries {
             let Some((section, row)) = rows.find(key) else {
-                if matches!(setting.origin, Origin::Profile(_)) && owners_of(key).next().is_some() {
-                    continue;
+                let mut others = rows_of_others(key).peekable();
+                if others.peek().is_none() {
+                    return Err(setting.origin.error(unknown(key, &setting.text, &rows)));
                 }
-                return Err(setting.origin.error(unknown(key, &rows)));
+                // A value that none of them takes is a slip, wherever it would have counted.
+                if let Some(Err(expected)) = others
+                    .map(|row| row.read(&setting.text))
+                    .max_by_key(Result::is_ok)
+                {
+                    let text = &setting.text;
+                    let wrong = format!("{key}: {text:?}: expected {expected}");
+                    return Err(setting.origin.error(wrong));
+                }
+                continue;
             };
             let value = row.read(&setting.text).map_err(|expected| {
                 let (origin, text) = (&setting.origin, &setting.text);
@@ -386,27 +396,32 @@ impl Settings {
         let mut added = self.schemes.iter();
         let own = added.find(|(row, _)| std::ptr::eq(*row, rows.scheme));
         config.own_version = own.map(|(_, version)| version.clone());
-        if !config.is_timed() {
-            config.without_effect = settings.of_the_clock(&rows);
-        }
         if let Some(path) = state::file_of(&config.typed.sim.precondition) {
             config.begin_with(State::open(path)?);
         }
-        config.check()?;
+        config.check(Purpose::Run)?;
+        config.asked.given = settings.given().cloned().collect();
+        config.without_effect = settings.without_effect(&config, &rows);
         Ok(config)
     }
 
-    /// Parameters of the host that somebody set to another value than their default, but for the factor on times of arrival: pages
-    /// grow old by that without a clock, too.
-    fn of_the_clock(&self, rows: &Rows) -> Vec<&'static str> {
+    /// The keys that somebody set, not a profile.
+    fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
-        let set = keys.filter_map(|(key, setting)| {
-            let (_, row) = rows.find(key)?;
-            let is_given = !matches!(setting.origin, Origin::Profile(_));
-            let differs = row.read(&setting.text) != row.read(row.default);
-            (is_given && differs && key.starts_with("host.")).then_some(row.name)
+        let given = keys.filter(|(_, setting)| !matches!(setting.origin, Origin::Profile(_)));
+        given.map(|(key, _)| key)
+    }
+
+    /// Parameters that somebody set, not a profile, and that decide nothing in a run of `config`, each with the reason.
+    fn without_effect(&self, config: &Config, rows: &Rows) -> Vec<(String, String)> {
+        let with_reason = self.given().filter_map(|key| {
+            let reason = match rows.find(key) {
+                Some(_) => format!("it needs {}", config.lacks(key, None)?),
+                None => of_another(key, rows)?,
+            };
+            Some((key.clone(), reason))
         });
-        set.filter(|name| *name != "host.time_scale").collect()
+        with_reason.collect()
     }
 }
 
@@ -474,37 +489,45 @@ pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Schemes and FTLs that have a parameter called `key`.
-fn owners_of(key: &str) -> impl Iterator<Item = &'static str> {
+/// Schemes and layers that have a parameter called `key`, with its row.
+fn others_with(key: &str) -> impl Iterator<Item = (&'static str, &'static Parameter)> {
     let (section, name) = key.split_once('.').unwrap_or((key, ""));
-    let name = name.to_owned();
+    let (section, name) = (section.to_owned(), name.to_owned());
     let schemes = destage_buffer::SCHEMES
         .iter()
         .map(|row| ("buffer", row.name, row.parameters));
     let ftls = destage_flash::ftl::FTLS
         .iter()
         .map(|row| ("ftl", row.name, row.parameters));
-    let section = section.to_owned();
     schemes.chain(ftls).filter_map(move |(kind, owner, rows)| {
-        (kind == section && rows.iter().any(|row| row.name == name)).then_some(owner)
+        let mut named = rows
+            .iter()
+            .filter(|row| kind == section && row.name == name);
+        named.next().map(|row| (owner, row))
     })
 }
 
-fn unknown(key: &str, rows: &Rows) -> String {
-    if let Some(new) = renamed::key(key) {
-        return format!("{key:?} is now {new}; expected {new}");
-    }
-    let owners: Vec<_> = owners_of(key).collect();
-    if !owners.is_empty() {
-        let chosen = if key.starts_with("ftl.") {
-            rows.ftl.name
-        } else {
-            rows.scheme.name
-        };
-        return format!(
-            "{key} is a parameter of {}, but {chosen} is chosen; expected a parameter of {chosen}",
-            owners.join(", ")
-        );
+/// The rows called `key` of schemes and layers.
+fn rows_of_others(key: &str) -> impl Iterator<Item = &'static Parameter> {
+    others_with(key).map(|(_, row)| row)
+}
+
+/// Why `key`, which is of another scheme or layer than the chosen ones, decides nothing; nothing if it is of none.
+fn of_another(key: &str, rows: &Rows) -> Option<String> {
+    let owners: Vec<_> = others_with(key).map(|(owner, _)| owner).collect();
+    let chosen = match key.starts_with("ftl.") {
+        true => rows.ftl.name,
+        false => rows.scheme.name,
+    };
+    (!owners.is_empty()).then(|| {
+        let owners = owners.join(", ");
+        format!("it is a parameter of {owners}, and {chosen} is chosen")
+    })
+}
+
+fn unknown(key: &str, text: &str, rows: &Rows) -> String {
+    if let Some((new, pair)) = renamed::key(key).zip(renamed::pair(key, text)) {
+        return format!("{key:?} is now {new}; expected {pair}");
     }
     let keys: Vec<String> = rows.keys().collect();
     format!(
@@ -620,12 +643,16 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_another_scheme_says_whose_it_is() {
-        let text = error(&["buffer.kind=fifo", "buffer.lru_unit=page"]);
-        assert!(
-            text.contains("is a parameter of lru, but fifo is chosen"),
-            "{text}"
-        );
+    fn a_key_of_another_scheme_is_taken_and_named_with_its_owner() {
+        let mut settings = Settings::new();
+        settings.set_pair("buffer.kind=fifo").unwrap();
+        settings.set_pair("buffer.lru_unit=request").unwrap();
+        let named = settings.resolve().unwrap().without_effect;
+        let reason = "it is a parameter of lru, and fifo is chosen";
+        assert_eq!(named, [("buffer.lru_unit".to_owned(), reason.to_owned())]);
+        // A slip in its value is one all the same.
+        let text = error(&["buffer.kind=fifo", "buffer.lru_unit=heap"]);
+        assert!(text.contains("expected one of page, request"), "{text}");
     }
 
     #[test]

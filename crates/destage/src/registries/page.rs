@@ -1,9 +1,10 @@
 //! One row of a registry with its parameters: default, unit, range and source.
 
-use destage_base::parameter::{Parameter, Value as Setting};
+use destage_base::parameter::{Condition, Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES, SchemeRow};
 use destage_flash::ftl::{FTLS, FtlRow};
 use destage_sim::capacity::STAND_INS;
+use destage_sim::check::in_words;
 use destage_sim::parameters::PARAMETERS;
 use destage_sim::profiles;
 use destage_sim::settings::Settings;
@@ -51,6 +52,23 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
         }
     };
     rows.iter().map(entry).collect()
+}
+
+/// The rows of all parameters by their full names; one that several schemes or layers share, once for each of them.
+fn every_row() -> impl Iterator<Item = (String, &'static Parameter)> {
+    let of = |prefix: &'static str, rows: &'static [Parameter]| {
+        rows.iter()
+            .map(move |row| (format!("{prefix}{}", row.name), row))
+    };
+    of("", PARAMETERS)
+        .chain(of("", TRACE_PARAMETERS))
+        .chain(of("buffer.", COMMON))
+        .chain(
+            SCHEMES
+                .iter()
+                .flat_map(move |row| of("buffer.", row.parameters)),
+        )
+        .chain(FTLS.iter().flat_map(move |row| of("ftl.", row.parameters)))
 }
 
 fn stand_ins() -> Vec<Entry> {
@@ -233,12 +251,49 @@ impl Entry {
         set.map_or(self.row.source, |(_, source)| source)
     }
 
-    /// `{"name", "value", "default", "unit", "range", "about", "source"}`.
+    /// What has to hold, in words, for it to decide anything: all of it.
+    #[must_use]
+    pub fn needs(&self) -> Vec<String> {
+        self.row.needs.iter().map(|text| in_words(text)).collect()
+    }
+
+    /// What it cannot stand beside: that in words, and why. Those of its own row, and those of others that name it.
+    #[must_use]
+    pub fn excludes(&self) -> Vec<(String, &'static str)> {
+        let own = self.row.excludes.iter().map(|exclusion| {
+            let with = in_words(exclusion.with);
+            let with = match exclusion.value {
+                "" => with,
+                value => format!("{with}, if it is {}", value.trim_start_matches("= ")),
+            };
+            (with, exclusion.because)
+        });
+        let mut all: Vec<_> = own.collect();
+        for (key, row) in every_row() {
+            for exclusion in row.excludes {
+                let condition = Condition::read(exclusion.with);
+                let names_it =
+                    condition.is_some_and(|read| read.keys().any(|key| key == self.name));
+                let with = match exclusion.value {
+                    "" => key.clone(),
+                    value => format!("{key} {value}"),
+                };
+                if names_it && !all.contains(&(with.clone(), exclusion.because)) {
+                    all.push((with, exclusion.because));
+                }
+            }
+        }
+        all
+    }
+
+    /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`: what it needs as sentences
+    /// without a subject, what it excludes as `{"with", "because"}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = self.row;
         let mut map = Map::new();
         map.insert("name".into(), json!(self.name));
+        map.insert("key".into(), json!(self.name));
         if let Some((value, _)) = &self.set {
             map.insert("value".into(), json::setting(value));
         }
@@ -256,9 +311,13 @@ impl Entry {
             }
         }
         map.insert("unit".into(), json!(row.unit));
-        map.insert("range".into(), json!(row.expected()));
+        map.insert("expected".into(), json!(row.expected()));
         map.insert("about".into(), json!(row.about));
         map.insert("source".into(), json!(self.source()));
+        map.insert("needs".into(), json!(self.needs()));
+        let excludes = self.excludes().into_iter();
+        let excludes = excludes.map(|(with, because)| json!({"with": with, "because": because}));
+        map.insert("excludes".into(), excludes.collect());
         Value::Object(map)
     }
 }

@@ -91,11 +91,6 @@ pub fn watch(
     observer: &mut dyn Observer,
 ) -> Result<Watched, Error> {
     let config = &combination.config;
-    if !config.is_timed() {
-        return Err(Error::Input(
-            "watching: this run has no moments to watch; expected sim.costing=event and an FTL other than none".to_owned(),
-        ));
-    }
     let page_bytes = config.typed.flash.page_bytes;
     let pages = config.typed.buffer.capacity_bytes / page_bytes;
     if pages > u64::from(MOST_PAGES) {
