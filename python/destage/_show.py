@@ -46,7 +46,7 @@ def card(
     page: Callable[[], str] | None = None,
 ) -> str:
     """What a notebook shows: `sentences` first, then `body`, which is HTML, `notes`, and the `page` behind a link."""
-    parts = [_STYLE, '<div class="destage">', f"<h4>{html.escape(title)}</h4>"]
+    parts = [_STYLE, '<div class="destage">', f"<h4>{html.escape(title).replace(chr(10), '<br>')}</h4>"]
     parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences]
     parts.append(body)
     noted = [f'<p class="note">{html.escape(note)}</p>' for note in notes]
@@ -62,11 +62,12 @@ def _link(page: str) -> str:
     packed = base64.b64encode(gzip.compress(page.encode(), 9, mtime=0)).decode()
     if len(packed) > _PAGE_BYTES:
         return '<p class="note">The page is too large to be kept in a notebook: <code>.report("report.html")</code> writes it.</p>'
+    # The tab opens with the click: one that opens later would be a pop-up. Within a handler `URL` alone is that of the document.
     script = (
-        "event.preventDefault();const link=this;"
-        "const bytes=Uint8Array.from(atob(link.dataset.page),letter=&gt;letter.charCodeAt(0));"
+        "event.preventDefault();const tab=window.open('','_blank');"
+        "const bytes=Uint8Array.from(atob(this.dataset.page),letter=&gt;letter.charCodeAt(0));"
         "new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).blob()"
-        ".then(blob=&gt;window.open(URL.createObjectURL(new Blob([blob],{type:'text/html'})),'_blank'))"
+        ".then(page=&gt;{tab.location=window.URL.createObjectURL(new Blob([page],{type:'text/html'}))})"
     )
     return f'<p><a href="#" data-page="{packed}" onclick="{script}">Open the page to explore</a></p>'
 

@@ -131,20 +131,26 @@ def test_errors_name_calls_of_python() -> None:
 
 
 @needs_browser
-def test_a_click_opens_the_page(browser: Any, tmp_path: Path) -> None:
+def test_a_click_opens_the_page(browser: Any) -> None:
     work = destage.Workload("zipf", requests=2000, footprint_pages=2000)
     results = destage.compare(work, buffers=["lru", "fab"], sizes="256KiB..1MiB")
-    (tmp_path / "cell.html").write_text(f"<!doctype html><meta charset=utf-8><title>cell</title>{results._repr_html_()}")
+    cell = f"<!doctype html><meta charset=utf-8><title>cell</title>{results._repr_html_()}"
     context = browser.new_context()
     try:
+        # As a notebook is: from a server. Nothing goes over the network.
+        context.route("http://notebook.example/", lambda route: route.fulfill(body=cell, content_type="text/html"))
         page = context.new_page()
-        page.goto((tmp_path / "cell.html").as_uri())
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto("http://notebook.example/")
         (ROOT / "target/report").mkdir(parents=True, exist_ok=True)
         page.screenshot(path=ROOT / "target/report/notebook.png", full_page=True)
         with context.expect_page() as opened:
             page.click("text=Open the page")
         report = opened.value
-        report.wait_for_selector("h1")
+        report.wait_for_selector("h1", timeout=60_000)
+        assert errors == []
         assert "Comparison" in report.title()
+        report.screenshot(path=ROOT / "target/report/notebook-page.png")
     finally:
         context.close()
