@@ -23,8 +23,12 @@ __all__ = [
     "__version__",
     "compare",
     "curve",
+    "drive_check",
+    "explain",
     "fleet",
+    "inspect",
     "main",
+    "outline",
     "page",
     "report",
     "reproduce",
@@ -129,7 +133,7 @@ class Study:
 def main(arguments: Sequence[str]) -> int: ...
 def set_memory_limit(text: str | None) -> None: ...
 def simulate(
-    input: Input, settings: Settings, responses: bool, watch: bool, tell: _Tell
+    input: Input, settings: Settings, responses: bool, watch: str | None, tell: _Tell
 ) -> tuple[str, list[str], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]] | None, str | None]: ...
 def compare(
     inputs: Sequence[Input],
@@ -148,6 +152,15 @@ def curve(
     sample: float | None,
     error: tuple[float, str] | None,
     salts: int | None,
+    threads: int,
+    tell: _Tell,
+) -> tuple[str, list[str]]: ...
+def drive_check(
+    settings: Settings,
+    against: _Path,
+    drive: str | None,
+    requests: int,
+    superblocks: int,
     threads: int,
     tell: _Tell,
 ) -> tuple[str, list[str]]: ...
@@ -181,7 +194,10 @@ def reproduce(
     threads: int,
     tell: _Tell,
 ) -> tuple[str, list[str]]: ...
+def inspect(input: Input, settings: Settings, tell: _Tell) -> tuple[str, list[str]]: ...
+def outline(text: str) -> str: ...
 def report(text: str, title: str | None) -> str: ...
+def explain(text: str) -> str: ...
 def require_metric(name: str) -> None: ...
 def write_file(path: _Path, content: bytes) -> None: ...
 def rows(registry: str) -> str: ...

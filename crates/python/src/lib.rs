@@ -45,11 +45,15 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(commands::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
     module.add_function(wrap_pyfunction!(commands::curve, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::drive_check, module)?)?;
     module.add_function(wrap_pyfunction!(commands::fleet, module)?)?;
     module.add_function(wrap_pyfunction!(commands::size, module)?)?;
     module.add_function(wrap_pyfunction!(commands::study, module)?)?;
     module.add_function(wrap_pyfunction!(commands::reproduce, module)?)?;
     module.add_function(wrap_pyfunction!(commands::report, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::outline, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(registries::explain, module)?)?;
     module.add_function(wrap_pyfunction!(commands::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(registries::require_metric, module)?)?;
     module.add_function(wrap_pyfunction!(registries::rows, module)?)?;

@@ -1,5 +1,6 @@
 //! From settings to the configuration of a device that is used, where some defaults are others than those of a run.
 
+use destage_sim::check::Purpose;
 use destage_sim::error::SimError;
 use destage_sim::parameters::Costing;
 use destage_sim::settings::{Config, Origin, Settings};
@@ -38,7 +39,12 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
         let bytes = config.capacity_bytes.unwrap_or(CAPACITY);
         config = config.with_blocks(config.blocks_for_capacity(bytes)?);
     }
+    config = config.used_for(Purpose::Live);
     config.check_live()?;
+    let in_vain = config.without_effect.iter();
+    notes.extend(
+        in_vain.map(|(key, reason)| format!("{key} was set, and decides nothing: {reason}")),
+    );
     Ok((config, notes))
 }
 
@@ -76,6 +82,19 @@ mod tests {
     }
 
     #[test]
+    fn bytes_have_strict_order_and_exact_times_which_is_said() {
+        let (config, notes) = of(&["sim.write_order=reference", "sim.clock=double_ms"]).unwrap();
+        assert!(config.check_live().is_ok());
+        assert_eq!(
+            notes,
+            [
+                "sim.write_order was set, and decides nothing: with bytes it is strict",
+                "sim.clock was set, and decides nothing: with bytes it is exact"
+            ]
+        );
+    }
+
+    #[test]
     fn what_would_lose_bytes_is_refused() {
         for (pair, expected) in [
             ("ftl.kind=none", "no flash that could hold bytes"),
@@ -83,7 +102,6 @@ mod tests {
             ("trace.align=nearest", "other bytes"),
             ("trace.align_bytes=4096", "other bytes"),
             ("trace.addr_map=modulo", "two addresses would be one"),
-            ("sim.write_order=reference", "loses bytes"),
         ] {
             let error = of(&[pair, "flash.blocks_per_plane=16"]).err().unwrap();
             assert!(error.contains(expected), "{pair}: {error}");

@@ -1,46 +1,13 @@
 //! What every run with bytes needs of its configuration.
 
-use destage_device::Ordering;
 use destage_flash::Ftl;
 use destage_flash::medium::Medium;
 use destage_flash::medium::image::Layout;
 
 use crate::config::Config;
 use crate::error::SimError;
-use crate::paging::Align;
 
 impl Config {
-    /// Why a run of this configuration cannot have bytes, if it cannot.
-    ///
-    /// # Errors
-    /// The key that is in the way, and what was expected.
-    pub(crate) fn check_bytes(&self) -> Result<(), SimError> {
-        let refuse = |text: String| Err(SimError::Config(text));
-        if !self.has_flash() {
-            return refuse(format!(
-                "ftl.kind = {}: has no flash that could hold bytes; expected another layer",
-                self.ftl_row.name
-            ));
-        }
-        if self.typed.trace.align == Align::Nearest {
-            return refuse(format!(
-                "trace.align = {}: would write other bytes than those of the request; expected cover or rmw",
-                self.typed.trace.align
-            ));
-        }
-        if self.typed.sim.write_order != Ordering::Strict {
-            return refuse(format!(
-                "sim.write_order = {}: loses bytes; expected strict",
-                self.typed.sim.write_order
-            ));
-        }
-        self.check_whole_steps("bytes are moved")?;
-        if !self.is_timed() {
-            return refuse("sim.costing = op_count: has no clock; expected event".to_owned());
-        }
-        Ok(())
-    }
-
     /// Where what is in an image of this device's flash, whose owner keeps the first `base` bytes.
     ///
     /// # Errors

@@ -94,7 +94,7 @@ impl Plan {
         maybe(20, "buffer.cluster_pages=8");
         maybe(15, "buffer.bypass_pages=3");
         maybe(20, "buffer.bg_destage=true");
-        maybe(20, "flash.order=reads_first");
+        maybe(20, "flash.scheduling=reads_first");
         maybe(30, "trace.align=rmw");
         maybe(20, "flash.planes_per_die=2");
         maybe(20, "flash.summary_page=true");

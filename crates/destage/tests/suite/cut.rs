@@ -206,13 +206,29 @@ fn what_bad_drives_lose_goes_by_its_name() {
 }
 
 #[test]
+fn with_bytes_order_is_strict_and_times_are_exact_which_is_said() {
+    let of = |pairs: &[&str]| fail(pairs, CutAt::Write(20), 1).unwrap();
+    let (reference, plain) = (
+        of(&["sim.write_order=reference", "sim.clock=double_ms"]),
+        of(&[]),
+    );
+    assert_eq!(reference.result, plain.result);
+    assert!(plain.manifest.unused.is_empty());
+    assert_eq!(
+        reference.manifest.unused,
+        [
+            "sim.clock was set, and decides nothing: with bytes it is exact",
+            "sim.write_order was set, and decides nothing: with bytes it is strict"
+        ]
+    );
+}
+
+#[test]
 fn what_cannot_have_bytes_says_so() {
     for (pair, named) in [
         ("ftl.kind=none", "ftl.kind = none"),
         ("sim.costing=op_count", "sim.costing = op_count"),
-        ("sim.write_order=reference", "sim.write_order = reference"),
         ("trace.align=nearest", "trace.align = nearest"),
-        ("sim.clock=double_ms", "sim.clock = double_ms"),
         ("device.plp=lots", "device.plp = \"lots\""),
     ] {
         let error = fail(&[pair], CutAt::Write(1), 1).unwrap_err().to_string();
