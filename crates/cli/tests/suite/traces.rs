@@ -222,7 +222,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         ),
         (
             &["convert", "f.csv", "--to", "compct", "-o", "f"],
-            "--to \"compct\": no such form of traces (did you mean \"compact\"?)",
+            "--to \"compct\": no such form of traces; did you mean \"compact\"?",
         ),
         (
             &["convert", "f.csv", "-o", "g.csv.xz"],
