@@ -281,24 +281,23 @@ pub(super) fn missing(names: &[String]) -> Option<String> {
     if known.len() < 2 {
         return None;
     }
-    let several = |wanted: fn(&Field) -> bool| fields.iter().filter(|field| wanted(field)).count();
-    let needs: [(fn(&Field) -> bool, &str); 3] = [
-        (|field| *field == Field::Time, "time"),
-        (
-            |field| matches!(field, Field::Sector | Field::Offset(_)),
-            "offset (in bytes) or sector",
-        ),
-        (
-            |field| matches!(field, Field::Sectors | Field::Bytes(_)),
-            "bytes or sectors",
-        ),
-    ];
-    let wrong = needs
-        .iter()
-        .find_map(|(wanted, name)| match several(*wanted) {
+    /// The column that a field is, of those that a table must have exactly one of.
+    fn needed(field: &Field) -> Option<&'static str> {
+        match field {
+            Field::Time => Some(NEEDS[0]),
+            Field::Sector | Field::Offset(_) => Some(NEEDS[1]),
+            Field::Sectors | Field::Bytes(_) => Some(NEEDS[2]),
+            _ => None,
+        }
+    }
+    const NEEDS: [&str; 3] = ["time", "offset (in bytes) or sector", "bytes or sectors"];
+    let wrong = NEEDS.iter().find_map(|name| {
+        let all = fields.iter().filter(|field| needed(field) == Some(name));
+        match all.count() {
             1 => None,
             0 => Some(format!("no column {name}")),
             count => Some(format!("{count} columns for {name}")),
-        })?;
+        }
+    })?;
     Some(format!("{wrong} beside {}", known.join(", ")))
 }
