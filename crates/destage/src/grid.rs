@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use destage_base::parameter::{Value, read_bytes};
+use destage_sim::check::Purpose;
 use destage_sim::error::SimError;
 use destage_sim::settings::{Config, Origin, Settings, split_kind};
 
@@ -137,11 +138,13 @@ impl Grid {
                 for size in &sizes {
                     let scheme = buffer.map(|buffer| &*buffer.name);
                     let asked = buffer.is_none_or(|buffer| buffer.asked);
-                    let config = match self.config(scheme, *size, *ftl, &mut foreign) {
-                        // Of all schemes those are left out that the settings exclude.
-                        Err(Error::Config(SimError::Excluded(_))) if !asked => continue,
-                        config => config?,
-                    };
+                    let config = self.config(scheme, *size, *ftl, &mut foreign)?;
+                    match config.check(Purpose::Run) {
+                        // Of all schemes those are left out that the settings exclude. The run of one that was named fails by itself.
+                        Err(SimError::Excluded(_)) if !asked => continue,
+                        Err(SimError::Excluded(_)) | Ok(()) => {}
+                        Err(error) => return Err(error.into()),
+                    }
                     let name =
                         |given: Option<&str>, of_row: &str| given.unwrap_or(of_row).to_owned();
                     combinations.push(Combination {
@@ -165,7 +168,7 @@ impl Grid {
             }
             settings.set_kind("buffer", first.config.scheme.name)?;
             settings.set_kind("ftl", first.config.ftl_row.name)?;
-            let in_vain = settings.resolve()?.without_effect;
+            let in_vain = settings.read()?.without_effect;
             for combination in &mut combinations {
                 combination
                     .config
@@ -226,7 +229,7 @@ impl Grid {
                 settings.remove(key);
             }
         }
-        Ok(settings.resolve()?)
+        Ok(settings.read()?)
     }
 }
 

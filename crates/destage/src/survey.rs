@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use destage_sim::check::Purpose;
 use destage_sim::error::SimError;
 use destage_sim::merging::Merged;
 use destage_sim::prepass::{Pass, Prepass};
@@ -106,7 +107,11 @@ type Found = Result<Option<u32>, SimError>;
 /// The blocks of each of `configs`. `again` says whether the input can be read more than once, and so is known.
 fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     let mut search = Search::default();
-    let own = configs.iter().map(|config| search.blocks(config, pass));
+    // What excludes each other was named outright: that run fails, and the others do not.
+    let own = configs.iter().map(|config| {
+        config.check(Purpose::Run)?;
+        search.blocks(config, pass)
+    });
     let mut found: Vec<Found> = own.collect();
     let mut fitted: Vec<&mut u32> = configs
         .iter()

@@ -351,6 +351,17 @@ impl Settings {
     /// The first setting that is unknown or does not fit its row, and what excludes each other. A setting of a scheme or layer that
     /// is not the chosen one is passed over, and named in [`Config::without_effect`] unless a profile has it.
     pub fn resolve(&self) -> Result<Config, SimError> {
+        let config = self.read()?;
+        config.check(Purpose::Run)?;
+        Ok(config)
+    }
+
+    /// As [`Settings::resolve`], but what excludes each other stands in the configuration as it was set: a run of it fails by itself
+    /// ([`Config::check`]), beside others that do not.
+    ///
+    /// # Errors
+    /// The first setting that is unknown or does not fit its row.
+    pub fn read(&self) -> Result<Config, SimError> {
         let rows = Rows {
             scheme: self.scheme()?,
             ftl: self.ftl_row()?,
@@ -399,7 +410,6 @@ impl Settings {
         if let Some(path) = state::file_of(&config.typed.sim.precondition) {
             config.begin_with(State::open(path)?);
         }
-        config.check(Purpose::Run)?;
         config.asked.given = settings.given().cloned().collect();
         config.without_effect = settings.without_effect(&config, &rows);
         Ok(config)

@@ -342,7 +342,7 @@ fn a_readme_has_what_comes_out() {
 
 #[test]
 fn the_table_of_the_project_counts_what_the_papers_have() {
-    let table = read("README.md");
+    let table = read("experiments/README.md");
     let papers = Paper::shipped().unwrap();
     for (own, name) in [(false, "paper"), (true, "of the project's own")] {
         let rows_of_table = rows(&table, name);

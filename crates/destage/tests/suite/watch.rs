@@ -204,5 +204,5 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(
         large.contains("a buffer of 8192 pages") && large.contains("at most 4096 pages, 16384 KiB")
     );
-    assert!(refusal(&["sim.costing=op_count"]).contains("expected sim.costing=event"));
+    assert!(refusal(&["sim.costing=op_count"]).contains("expected sim.costing = event"));
 }
