@@ -495,7 +495,7 @@ impl Dies {
         if !self.frees_dies {
             return Token::of_die(die);
         }
-        let place = self.under_way.insert(UnderWay::InService(die));
+        let place = self.under_way.insert_made(|| UnderWay::InService(die));
         self.dies[die as usize].in_table = place;
         Token::of_table(place)
     }

@@ -28,7 +28,8 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    /// What the media call `number`: a page operation has the number of its token there, and a command of a step that of its die.
+    /// The end of the command that the media call `number`: with them a page operation has the number of its token, and a command
+    /// of a step that of its die.
     #[inline(always)]
     fn of(number: u32) -> Self {
         match is_of_step(number) {
@@ -38,7 +39,7 @@ impl Ended {
     }
 }
 
-/// Whether the media call a command of a step so.
+/// Whether `number` is, with the media, that of a command of a step.
 #[inline(always)]
 fn is_of_step(number: u32) -> bool {
     number < Token::IN_TABLE
@@ -101,9 +102,10 @@ pub(super) struct Queued {
     page_bits: u32,
     blocks_per_plane: Divider,
     steps: Vec<Step>,
-    /// What the commands under way are for, if anybody listens, by the number that the media know them by.
+    /// The page operations whose commands are under way, by the numbers that these have with the media. Only for a witness that
+    /// listens.
     pages: BTreeMap<u32, PageOperation>,
-    /// The numbers of those commands that have ended, and nobody was told yet.
+    /// Commands that have ended, by these numbers, until the device is told.
     ended: VecDeque<u32>,
 }
 
@@ -214,7 +216,7 @@ impl Queued {
     }
 
     /// `die` begins `operations`, which are `transaction`, called `token`; meanwhile the map is busy for `map_time`. Nothing if there
-    /// is nothing to wait for. `W` is who watches.
+    /// is nothing to wait for. A `W` watches.
     #[inline(always)]
     pub fn begin<W: Witness>(
         &mut self,
