@@ -73,7 +73,7 @@ mod work;
 
 use std::ffi::OsString;
 
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Arguments, Command, DriveCommand, TraceCommand};
 use crate::errors::Failure;
@@ -92,8 +92,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
-    let parsed = usage::command()
-        .try_get_matches_from(arguments)
+    let words: Vec<OsString> = arguments.into_iter().collect();
+    // The help of the whole line takes longer to put together than a short run does: only where the words are no command.
+    let parsed = Arguments::command()
+        .try_get_matches_from(&words)
+        .or_else(|_| usage::command().try_get_matches_from(&words))
         .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     let (arguments, matches) = match parsed {
         Ok(parsed) => parsed,

@@ -77,8 +77,10 @@ struct Chosen {
 pub(crate) enum UnderWay {
     /// This die has it in service.
     InService(u32),
-    /// It has left this die to the next; it is for this page operation, or fills a unit.
-    Left(u32, Option<PageOperation>),
+    /// It is for this page operation, and has left this die to the next.
+    Left(u32, PageOperation),
+    /// It fills a unit, and has left this die to the next.
+    Filling(u32),
     /// A read in the midst of what this die does.
     Between(u32, PageOperation),
     /// This position of the batch in service at this die.
@@ -493,22 +495,14 @@ impl Dies {
         if !self.frees_dies {
             return Token::of_die(die);
         }
-        let place = self.under_way.insert(UnderWay::InService(die));
+        let place = self.under_way.insert_made(|| UnderWay::InService(die));
         self.dies[die as usize].in_table = place;
         Token::of_table(place)
     }
 
-    /// The transaction `token` has ended, or goes on in another way: takes it out of what is under way.
+    /// Takes what stands at `place` out of the table of what is under way.
     #[inline(always)]
-    pub fn take(&mut self, token: Token) -> UnderWay {
-        match token.die_or_place() {
-            Ok(die) => UnderWay::InService(die),
-            Err(place) => self.take_from_table(place),
-        }
-    }
-
-    #[inline]
-    fn take_from_table(&mut self, place: u32) -> UnderWay {
+    pub fn take(&mut self, place: u32) -> UnderWay {
         let taken = self.under_way.remove(place);
         taken.unwrap_or_else(|| unreachable!("transaction {place} has ended before"))
     }
@@ -521,6 +515,7 @@ impl Dies {
             Err(place) => match self.under_way[place] {
                 UnderWay::InService(die)
                 | UnderWay::Left(die, _)
+                | UnderWay::Filling(die)
                 | UnderWay::Between(die, _)
                 | UnderWay::Part(die, _) => die,
             },

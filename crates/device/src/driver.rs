@@ -28,8 +28,9 @@ pub enum Transaction {
 pub struct Token(u32);
 
 impl Token {
-    /// Numbers from here on are of the table of what is under way; those below it are of dies.
-    const IN_TABLE: u32 = 1 << 31;
+    /// Numbers from here on are of the table of what is under way, where everything stands that may leave its die before its end;
+    /// those below it are of dies.
+    pub const IN_TABLE: u32 = 1 << 31;
 
     /// What `die` has in service, where nothing leaves its die before its end.
     #[inline(always)]

@@ -23,10 +23,13 @@ pub struct Seen {
 impl Seen {
     fn add(&mut self, batch: &[Request]) {
         self.requests += batch.len() as u64;
+        let (mut trims, mut durable) = (false, false);
         for request in batch {
-            self.trims |= request.operation == Operation::Trim;
-            self.durable |= request.fua || request.operation == Operation::Flush;
+            trims |= request.operation == Operation::Trim;
+            durable |= request.fua | (request.operation == Operation::Flush);
         }
+        self.trims |= trims;
+        self.durable |= durable;
     }
 }
 

@@ -113,29 +113,31 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// What has left `die` to the next has ended: it was for `operation`, or filled a unit.
+    /// `operation`, which has left `die` to the next, has ended.
+    #[inline(always)]
     pub(super) fn left_ended<D: Driver>(
         &mut self,
         die: u32,
-        operation: Option<PageOperation>,
+        operation: PageOperation,
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        self.dies.finish_queued(die);
-        match operation.filter(|operation| !self.dies.has_units() || operation.is_read()) {
-            Some(operation) => self.page_done(operation, now, driver)?,
-            None => {
-                for operation in self.dies.finish_unit(die) {
-                    self.page_done(operation, now, driver)?;
-                }
-            }
+        if self.dies.has_units() && !operation.is_read() {
+            return self.unit_ended(die, now, driver);
         }
+        self.dies.finish_queued(die);
+        self.page_done(operation, now, driver)?;
         self.activate_if_busy(die, now, driver)
     }
 
     /// [`Device::activate`], unless it is plain that `die` has nothing to begin.
     #[inline(always)]
-    fn activate_if_busy<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+    pub(super) fn activate_if_busy<D: Driver>(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
         match self.dies.is_at_hand(die) {
             true => Ok(()),
             false => self.activate(die, now, driver),

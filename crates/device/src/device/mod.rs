@@ -343,9 +343,9 @@ impl Device {
     /// [`NoSpace`] if what comes next finds no room.
     #[inline(always)]
     pub fn complete<D: Driver>(&mut self, token: Token, now: Ticks, driver: &mut D) -> Outcome {
-        match self.dies.take(token) {
-            UnderWay::InService(die) => self.service_ended(die, now, driver),
-            other => self.other_ended(other, now, driver),
+        match token.die_or_place() {
+            Ok(die) => self.service_ended(die, now, driver),
+            Err(place) => self.end_in_table(place, now, driver),
         }
     }
 
@@ -388,12 +388,13 @@ impl Device {
         }
     }
 
-    /// What was not in service at its die has ended.
+    /// What stands at `place` in the table of what is under way has ended.
     #[inline(never)]
-    fn other_ended<D: Driver>(&mut self, ended: UnderWay, now: Ticks, driver: &mut D) -> Outcome {
-        match ended {
+    fn end_in_table<D: Driver>(&mut self, place: u32, now: Ticks, driver: &mut D) -> Outcome {
+        match self.dies.take(place) {
             UnderWay::InService(die) => self.service_ended(die, now, driver),
             UnderWay::Left(die, operation) => self.left_ended(die, operation, now, driver),
+            UnderWay::Filling(die) => self.unit_ended(die, now, driver),
             UnderWay::Between(_, read) => self.page_done(read, now, driver),
             UnderWay::Part(die, position) => self.part_ended(die, position, now, driver),
         }

@@ -24,6 +24,21 @@ impl Device {
         self.activate(die, now, driver)
     }
 
+    /// What programs or fills a unit, and has left `die` to the next, has ended.
+    #[inline(never)]
+    pub(super) fn unit_ended<D: Driver>(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        self.dies.finish_queued(die);
+        for operation in self.dies.finish_unit(die) {
+            self.page_done(operation, now, driver)?;
+        }
+        self.activate_if_busy(die, now, driver)
+    }
+
     /// `operation` has joined the queue of its die: is it waited for until it is durable?
     #[inline(never)]
     pub(super) fn want_if_awaited(&mut self, operation: PageOperation) {

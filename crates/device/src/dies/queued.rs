@@ -14,7 +14,10 @@ impl Dies {
         state.in_service = 0;
         state.queued += 1;
         let operation = state.serving.take();
-        self.under_way[state.in_table] = UnderWay::Left(die, operation);
+        self.under_way[state.in_table] = match operation {
+            Some(operation) => UnderWay::Left(die, operation),
+            None => UnderWay::Filling(die),
+        };
         if has_units && !operation.is_some_and(PageOperation::is_read) {
             state.open.hand_over();
         }

@@ -234,7 +234,7 @@ impl<B, W: Witness> Link<'_, B, W> {
                 timing: &self.meter.timing,
                 time: 0,
             });
-            let begun = queued.begin(die, (transaction, token), operations, now, map);
+            let begun = queued.begin::<W>(die, (transaction, token), operations, now, map);
             return begun.unwrap_or_else(|| {
                 self.end_step(die);
                 Progress::Running
@@ -286,6 +286,7 @@ impl<B, W: Witness> Link<'_, B, W> {
     }
 
     /// What has ended in queues since this was asked last, one after the other.
+    #[inline(always)]
     pub fn take_ended(&mut self) -> Option<Ended> {
         self.time.queued_mut().and_then(Queued::take_ended)
     }

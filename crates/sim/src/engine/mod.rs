@@ -397,6 +397,21 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The transaction `token` has ended, which took as long as was known when it began. With `ON` as for [`Engine::handle`].
     #[inline(always)]
     fn transaction_done<const ON: bool>(&mut self, token: Token) -> Outcome {
+        if token.number() >= Token::IN_TABLE {
+            return self.part_done::<ON>(token);
+        }
+        let now = self.note_moment();
+        let die = self.device.die_of(token);
+        self.link.meter.end(now);
+        self.link.mover.end(die);
+        self.link.witness.ending(die);
+        self.end(token, now)?;
+        self.go_on::<ON>()
+    }
+
+    /// [`Engine::transaction_done`] for a part of a batch.
+    #[inline(never)]
+    fn part_done<const ON: bool>(&mut self, token: Token) -> Outcome {
         let now = self.note_moment();
         let die = self.device.die_of(token);
         if self.link.meter.end_part(die, now) {

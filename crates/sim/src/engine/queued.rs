@@ -4,10 +4,9 @@
 //! commands (a garbage collection, a merge, a read through a map in flash) is alone with what began before it: each of
 //! its commands joins the queue when the one before is done.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
-use destage_device::slab::Slab;
 use destage_device::{PageOperation, Progress, Token, Transaction};
 use destage_flash::divide::Divider;
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation, Order};
@@ -20,24 +19,30 @@ use crate::events::EventList;
 use crate::explain::moves;
 use crate::meter::FlashMeter;
 
-/// For whom a command runs.
-#[derive(Clone, Copy)]
-enum For {
-    Page(PageOperation, Token),
-    /// A step, of which it `moves` or erases what was there, or serves a request; and whether it is the first of the step.
-    Step {
-        moves: bool,
-        is_first: bool,
-    },
-}
-
 /// What has ended at a die.
-#[derive(Clone, Copy)]
 pub(super) enum Ended {
     /// A page operation that waited with others.
     Page(Token),
-    /// A command of its step.
+    /// A command of the step of this die.
     Command(u32),
+}
+
+impl Ended {
+    /// The end of the command that the media call `number`: with them a page operation has the number of its token, and a command
+    /// of a step that of its die.
+    #[inline(always)]
+    fn of(number: u32) -> Self {
+        match is_of_step(number) {
+            true => Self::Command(number),
+            false => Self::Page(Token::from_number(number)),
+        }
+    }
+}
+
+/// Whether `number` is, with the media, that of a command of a step.
+#[inline(always)]
+fn is_of_step(number: u32) -> bool {
+    number < Token::IN_TABLE
 }
 
 /// What a die does one by one.
@@ -45,6 +50,8 @@ pub(super) enum Ended {
 struct Step {
     /// What is left of it, and whether that moves or erases what was there.
     commands: VecDeque<(Operation, bool)>,
+    /// The command of it that joined the queue last moves or erases what was there, and serves no request.
+    moves: bool,
     /// When its first command began, if that has.
     began: Option<Ticks>,
     /// It does not end before: the map is busy until then.
@@ -94,10 +101,12 @@ pub(super) struct Queued {
     page_types: u32,
     page_bits: u32,
     blocks_per_plane: Divider,
-    commands: Slab<(u32, For)>,
     steps: Vec<Step>,
-    /// What has ended, and nobody was told yet.
-    ended: VecDeque<Ended>,
+    /// The page operations whose commands are under way, by the numbers that these have with the media. Only for a witness that
+    /// listens.
+    pages: BTreeMap<u32, PageOperation>,
+    /// Commands that have ended, by these numbers, until the device is told.
+    ended: VecDeque<u32>,
 }
 
 /// Whom the media tell.
@@ -106,16 +115,19 @@ struct Teller<'t, W> {
     witness: &'t mut W,
     events: &'t mut EventList<Packed>,
     meter: &'t mut FlashMeter,
-    commands: &'t mut Slab<(u32, For)>,
     steps: &'t mut [Step],
-    ended: &'t mut VecDeque<Ended>,
+    pages: &'t mut BTreeMap<u32, PageOperation>,
+    ended: &'t mut VecDeque<u32>,
 }
 
 impl<W: Witness> Teller<'_, W> {
-    /// The first command of the step of `die` begins.
+    /// A command of the step of `die` begins, which may be its first.
     #[cold]
     fn begin_step(&mut self, die: u32) {
         let step = &mut self.steps[die as usize];
+        if step.began.is_some() {
+            return;
+        }
         step.began = Some(self.events.now());
         if step.collects {
             self.witness.collects(die, true);
@@ -124,13 +136,12 @@ impl<W: Witness> Teller<'_, W> {
 
     /// `command` of `die`, of this kind, begins.
     fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
-        let whom = command.iter().map(|of| self.commands[of.token].1);
-        let moves = |whom| matches!(whom, For::Step { moves: true, .. });
-        self.witness
-            .command_begins(die, kind, whom.clone().any(moves));
-        for whom in whom {
-            if let For::Page(page, _) = whom {
-                self.witness.serves(die, page);
+        let of_step = command.iter().any(|of| is_of_step(of.token));
+        let moves = of_step && self.steps[die as usize].moves;
+        self.witness.command_begins(die, kind, moves);
+        for operation in command {
+            if let Some(page) = self.pages.get(&operation.token) {
+                self.witness.serves(die, *page);
             }
         }
     }
@@ -156,7 +167,7 @@ impl<W: Witness> Clock for Teller<'_, W> {
             let die = self.shape.to_device(first.die);
             self.meter.occupy(die, self.events.now());
             for operation in command {
-                if let For::Step { is_first: true, .. } = self.commands[operation.token].1 {
+                if is_of_step(operation.token) {
                     self.begin_step(die);
                 }
             }
@@ -167,14 +178,12 @@ impl<W: Witness> Clock for Teller<'_, W> {
     }
 
     fn done(&mut self, operation: &Operation) {
-        match self.commands.remove(operation.token) {
-            Some((_, For::Page(page, token))) => {
-                self.witness.served(page);
-                self.ended.push_back(Ended::Page(token));
-            }
-            Some((die, For::Step { .. })) => self.ended.push_back(Ended::Command(die)),
-            None => {}
+        if W::LISTENS
+            && let Some(page) = self.pages.remove(&operation.token)
+        {
+            self.witness.served(page);
         }
+        self.ended.push_back(operation.token);
     }
 
     fn leaves(&mut self, die: u32) {
@@ -200,16 +209,16 @@ impl Queued {
             timing,
             page_bits: geometry.page_bits(),
             blocks_per_plane: Divider::new(geometry.blocks_per_plane),
-            commands: Slab::default(),
+            pages: BTreeMap::new(),
             steps: vec![Step::default(); geometry.dies as usize],
             ended: VecDeque::new(),
         }
     }
 
     /// `die` begins `operations`, which are `transaction`, called `token`; meanwhile the map is busy for `map_time`. Nothing if there
-    /// is nothing to wait for.
+    /// is nothing to wait for. A `W` watches.
     #[inline(always)]
-    pub fn begin(
+    pub fn begin<W: Witness>(
         &mut self,
         die: u32,
         (transaction, token): (Transaction, Token),
@@ -222,7 +231,12 @@ impl Queued {
             let mut command = self.command(die, operation);
             command.caches =
                 self.has_registers && operation.transfer != Transfer::None && !moves(operation);
-            self.push(die, command, For::Page(page, token));
+            command.token = token.number();
+            debug_assert!(!is_of_step(command.token), "{token:?} may leave its die");
+            if W::LISTENS {
+                self.pages.insert(command.token, page);
+            }
+            self.media.push(command);
             return Some(Progress::Beside);
         }
         self.begin_step(die, (transaction, token), operations, now, map_time)
@@ -247,7 +261,7 @@ impl Queued {
         step.not_before = now.saturating_add(map_time);
         step.collects = transaction == Transaction::Collection;
         step.token = Some(token);
-        self.push_next(die, true).then_some(Progress::Running)
+        self.go_on(die).then_some(Progress::Running)
     }
 
     /// The command that `operation` of `die` is.
@@ -277,24 +291,18 @@ impl Queued {
     }
 
     /// The next command of the step of `die` joins the queue; whether there is one.
-    pub fn go_on(&mut self, die: u32) -> bool {
-        self.push_next(die, false)
-    }
-
-    /// The next command of the step of `die`, or its first one, joins the queue; whether there is one.
     #[inline(never)]
-    fn push_next(&mut self, die: u32, is_first: bool) -> bool {
-        let next = self.steps[die as usize].commands.pop_front();
-        if let Some((command, moves)) = next {
-            self.push(die, command, For::Step { moves, is_first });
-        }
-        next.is_some()
-    }
-
-    #[inline(always)]
-    fn push(&mut self, die: u32, command: Operation, whom: For) {
-        let token = self.commands.insert((die, whom));
-        self.media.push(Operation { token, ..command });
+    pub fn go_on(&mut self, die: u32) -> bool {
+        let step = &mut self.steps[die as usize];
+        let Some((command, moves)) = step.commands.pop_front() else {
+            return false;
+        };
+        step.moves = moves;
+        self.media.push(Operation {
+            token: die,
+            ..command
+        });
+        true
     }
 
     /// The transaction that the step of `die` is.
@@ -311,8 +319,9 @@ impl Queued {
     }
 
     /// What has ended and was not told, in its order.
+    #[inline(always)]
     pub fn take_ended(&mut self) -> Option<Ended> {
-        self.ended.pop_front()
+        self.ended.pop_front().map(Ended::of)
     }
 
     /// Idle channels begin what has come, if something has.
@@ -358,8 +367,8 @@ impl Queued {
             witness,
             events,
             meter,
-            commands: &mut self.commands,
             steps: &mut self.steps,
+            pages: &mut self.pages,
             ended: &mut self.ended,
         };
         (&mut self.media, teller)
