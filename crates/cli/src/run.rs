@@ -71,13 +71,6 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
             "blocks",
             "an FTL other than none",
         ),
-        (
-            "--watch",
-            &arguments.watch,
-            combination.config.is_timed(),
-            "moments to watch",
-            "sim.costing=event and an FTL other than none",
-        ),
     ] {
         if let (Some(path), false) = (wanted, has_it) {
             return Err(Failure::input(format!(
