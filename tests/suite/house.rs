@@ -47,6 +47,7 @@ fn manifests() -> BTreeMap<String, toml::Table> {
     let folders = std::fs::read_dir(root().join("crates")).expect("crates");
     let mut folders: Vec<PathBuf> = folders
         .map(|entry| entry.expect("a folder").path())
+        .filter(|path| path.is_dir())
         .collect();
     folders.push(root().join("tests"));
     folders

@@ -59,7 +59,7 @@ parameters! {
         /// Consecutive logical pages a block-level scheme treats as one; 0 means the pages of a flash block.
         cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.", needs &["clusters"];
         /// Whether flush and FUA destage; `ignore` models a buffer that survives power loss.
-        flush_mode: FlushMode = "honor", "", "Ours.", needs &["pages", "durability or device.vwc = off"];
+        flush_mode: FlushMode = "honor", "", "Ours.", needs &["pages", "durable-answers"];
         /// Write requests of at least this many pages go straight to the flash; 0 buffers all of them.
         bypass_pages: u32 = "0", "pages", "Ours.", needs &["pages"];
         /// Whether what padding programs again is read from flash first; false: it is at hand, and no read is charged.

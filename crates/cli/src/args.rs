@@ -325,11 +325,9 @@ pub(crate) struct PowerArguments {
 }
 
 #[derive(Args)]
-#[command(
-    mut_arg("buffer", without_letter),
-    mut_arg("size", without_letter),
-    mut_arg("ftl", without_letter)
-)]
+#[command(mut_arg("buffer", |option| option.short(None::<char>)))]
+#[command(mut_arg("size", |option| option.short(None::<char>)))]
+#[command(mut_arg("ftl", |option| option.short(None::<char>)))]
 pub(crate) struct CompareArguments {
     /// Trace files, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(

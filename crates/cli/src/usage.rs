@@ -111,8 +111,8 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
         error.get(ContextKind::InvalidSubcommand),
     ) {
         let command = Arguments::command();
-        let within = asked.split(' ').skip(1);
-        let of = within.fold(Some(&command), |of, name| of?.find_subcommand(name));
+        let mut within = asked.split(' ').skip(1);
+        let of = within.try_fold(&command, |of, name| of.find_subcommand(name));
         let names = of.unwrap_or(&command).get_subcommands();
         let names: Vec<&str> = names.map(Command::get_name).collect();
         wrong.push_str(&suggestion(given, names.into_iter()));

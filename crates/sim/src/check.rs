@@ -15,7 +15,7 @@ use destage_buffer::{SchemeConfig, Sees};
 use crate::config::Config;
 use crate::error::{Refusal, SimError};
 use crate::fits::FITS;
-use crate::parameters::{EXACT_RESPONSES, PARAMETERS};
+use crate::parameters::{EXACT_RESPONSES, PARAMETERS, VolatileCache};
 use crate::source::Seen;
 
 /// What a configuration is to be used for.
@@ -171,6 +171,14 @@ pub const FACTS: &[Fact] = &[
         name: "trims",
         words: "an input with trims",
         holds: |of| of.seen.is_none_or(|seen| seen.trims),
+    },
+    Fact {
+        name: "durable-answers",
+        words: "an input with flushes or force unit access, or device.vwc = off",
+        holds: |of| {
+            let is_off = of.config.typed.device.vwc == VolatileCache::Off;
+            is_off || of.seen.is_none_or(|seen| seen.durable)
+        },
     },
     Fact {
         name: "durability",

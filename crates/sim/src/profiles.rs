@@ -81,7 +81,7 @@ impl Read {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             SimError::Config(format!("profile {name}: {error}"))
         })?;
-        for key in ABOUT.iter().filter(|key| table.contains_key(**key)) {
+        if let Some(key) = ABOUT.iter().find(|key| table.contains_key(**key)) {
             return Err(SimError::Config(format!(
                 "profile {name}: {key} stands in no table; expected it under [profile]"
             )));
@@ -97,9 +97,12 @@ impl Read {
         };
         for (key, value) in &about {
             if !ABOUT.contains(&key.as_str()) || !value.is_str() {
+                let nearest = match ABOUT.contains(&key.as_str()) {
+                    true => String::new(),
+                    false => suggestion(key, ABOUT.into_iter()),
+                };
                 return Err(SimError::Config(format!(
-                    "profile {name}: profile.{key} = {value}{}; expected about, source or inherits, each a text",
-                    suggestion(key, ABOUT.into_iter())
+                    "profile {name}: profile.{key} = {value}{nearest}; expected about, source or inherits, each a text"
                 )));
             }
         }

@@ -240,7 +240,7 @@ fn what_they_do_not_go_with_is_named() {
     for (pairs, says) in [
         (
             &["flash.cache_read=true", "flash.parallel_units=2"][..],
-            "flash.parallel_units = 2",
+            "groups of planes are served in batches",
         ),
         (
             &[

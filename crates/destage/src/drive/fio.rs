@@ -21,12 +21,10 @@ const COLUMNS: [&str; 8] = [
 /// # Errors
 /// What is not as fio writes it: the job, and what was expected.
 pub(super) fn rows(text: &str, drive: &str) -> Result<(Vec<String>, Vec<Row>), String> {
-    let document: Value = serde_json::from_str(text).map_err(|error| {
-        format!("{error}; expected JSON as `fio --output-format=json` writes it")
-    })?;
+    let document: Value = serde_json::from_str(text)
+        .map_err(|error| format!("{error}; expected a result that fio wrote as JSON"))?;
     let jobs = document["jobs"].as_array();
-    let jobs =
-        jobs.ok_or("no list \"jobs\"; expected JSON as `fio --output-format=json` writes it")?;
+    let jobs = jobs.ok_or("no list \"jobs\"; expected a result that fio wrote as JSON")?;
     let mut rows = Vec::new();
     for (line, job) in (1..).zip(jobs) {
         let name = job["jobname"].as_str().unwrap_or_default();

@@ -80,8 +80,8 @@ fn every_published_number_moves_its_verdict_or_the_row_says_why_not() {
     let place = tempfile::tempdir().unwrap();
     let store = Store::open(results.as_ref().map_or(place.path(), Path::new)).unwrap();
     let mut known = shipped_traces().unwrap();
-    if let (Some(_), Some(shared)) = (&results, std::env::var_os("DESTAGE_SHARED")) {
-        known.look_in(&Path::new(&shared).join("traces")).unwrap();
+    if let (Some(_), Some(shared)) = (&results, std::env::var_os("DESTAGE_TRACES")) {
+        known.look_in(Path::new(&shared)).unwrap();
     }
     let effort = Effort::default();
     let (mut asked, mut moved, mut told) = (0, 0, 0);

@@ -186,12 +186,12 @@ fn a_broken_scheme_is_found_out() {
 fn a_broken_scheme_is_found_out_in_long_runs() {
     let (Some(_), Some(shared)) = (
         std::env::var_os("DESTAGE_RESULTS"),
-        std::env::var_os("DESTAGE_SHARED"),
+        std::env::var_os("DESTAGE_TRACES"),
     ) else {
         return;
     };
     let mut traces = shipped_traces().unwrap();
-    traces.look_in(&Path::new(&shared).join("traces")).unwrap();
+    traces.look_in(Path::new(&shared)).unwrap();
     for (experiment, kinds) in [
         ("bplru/w5", &["fab"][..]),
         ("epo/sizes", &["lru", "bplru"]),

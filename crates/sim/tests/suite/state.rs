@@ -149,8 +149,10 @@ fn a_run_from_a_file_is_the_run_that_prepares_the_device_itself() {
         ] {
             let mut pairs: Vec<&str> = layer.iter().map(String::as_str).collect();
             pairs.extend(device);
-            let direct = config(&pairs).expect("a configuration");
             // A device that cannot be, or wears out before the first request, has no state.
+            let Ok(direct) = config(&pairs) else {
+                continue;
+            };
             if save(&direct, &file.0).is_err() {
                 continue;
             }
