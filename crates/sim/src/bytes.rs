@@ -34,7 +34,6 @@ impl Config {
                 self.typed.sim.write_order
             ));
         }
-        self.check_whole_steps("bytes are moved")?;
         if !self.is_timed() {
             return refuse("sim.costing = op_count: has no clock; expected event".to_owned());
         }
@@ -54,9 +53,19 @@ impl Config {
         })
     }
 
+    /// An empty medium.
+    pub(crate) fn empty_medium(&self) -> Medium {
+        let medium = Medium::new(&self.geometry(), self.programs_in_order());
+        let medium = medium.with_units_per_page(self.units_per_page);
+        match self.times_commands() {
+            true => medium.by_commands(),
+            false => medium,
+        }
+    }
+
     /// An empty medium, or one with the contents of `ftl`.
     pub(crate) fn medium(&self, ftl: &dyn Ftl) -> Medium {
-        let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
+        let mut medium = self.empty_medium();
         if self.precondition().fills() {
             medium.fill_from(ftl);
         }

@@ -363,6 +363,7 @@ impl Config {
         let built = (self.ftl_row.build)(&FtlConfig {
             units_per_page: self.units_per_page,
             program_unit: flash.program_unit,
+            program_passes: flash.program_passes,
             bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),

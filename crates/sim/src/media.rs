@@ -167,6 +167,7 @@ impl Config {
             block_pages: geometry.data_pages(),
             page_bits: geometry.page_bits(),
             wait: from_units(flash.unit_wait_us, TICKS_PER_US),
+            keeps_replaced: self.typed.device.power_may_fail,
         })
     }
 

@@ -114,7 +114,6 @@ fn in_the_way(fixed: Fixed) -> String {
         Fixed::ParallelUnits(units) => format!("flash.parallel_units = {units}"),
         Fixed::Plane => "ftl.allocation_pool = plane".into(),
         Fixed::Placement => "ftl.placement = dynamic".into(),
-        Fixed::Power => "device.power_may_fail = true".into(),
         Fixed::Victims => {
             "ftl.victim_ties = reference, ftl.gc_policy = wear_aware or ftl.wl_migrate = true"
                 .into()

@@ -206,3 +206,43 @@ fn what_cannot_be_drawn_is_refused() {
     );
     assert!(refusal(&["sim.costing=op_count"]).contains("expected sim.costing=event"));
 }
+
+/// Where commands are timed one by one, each is an interval, and they add up as well.
+#[test]
+fn commands_add_up_to_the_metrics_of_the_run() {
+    for options in [
+        "flash.channels=2 flash.command_ns=300",
+        "flash.channels=2 flash.program_factors=0.5/2 flash.order=reads_first flash.suspend=moves_end",
+        "flash.channels=2 flash.dispatch=reads_first flash.multi_plane=in_order",
+        "flash.dispatch=arrival flash.cache_program=true flash.cache_read=true",
+        "flash.program_unit=4 flash.cache_program=true",
+        "ftl.kind=pslc flash.order=reads_first",
+        "ftl.kind=dftl flash.channels=2 flash.order=garbage_last",
+    ] {
+        let mut pairs = vec!["sim.drain=true", "buffer.capacity_bytes=1MiB"];
+        pairs.extend(options.split(' '));
+        let (watched, _) = watched(&pairs, 400).unwrap();
+        let recording = &watched.recording;
+        assert_eq!(recording.stop, None, "{options}");
+        let combination = Combination::new(&settings(&pairs)).unwrap();
+        let input = Input::requests("requests", mixture(3, 400));
+        let unwatched = run(&input, &combination, &Silent, &mut Nobody).unwrap();
+        let metrics = &unwatched.record.metrics;
+        let same = metrics.iter().eq(watched.outcome.record.metrics.iter());
+        assert!(same, "{options}");
+        for (kind, key) in [
+            (Kind::Read, "flash.reads"),
+            (Kind::Program, "flash.programs"),
+            (Kind::Erase, "flash.erases"),
+        ] {
+            let parts = recording.intervals.iter().flat_map(|step| &step.parts);
+            let of_kind = parts.filter(|part| part.kind == kind);
+            let count: u32 = of_kind.map(|part| part.count).sum();
+            assert_eq!(f64::from(count), metrics[key].as_f64(), "{options}: {key}");
+        }
+        let programs = recording.intervals.iter().filter(|step| step.parts[0].kind == Kind::Program);
+        for step in programs {
+            assert!(step.time > 0, "{options}: {step:?}");
+        }
+    }
+}

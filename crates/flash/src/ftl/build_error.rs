@@ -141,8 +141,6 @@ pub enum Fixed {
     Plane,
     /// A die is chosen for each write.
     Placement,
-    /// The power may fail.
-    Power,
     /// Victims are chosen as the reference simulator does, or exchanged with cold blocks.
     Victims,
 }

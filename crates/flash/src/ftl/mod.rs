@@ -332,6 +332,8 @@ pub struct FtlConfig<'a> {
     pub units_per_page: u32,
     /// Consecutive pages of a block that are programmed together; 1 if each is by itself.
     pub program_unit: u32,
+    /// How often their cells are programmed: once or twice.
+    pub program_passes: u32,
     /// Bits that a cell holds.
     pub bits_per_cell: u32,
     /// Erases a block survives.

@@ -6,7 +6,7 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Driver, PageOperation, Progress, Span};
-use destage_flash::Operations;
+use destage_flash::{Kind, Operations};
 use destage_trace::{Operation, Request};
 
 use super::commands::Commands;
@@ -131,7 +131,7 @@ impl<'a, B, W> Link<'a, B, W> {
     }
 }
 
-impl<B, W: Witness> Link<'_, B, W> {
+impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// Request `id` is done, and goes over the channel when that is idle.
     #[inline(always)]
     pub fn hand_to_channel(&mut self, id: u32) {
@@ -179,7 +179,14 @@ impl<B, W: Witness> Link<'_, B, W> {
         let now = self.events.now();
         let commands = self.commands.as_mut()?;
         let die = commands.die_of_read(number)?;
+        if let Some(told) = commands.take_latest_of_read(number) {
+            self.mover.command_ended(die, &told);
+        }
+        let commands = self.commands.as_mut()?;
         if let Some(time) = commands.go_on_reading(number, now) {
+            if let Some(told) = commands.latest_of_read(number) {
+                self.mover.command_begins(die, &told, now, time);
+            }
             self.events.after(time, Event::ReadDone(number));
             return None;
         }
@@ -271,7 +278,7 @@ impl<B, W: Witness> Link<'_, B, W> {
     pub fn end_phase(&mut self, phase: Phase, die: u32) {
         if let Some(queued) = &mut self.queued {
             let (events, meter) = (&mut self.events, &mut self.meter);
-            queued.end(phase, die, events, meter, &mut self.witness);
+            queued.end(phase, die, events, meter, (&mut self.mover, &mut self.witness));
         }
     }
 
@@ -285,7 +292,7 @@ impl<B, W: Witness> Link<'_, B, W> {
     pub fn dispatch(&mut self) {
         if let Some(queued) = &mut self.queued {
             let (events, meter) = (&mut self.events, &mut self.meter);
-            queued.dispatch(events, meter, &mut self.witness);
+            queued.dispatch(events, meter, (&mut self.mover, &mut self.witness));
         }
     }
 
@@ -295,11 +302,25 @@ impl<B, W: Witness> Link<'_, B, W> {
         let Some(commands) = &mut self.commands else {
             return false;
         };
+        if B::HEARS_COMMANDS
+            && let Some(told) = commands.take_latest(die, now)
+        {
+            self.mover.command_ended(die, &told);
+        }
         let Some(issued) = commands.issue(die, now) else {
             let collected = commands.collected(die, now);
             self.meter.add_gc_time(collected);
             return false;
         };
+        if let Some(told) = &issued.told {
+            // A program comes over the channel meanwhile.
+            let waits = match told.kind {
+                Kind::Erase => issued.waits,
+                Kind::Read | Kind::Program => 0,
+            };
+            let (begins, time) = (now + waits, issued.time - waits);
+            self.mover.command_begins(die, told, begins, time);
+        }
         self.witness
             .goes_on(die, issued.waits, issued.time, issued.moves);
         self.command_begins(die, issued.time);
@@ -374,6 +395,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     }
 
     fn fill(&mut self, die: u32, operations: &Operations) -> Progress {
+        self.mover.fill(die, operations);
         self.meter.serve(operations, 0);
         self.begin_commands(die, None, operations, 0, false);
         Progress::Running
@@ -396,11 +418,15 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         operation: PageOperation,
         operations: &Operations,
     ) {
+        self.mover.serve(die, operation, operations);
         self.meter.serve(operations, 0);
         self.witness.reads_between(die, operation, operations);
         let now = self.events.now();
         if let Some(commands) = &mut self.commands {
             let time = commands.begin_read(die, number, operations, now);
+            if let Some(told) = commands.latest_of_read(number) {
+                self.mover.command_begins(die, &told, now, time);
+            }
             self.events.after(time, Event::ReadDone(number));
         }
     }

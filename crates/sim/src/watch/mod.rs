@@ -9,6 +9,7 @@
 //! the run goes on.
 
 mod changes;
+mod commands;
 mod recording;
 mod watcher;
 
@@ -46,10 +47,9 @@ pub fn watched_run<'a>(
     prepass: &Prepass,
     observer: &mut dyn Observer,
 ) -> Result<((RunResult, Recording), Source<'a>), SimError> {
-    config.check_whole_steps("a run is watched")?;
     let ftl = config.prepared_ftl(observer)?;
     let mut recording = Recording::new(config.geometry().dies);
-    let watcher = Watcher::new(&mut recording, config.timing());
+    let watcher = Watcher::new(&mut recording, config.timing(), config.times_commands());
     let origin = source.origin().to_owned();
     let observer = Box::new(observer);
     let mut run = Simulation::with_mover(config, &origin, ftl, prepass, watcher, observer)?;

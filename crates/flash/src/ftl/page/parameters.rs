@@ -6,7 +6,7 @@ use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{choices, parameters};
 
 use super::PageFtl;
-use super::die::{Layout, Telling, Watermarks};
+use super::die::{Layout, Telling, Units, Watermarks};
 use super::gc::Policy;
 use super::shape::Shape;
 use super::victims::Order;
@@ -251,6 +251,8 @@ pub struct PageConfig {
     pub retire: bool,
     /// The power may fail, again and again.
     pub power_may_fail: bool,
+    /// How pages are programmed together, if they are and the power may fail.
+    pub units: Option<Units>,
     /// All logical pages have contents before the first request.
     pub filled: bool,
     /// Fixes the random choices of policies that make any.
@@ -298,6 +300,7 @@ impl PageConfig {
             endurance: config.endurance,
             retire: config.retire,
             power_may_fail: config.power_may_fail,
+            units: Units::of(config),
             filled: config.filled,
             seed: config.seed,
             step_pages: 0,
@@ -327,6 +330,10 @@ impl PageConfig {
             separate_migrations: true,
             gc_low,
             gc_high: gc_low,
+            units: Units::of(config).map(|units| Units {
+                blocks: geometry.pages_per_block / config.geometry.pages_per_block,
+                ..units
+            }),
             ..Self::greedy(&of_blocks, &defaults)
         }
     }
@@ -432,6 +439,7 @@ impl PageConfig {
             logs_migrations: has_map,
             keeps_erase_times: self.gc == Policy::WearAware || self.migrates,
             levelling: self.levelling,
+            units: self.units,
             telling: self.telling,
             journal: self.journal,
             floor: match self.floor {
@@ -453,7 +461,7 @@ impl PageConfig {
         let layout = self.layout(0)?;
         let pools = if self.copy_back { geometry.planes } else { 1 };
         let blocks = geometry.blocks_per_die() / pools;
-        let aside = self.open_blocks() + layout.watermarks.high;
+        let aside = self.open_blocks() + self.filler_blocks(blocks) + layout.watermarks.high;
         Ok(pools * blocks.saturating_sub(aside) * geometry.data_pages())
     }
 
@@ -504,6 +512,18 @@ impl PageConfig {
         1 + own + self.telling.told() + self.telling.kept()
     }
 
+    /// Blocks, of a pool of `blocks`, whose pages fillers take at most: behind the copies out of a block their units are completed, and those
+    /// of the host's pages.
+    pub(super) fn filler_blocks(&self, blocks: u32) -> u32 {
+        let pages = self.geometry.data_pages();
+        let of_block = self.units.map_or(0, |units| {
+            let streams = 1 + u32::from(self.separate_migrations);
+            streams * units.most_fillers()
+        });
+        let all = u64::from(blocks) * u64::from(of_block.min(pages - 1));
+        all.div_ceil(u64::from(pages)) as u32
+    }
+
     /// Blocks of each plane without which nothing can be cleaned: a small device sets aside so many, whatever
     /// share of it they are. The reference simulator knows no such rule.
     fn least_reserved(&self) -> u32 {
@@ -517,7 +537,8 @@ impl PageConfig {
         };
         let data_pages = geometry.data_pages();
         let map_pages = self.map_pages(geometry.blocks_per_plane * planes * data_pages);
-        let open = self.open_blocks() + self.aside;
+        let fillers = self.filler_blocks(planes * geometry.blocks_per_plane);
+        let open = self.open_blocks() + fillers + self.aside;
         let needed = open + map_pages.div_ceil(data_pages) + self.least_low() + more;
         needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
     }
@@ -540,7 +561,7 @@ impl PageConfig {
             high if high < low => return Err(BuildError::HighMark { high, low }),
             high => high,
         };
-        let open = self.open_blocks() + self.aside;
+        let open = self.open_blocks() + self.filler_blocks(blocks) + self.aside;
         let data_blocks = (self.geometry.blocks_per_plane - reserved) * planes;
         let data_pages = self.geometry.data_pages();
         let map_blocks = self

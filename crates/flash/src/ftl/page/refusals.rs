@@ -20,8 +20,6 @@ impl PageConfig {
         };
         let other = if self.copy_back && self.parallel_units > 1 {
             Fixed::ParallelUnits(self.parallel_units)
-        } else if self.power_may_fail {
-            Fixed::Power
         } else if self.reference_ties || self.gc == Policy::WearAware || self.migrates {
             Fixed::Victims
         } else if own != Own::Steps && self.dynamic {
