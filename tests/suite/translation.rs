@@ -477,10 +477,6 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
             "cannot be joined with ftl.placement = dynamic",
         ),
         (
-            "ftl.handles=2 device.power_may_fail=true",
-            "cannot be joined with device.power_may_fail",
-        ),
-        (
             "ftl.gc_step_pages=2 ftl.gc_policy=wear_aware",
             "ftl.gc_policy = wear_aware",
         ),

@@ -102,6 +102,7 @@ pub(crate) struct Dies {
     reads_ahead: u32,
     /// Reads in the midst of a step, and their dies.
     between: Slab<(u32, PageOperation)>,
+    power_may_fail: bool,
     /// How pages are programmed together, if they are.
     units: Option<Units>,
     /// Pages with programs that wait for their units, where a layer chooses the die of each write.
@@ -160,6 +161,7 @@ impl Dies {
             service: config.service,
             reads_ahead: config.reads_ahead,
             between: Slab::default(),
+            power_may_fail: config.power_may_fail,
             units: config.units,
             unfinished: BTreeMap::new(),
         }

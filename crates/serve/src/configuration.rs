@@ -34,6 +34,9 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
         config = settings.resolve()?;
         notes.push("sim.costing = event: a server has a clock, and op_count has none".to_owned());
     }
+    let (with_bytes, others) = config.with_bytes();
+    config = with_bytes;
+    notes.extend(others);
     if config.is_open() {
         let bytes = config.capacity_bytes.unwrap_or(CAPACITY);
         config = config.with_blocks(config.blocks_for_capacity(bytes)?);
@@ -76,6 +79,16 @@ mod tests {
     }
 
     #[test]
+    fn what_only_reference_simulators_do_is_done_otherwise_and_says_so() {
+        for pair in ["sim.write_order=reference", "sim.clock=double_ms"] {
+            let (config, notes) = of(&[pair]).unwrap();
+            let (key, value) = pair.split_once('=').unwrap();
+            assert_ne!(config.parameters()[key].to_string(), value);
+            assert!(notes.len() == 1 && notes[0].starts_with(key), "{notes:?}");
+        }
+    }
+
+    #[test]
     fn what_would_lose_bytes_is_refused() {
         for (pair, expected) in [
             ("ftl.kind=none", "no flash that could hold bytes"),
@@ -83,7 +96,6 @@ mod tests {
             ("trace.align=nearest", "other bytes"),
             ("trace.align_bytes=4096", "other bytes"),
             ("trace.addr_map=modulo", "two addresses would be one"),
-            ("sim.write_order=reference", "loses bytes"),
         ] {
             let error = of(&[pair, "flash.blocks_per_plane=16"]).err().unwrap();
             assert!(error.contains(expected), "{pair}: {error}");

@@ -487,6 +487,7 @@ impl Config {
             service: self.typed.flash.order,
             reads_ahead: self.typed.flash.reads_ahead,
             units: self.units().filter(|_| timed),
+            power_may_fail: self.typed.device.power_may_fail,
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };
         Device::new(config, buffer, ftl)

@@ -167,7 +167,6 @@ impl Config {
             block_pages: geometry.data_pages(),
             page_bits: geometry.page_bits(),
             wait: from_units(flash.unit_wait_us, TICKS_PER_US),
-            keeps_replaced: self.typed.device.power_may_fail,
         })
     }
 
@@ -208,17 +207,6 @@ impl Config {
             )));
         }
         Ok(())
-    }
-
-    /// Why something is not possible that is only `done` where a step of a die is known as a whole, if it is not.
-    pub(crate) fn check_whole_steps(&self, done: &str) -> Result<(), SimError> {
-        match self.times_commands() {
-            false => Ok(()),
-            true => Err(SimError::Config(format!(
-                "{}: {done} only where commands are not timed one by one; expected their defaults",
-                self.one_by_one().join(", ")
-            ))),
-        }
     }
 
     /// The parameters that make commands be timed one by one, those of them that are set.
@@ -338,23 +326,6 @@ mod tests {
         assert_eq!(ns(&media.cells.read), [56_500, 77_500, 106_000]);
         assert_eq!(ns(&media.cells.program), [820_500, 2_225_000, 5_734_000]);
         assert_eq!((media.channels, media.dies_per_channel), (8, 8));
-    }
-
-    #[test]
-    fn what_keeps_commands_from_being_summed_is_named_where_it_is_set() {
-        let refusal = |profile: &str| {
-            let mut settings = Settings::new();
-            settings.load_profile(profile).unwrap();
-            let config = settings.resolve().unwrap();
-            config
-                .check_whole_steps("bytes are moved")
-                .err()
-                .map(|error| error.to_string())
-        };
-        let said = refusal("enterprise-tlc").unwrap();
-        let named = "flash.channels, flash.program_unit, flash.suspend: bytes are moved only";
-        assert!(said.contains(named), "{said}");
-        assert_eq!(refusal("tlc"), None);
     }
 
     #[test]

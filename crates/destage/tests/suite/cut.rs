@@ -209,10 +209,7 @@ fn what_bad_drives_lose_goes_by_its_name() {
 fn what_cannot_have_bytes_says_so() {
     for (pair, named) in [
         ("ftl.kind=none", "ftl.kind = none"),
-        ("sim.costing=op_count", "sim.costing = op_count"),
-        ("sim.write_order=reference", "sim.write_order = reference"),
         ("trace.align=nearest", "trace.align = nearest"),
-        ("sim.clock=double_ms", "sim.clock = double_ms"),
         ("device.plp=lots", "device.plp = \"lots\""),
     ] {
         let error = fail(&[pair], CutAt::Write(1), 1).unwrap_err().to_string();
@@ -220,6 +217,20 @@ fn what_cannot_have_bytes_says_so() {
     }
     let error = fail(&[], CutAt::Flush(1_000_000), 1).unwrap_err();
     assert!(error.to_string().contains("the run ended after"), "{error}");
+}
+
+#[test]
+fn what_reference_simulators_do_in_their_own_way_is_done_otherwise_and_says_so() {
+    for (pair, is) in [
+        ("sim.costing=op_count", "sim.costing = event"),
+        ("sim.write_order=reference", "sim.write_order = strict"),
+        ("sim.clock=double_ms", "sim.clock = exact"),
+    ] {
+        let outcome = fail(&[pair], CutAt::Program(700), 1).unwrap();
+        assert_eq!(outcome.result.bad, [0; 0], "{pair}");
+        let said = &outcome.manifest.unused;
+        assert!(said.len() == 1 && said[0].starts_with(is), "{said:?}");
+    }
 }
 
 /// Devices whose commands are timed one by one, in words of which each is one of several.
@@ -284,6 +295,9 @@ fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
             1 => CutAt::Flush(1 + random.below(60)),
             _ => CutAt::Program(1 + random.below(1_200)),
         };
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("{pairs:?} at {at}, {number}");
+        }
         match fail(&pairs, at, number) {
             Ok(outcome) => {
                 assert_eq!(outcome.result.bad, [0; 0], "{pairs:?} at {at}, {number}");
@@ -292,7 +306,9 @@ fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
             }
             // Some runs end before, or need a device of another shape.
             Err(error) => {
-                if std::env::var("SHOW").is_ok() { eprintln!("{pairs:?}: {error}"); }
+                if std::env::var("SHOW").is_ok() {
+                    eprintln!("{error}");
+                }
                 assert!(!matches!(error, Error::Internal(_)), "{pairs:?}: {error}");
             }
         }
@@ -301,4 +317,66 @@ fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
         cuts > runs_asked() / 2 && cut_off > cuts / 4,
         "{cuts} cuts, {cut_off} operations"
     );
+}
+
+/// A small device of profile `name`, with the rest as it is shipped.
+fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
+    let mut settings = destage::Settings::new();
+    settings.load_profile(name).unwrap();
+    let profile = destage::sim::profiles::find(name).unwrap();
+    let shares_channels = profile.text.contains("\nchannels = ");
+    let mut all = vec![
+        "flash.dies=4",
+        "flash.blocks_per_plane=128",
+        "flash.pages_per_block=48",
+        "sim.precondition=none",
+        "buffer.capacity_bytes=4MiB",
+        "host.time_scale=0.1",
+        "trace.addr_map=modulo",
+        "trace.align=rmw",
+    ];
+    if shares_channels {
+        all.push("flash.channels=2");
+    }
+    for pair in all.iter().chain(pairs) {
+        settings.set_pair(pair).unwrap();
+    }
+    settings
+}
+
+/// Of each profile, so many cuts at random hold what was promised. How many operations were cut off, and how many sectors promised.
+fn cut_profile(name: &str, cuts: u64) -> (u64, u64) {
+    let mut random = Random::new(3);
+    let (mut cut_off, mut promised) = (0, 0);
+    for number in 0..cuts {
+        // A capacitor on which a drive relies pays for everything; every second one has none.
+        let plp = ["device.plp=100", "device.plp=none"][(number % 2) as usize];
+        let combination = Combination::new(&of_profile(name, &[plp])).unwrap();
+        let input = Input::requests("requests", requests(number, 3_000));
+        let at = match random.below(4) {
+            0 => CutAt::Write(1 + random.below(1_500)),
+            1 => CutAt::Flush(1 + random.below(60)),
+            _ => CutAt::Program(1 + random.below(3_000)),
+        };
+        let plan = CutPlan { at, seed: number };
+        let mut observer = destage::sim::observer::Silent;
+        let outcome = cut(&input, &combination, &plan, &Silent, &mut observer);
+        let outcome = outcome.unwrap_or_else(|error| panic!("{name} {at}: {error}"));
+        assert_eq!(outcome.result.bad, [0; 0], "{name} at {at}, {number}");
+        if number % 2 == 0 {
+            assert_eq!(outcome.result.lost.get("energy"), None, "{name} at {at}");
+        }
+        cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
+        promised += outcome.result.counts.must;
+    }
+    (cut_off, promised)
+}
+
+#[test]
+fn every_profile_holds_what_was_promised() {
+    for profile in destage::sim::profiles::PROFILES {
+        let (cut_off, promised) = cut_profile(profile.name, runs_asked() / 15);
+        let name = profile.name;
+        assert!(promised > 0 && cut_off > 0, "{name}: {cut_off}, {promised}");
+    }
 }

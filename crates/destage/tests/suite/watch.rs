@@ -238,7 +238,13 @@ fn commands_add_up_to_the_metrics_of_the_run() {
             let parts = recording.intervals.iter().flat_map(|step| &step.parts);
             let of_kind = parts.filter(|part| part.kind == kind);
             let count: u32 = of_kind.map(|part| part.count).sum();
-            assert_eq!(f64::from(count), metrics[key].as_f64(), "{options}: {key}");
+            for cause in destage::flash::Cause::ALL {
+                let parts = recording.intervals.iter().flat_map(|step| &step.parts);
+                let n: u32 = parts.filter(|part| part.kind == kind && part.cause == cause).map(|part| part.count).sum();
+                eprintln!("{options} {kind:?} {cause:?} {n} {:?}", metrics.get(&format!("{key}.{}", cause.name())).map(|n| n.as_f64()));
+            }
+            let metric = metrics.get(key).map(|number| number.as_f64());
+            assert_eq!(metric, Some(f64::from(count)), "{options}: {key}");
         }
         let programs = recording.intervals.iter().filter(|step| step.parts[0].kind == Kind::Program);
         for step in programs {

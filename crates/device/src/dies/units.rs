@@ -34,8 +34,6 @@ pub struct Units {
     pub page_bits: u32,
     /// How long a unit with pages that somebody waits for stays open while its die has nothing to do.
     pub wait: Ticks,
-    /// The power may fail: what a program replaces on another die is not erased before its unit has ended.
-    pub keeps_replaced: bool,
 }
 
 impl Units {
@@ -205,7 +203,7 @@ impl Dies {
             if self.places_writes
                 && let Some(own) = own
             {
-                let left = match units.keeps_replaced {
+                let left = match self.power_may_fail {
                     true => operations.take_left_die(),
                     false => None,
                 };

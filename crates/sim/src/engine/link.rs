@@ -312,7 +312,9 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             self.meter.add_gc_time(collected);
             return false;
         };
-        if let Some(told) = &issued.told {
+        if B::HEARS_COMMANDS
+            && let Some(told) = &issued.told
+        {
             // A program comes over the channel meanwhile.
             let waits = match told.kind {
                 Kind::Erase => issued.waits,

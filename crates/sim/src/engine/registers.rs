@@ -37,7 +37,9 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         let now = self.events.now();
         let media::Cached { done, next, .. } = issued.cached;
         self.witness.goes_on_beside(die, done - now);
-        if let Some(told) = &issued.told {
+        if B::HEARS_COMMANDS
+            && let Some(told) = &issued.told
+        {
             self.mover.command_begins(die, told, now, done - now);
         }
         self.events.after(next - now, Event::DieFree(die));

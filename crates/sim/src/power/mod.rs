@@ -24,7 +24,6 @@ pub(crate) use self::trigger::Trigger;
 use crate::config::Config;
 use crate::engine::{Engine, Parts};
 use crate::error::SimError;
-use crate::events::Clock;
 use crate::observer::Observer;
 use crate::parameters::{Torn, VolatileCache};
 use crate::prepass::Prepass;
@@ -115,12 +114,7 @@ pub fn cut_run<'a>(
     observer: &mut dyn Observer,
 ) -> Result<(CutResult, Source<'a>), SimError> {
     config.check_bytes()?;
-    if config.typed.sim.clock == Clock::DoubleMs {
-        return Err(SimError::Config(format!(
-            "sim.clock = {}: bytes cannot be moved with it; expected exact",
-            config.typed.sim.clock
-        )));
-    }
+    let config = &config.clone().with_bytes().0;
     let ftl = config.prepared_ftl(observer)?;
     let moving = Moving::new(config, &*ftl, *plan);
     let device = config.device(true, true, config.buffer(true, prepass)?, ftl);

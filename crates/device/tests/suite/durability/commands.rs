@@ -18,6 +18,7 @@ const FIRST_PASS: Ticks = 60;
 fn stack<'a>(scheme: &'a str, layer: &'a str, passes: u32) -> Stack<'a> {
     let mut stack = Stack::new(scheme, 4, layer, 1, 40);
     stack.by_commands = true;
+    stack.config.power_may_fail = true;
     stack.geometry.pages_per_block = 4 * passes;
     stack.layer_settings = vec![("reserve_percent", "60"), ("min_free_percent", "3")];
     stack.config.units = Some(Units {
@@ -26,7 +27,6 @@ fn stack<'a>(scheme: &'a str, layer: &'a str, passes: u32) -> Stack<'a> {
         block_pages: 4 * passes,
         page_bits: 1 + passes,
         wait: 1,
-        keeps_replaced: true,
     });
     stack
 }
