@@ -21,9 +21,9 @@ use destage_flash::{Ftl, Operations};
 
 use self::service::Ahead;
 pub use self::service::ServiceOrder;
-use self::units::{Open, Unfinished};
 pub(crate) use self::units::UNIT_ALARM;
 pub use self::units::Units;
+use self::units::{Open, Unfinished};
 use crate::batching::BatchLists;
 use crate::device::{DeviceConfig, Ordering, Wording};
 use crate::driver::{BatchStep, Driver, Progress};

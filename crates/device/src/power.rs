@@ -204,7 +204,11 @@ impl Dumping<'_> {
             let alone = self.timing.of(*operation);
             match operation.kind {
                 Kind::Program if !operation.one_bit => {
-                    let cells = if units.is_last(operation.at) { passes } else { 0 };
+                    let cells = if units.is_last(operation.at) {
+                        passes
+                    } else {
+                        0
+                    };
                     alone - self.timing.program + cells
                 }
                 _ => alone,

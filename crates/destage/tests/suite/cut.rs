@@ -348,7 +348,7 @@ fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
 fn cut_profile(name: &str, cuts: u64) -> (u64, u64) {
     let mut random = Random::new(3);
     let (mut cut_off, mut promised) = (0, 0);
-    for number in 0..cuts {
+    for number in 0..cuts.max(2) {
         // A capacitor on which a drive relies pays for everything; every second one has none.
         let plp = ["device.plp=100", "device.plp=none"][(number % 2) as usize];
         let combination = Combination::new(&of_profile(name, &[plp])).unwrap();
@@ -356,7 +356,7 @@ fn cut_profile(name: &str, cuts: u64) -> (u64, u64) {
         let at = match random.below(4) {
             0 => CutAt::Write(1 + random.below(1_500)),
             1 => CutAt::Flush(1 + random.below(60)),
-            _ => CutAt::Program(1 + random.below(3_000)),
+            _ => CutAt::Program(1 + random.below(1_500)),
         };
         let plan = CutPlan { at, seed: number };
         let mut observer = destage::sim::observer::Silent;

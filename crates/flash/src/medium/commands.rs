@@ -5,6 +5,8 @@
 //! command has [ended](Medium::command_ended). Several steps of a die may be under way. One command programs one page, or
 //! all pages of a unit, which may take two passes; what is not at its last pass is unreadable without power.
 
+use alloc::vec::Vec;
+
 use destage_base::Ticks;
 
 use super::cut::Done;
@@ -105,6 +107,7 @@ impl Medium {
         begins: Ticks,
         time: Ticks,
     ) -> Result<(), Refusal> {
+        let covered = self.covered(die, command);
         let block = command.at.0 >> self.page_bits;
         let is_of_block = |at: u32| at >> self.page_bits == block;
         match command.kind {
@@ -124,36 +127,45 @@ impl Medium {
             }
             Kind::Program => {
                 let mut open = self.dies[die as usize].done.iter();
-                let is_erased = !open.any(|done| {
-                    done.operation.kind == Kind::Erase && is_of_block(done.operation.at.0)
-                });
-                if !is_erased {
+                if covered.is_empty() && open.any(|done| command.covers(&done.operation)) {
                     return Err(Refusal::ProgramBeforeErase(self.spot(die, command.at.0)));
                 }
             }
         }
-        for done in &mut self.dies[die as usize].done {
-            if command.covers(&done.operation) {
-                done.progress = match command.pass {
-                    Pass::First => Progress::Halfway(begins),
-                    Pass::Only | Pass::Second => Progress::Last {
-                        begins,
-                        ends: begins.saturating_add(time),
-                        is_second: command.pass == Pass::Second,
-                    },
-                };
-            }
+        for place in covered {
+            self.dies[die as usize].done[place].progress = match command.pass {
+                Pass::First => Progress::Halfway(begins),
+                Pass::Only | Pass::Second => Progress::Last {
+                    begins,
+                    ends: begins.saturating_add(time),
+                    is_second: command.pass == Pass::Second,
+                },
+            };
         }
         Ok(())
+    }
+
+    /// The places, among what `die` has not ended, of what `command` carries out: nothing that comes behind an erase of its block.
+    fn covered(&self, die: u32, command: &FlashCommand) -> Vec<usize> {
+        let block_of = |Ppn(at): Ppn| at >> self.page_bits;
+        let mut places = Vec::new();
+        for (place, done) in self.dies[die as usize].done.iter().enumerate() {
+            let operation = &done.operation;
+            if command.covers(operation) {
+                places.push(place);
+            }
+            if operation.kind == Kind::Erase && block_of(operation.at) == block_of(command.at) {
+                break;
+            }
+        }
+        places
     }
 
     /// Whether the program for which `hold` is held has not ended at `time`. The cells of a die do one thing after the other, so
     /// on the die of the block it has if it is to end by then.
     fn outlasts(&self, hold: &Hold, time: Ticks) -> bool {
         let mut open = self.dies[hold.by.die as usize].done.iter();
-        let is_it = |done: &&Done| {
-            done.operation.kind == Kind::Program && done.operation.at.0 == hold.by.at
-        };
+        let is_it = |done: &&Done| done.number == hold.by.number;
         open.find(is_it).is_some_and(|done| match done.progress {
             Progress::Last { ends, .. } => ends > time || hold.by.die != hold.place.0,
             Progress::Waits | Progress::Halfway(_) => true,
@@ -165,12 +177,9 @@ impl Medium {
         if command.pass == Pass::First || command.kind == Kind::Read {
             return;
         }
-        let Self { dies, holds, .. } = self;
-        let done = &mut dies[die as usize].done;
-        holds.retain(|hold| {
-            let is_its = hold.by.die == die && command.reaches(Ppn(hold.by.at));
-            !is_its || command.kind != Kind::Program
-        });
-        done.retain(|done| !command.covers(&done.operation));
+        for place in self.covered(die, command).into_iter().rev() {
+            let ended = self.dies[die as usize].done.remove(place);
+            self.holds.retain(|hold| hold.by.number != ended.number);
+        }
     }
 }

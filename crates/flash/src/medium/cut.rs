@@ -25,6 +25,8 @@ pub(super) struct Done {
     pub undo: Undo,
     /// The page that it programs for the host.
     pub page: Option<Lpn>,
+    /// Of a program, which of all it is.
+    pub number: u64,
     /// Where commands begin and end one by one.
     pub progress: Progress,
 }
@@ -190,7 +192,9 @@ impl Medium {
                         && other.progress == done.progress
                         && block_of(other) == block_of(done)
                 };
-                let known = paid.filter(|(of, _)| is_with(of)).map(|(_, is_paid)| is_paid);
+                let known = paid
+                    .filter(|(of, _)| is_with(of))
+                    .map(|(_, is_paid)| is_paid);
                 let is_paid = known.unwrap_or_else(|| {
                     let count = all.iter().filter(is_with).count() as u32;
                     pays(&Operation {

@@ -32,8 +32,8 @@ use destage_base::lazy::{Initial, LazyTable};
 use self::blocks::Blocks;
 pub use self::cells::digest;
 use self::cells::{Cell, Data, Stored};
-pub use self::commands::{FlashCommand, Pass};
 use self::commands::Progress;
+pub use self::commands::{FlashCommand, Pass};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
 use self::image::Kept;
@@ -73,12 +73,12 @@ struct Hold {
     by: Program,
 }
 
-/// A program, by its die and lane, and its physical page.
+/// A program, by its die and lane, and its number among all.
 #[derive(Clone, Copy)]
 struct Program {
     die: u32,
     lane: u32,
-    at: u32,
+    number: u64,
 }
 
 #[derive(Clone)]
@@ -267,6 +267,10 @@ impl Medium {
                 operation: *operation,
                 undo,
                 page,
+                number: match operation.kind {
+                    Kind::Program => self.programs,
+                    Kind::Read | Kind::Erase => 0,
+                },
                 progress: Progress::Waits,
             });
         }
@@ -593,7 +597,8 @@ impl Medium {
             let by = Program {
                 die: here.0,
                 lane,
-                at: here.1,
+                // The one that is about to be counted.
+                number: self.programs + 1,
             };
             self.holds.push(Hold { place, page, by });
         }

@@ -206,7 +206,10 @@ impl fmt::Display for Refusal {
                 spot.block, spot.die, page.0
             ),
             Self::ProgramBeforeErase(spot) => {
-                write!(out, "program of {spot} before the erase of its block has ended")
+                write!(
+                    out,
+                    "program of {spot} before the erase of its block has ended"
+                )
             }
             Self::EraseBeforeCopies { spot, page } => write!(
                 out,

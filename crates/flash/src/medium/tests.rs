@@ -463,7 +463,10 @@ fn d37_pages_that_share_a_page_of_flash_are_read_together_and_end_together() {
         ..change(Kind::Program, at)
     };
     let versions = |medium: &Medium| versions_after_cut(medium).len();
-    bench.medium.command_begins(0, &both(at(0, 1)), 0, 1).unwrap();
+    bench
+        .medium
+        .command_begins(0, &both(at(0, 1)), 0, 1)
+        .unwrap();
     assert_eq!(versions(&bench.medium), 0);
     bench.medium.command_ended(0, &both(at(0, 1)));
     assert_eq!(versions(&bench.medium), 2);
@@ -478,9 +481,13 @@ fn d37_pages_that_share_a_page_of_flash_are_read_together_and_end_together() {
     let erase = change(Kind::Erase, at(0, 0));
     let refused = bench.medium.command_begins(0, &erase, 0, 1);
     assert!(matches!(refused, Err(Refusal::EraseOfHeld { .. })));
-    bench.medium.command_begins(0, &both(at(1, 1)), 0, 1).unwrap();
+    bench
+        .medium
+        .command_begins(0, &both(at(1, 1)), 0, 1)
+        .unwrap();
     bench.medium.command_ended(0, &both(at(1, 1)));
     assert_eq!(bench.medium.command_begins(0, &erase, 0, 1), Ok(()));
+    bench.program(3, at(0, 0)).start(0, 3).unwrap();
     let into = change(Kind::Program, at(0, 0));
     let refused = bench.medium.command_begins(0, &into, 0, 1);
     assert_eq!(refused, Err(Refusal::ProgramBeforeErase(spot(0, 0, 0))));

@@ -278,7 +278,13 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     pub fn end_phase(&mut self, phase: Phase, die: u32) {
         if let Some(queued) = &mut self.queued {
             let (events, meter) = (&mut self.events, &mut self.meter);
-            queued.end(phase, die, events, meter, (&mut self.mover, &mut self.witness));
+            queued.end(
+                phase,
+                die,
+                events,
+                meter,
+                (&mut self.mover, &mut self.witness),
+            );
         }
     }
 

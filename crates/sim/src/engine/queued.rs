@@ -229,7 +229,8 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
     fn done(&mut self, operation: &Operation) {
         if B::HEARS_COMMANDS {
             let die = self.shape.to_device(operation.die);
-            self.mover.command_ended(die, &self.places.command(operation));
+            self.mover
+                .command_ended(die, &self.places.command(operation));
         }
         match self.commands.remove(operation.token) {
             Some((die, For::Page(page))) => {
