@@ -36,6 +36,7 @@ from destage._registries import (
 from destage._results import Answers, Curves, DestageWarning, Fleet, Reproduction, Result, Results, Run, Series
 from destage._scheme import Scheme
 from destage._work import compare, curve, fleet, reproduce, set_memory_limit, simulate, size, study
+from destage import drive
 
 __all__ = [
     "Access",
@@ -63,6 +64,7 @@ __all__ = [
     "buffers",
     "compare",
     "curve",
+    "drive",
     "experiments",
     "fleet",
     "formats",

@@ -23,6 +23,7 @@ __all__ = [
     "__version__",
     "compare",
     "curve",
+    "drive_check",
     "fleet",
     "main",
     "page",
@@ -148,6 +149,15 @@ def curve(
     sample: float | None,
     error: tuple[float, str] | None,
     salts: int | None,
+    threads: int,
+    tell: _Tell,
+) -> tuple[str, list[str]]: ...
+def drive_check(
+    settings: Settings,
+    against: _Path,
+    drive: str | None,
+    requests: int,
+    superblocks: int,
     threads: int,
     tell: _Tell,
 ) -> tuple[str, list[str]]: ...

@@ -388,6 +388,47 @@ class Answers(Table):
         )
 
 
+class Check(Columns):
+    """A profile held against measurements of a drive. The table has a row for each measured value."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._document: dict[str, Any] = json.loads(text)
+
+    def to_json(self) -> str:
+        """What `destage drive check --json` prints; only the manifest differs."""
+        return self._text
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """How the result came to be. The model's values never depend on it."""
+        return MappingProxyType(self._document["manifest"])
+
+    @property
+    def drive(self) -> str:
+        """The drive that was measured."""
+        return self._document["drive"]
+
+    @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """A row for each measured value: the columns of the file, `what`, `measured`, `modelled`, `error`, `counts`.
+
+        `error` is a share of the measured value, 0 within the range of its repetitions; it and `modelled` are None where there is no model.
+        """
+        return [MappingProxyType(row) for row in self._document["rows"]]
+
+    @property
+    def summary(self) -> list[Mapping[str, Any]]:
+        """For each thing that was measured: `what`, `rows`, and the `median` and `p90` of the errors' sizes over rows that count."""
+        return [MappingProxyType(of) for of in self._document["summary"]]
+
+    def _table(self) -> dict[str, list[Any]]:
+        return by_column(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<destage.drive.Check of {self.drive}: {len(self._document['rows'])} rows>"
+
+
 class Reproduction(Table):
     """The claims of the papers, with their verdicts."""
 

@@ -58,6 +58,11 @@ pub(crate) enum Command {
     /// A program on a device whose power fails again and again: what is there after each time?
     #[cfg(unix)]
     Crash(crate::serve_args::CrashArguments),
+    /// Real drives: a profile held against what a drive was measured to do
+    Drive {
+        #[command(subcommand)]
+        command: DriveCommand,
+    },
     /// Traces themselves: what they are like, and other traces out of them
     Trace {
         #[command(subcommand)]
@@ -73,6 +78,46 @@ pub(crate) enum Command {
     Man(ManArguments),
     /// The version of the program, of its model and of its results, and where it was built from
     Version(VersionArguments),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DriveCommand {
+    /// A profile held against measurements: measured, modelled and the error, row by row
+    Check(DriveCheckArguments),
+}
+
+#[derive(Args)]
+pub(crate) struct DriveCheckArguments {
+    /// Device profile: a name from `destage list profiles`, or a .toml file
+    #[arg(value_name = "PROFILE")]
+    pub(crate) profile: String,
+    /// Measurements as CSV, known by their columns: latency over load, write amplification over what is written, queue depth,
+    /// saturated rates; or a result of fio as .json; see docs/DRIVES.md
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: PathBuf,
+    /// The drive that is wanted of several in the file: its name, or a part of it that no other has
+    #[arg(long, value_name = "NAME")]
+    pub(crate) drive: Option<String>,
+    /// Requests that are measured for each load; half as many come before them
+    #[arg(long, value_name = "N", default_value_t = 400_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
+    pub(crate) requests: u64,
+    /// Blocks of a plane that the drive is made small to, at least
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..))]
+    pub(crate) superblocks: u32,
+    /// Any parameter by its dotted name, repeatable, the last one wins; see `destage show`
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Worker threads; all cores if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Results to a file by its ending: .json or .csv
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
 }
 
 #[derive(Subcommand)]

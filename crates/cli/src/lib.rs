@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `args` | what may be typed |
 //! | `choices` | from what was typed to settings, in the order it was typed |
-//! | `run` `compare` `fleet` `precondition` `demo` `info` `fit` `list` `show` | one command each |
+//! | `run` `compare` `fleet` `precondition` `demo` `drive` `info` `fit` `list` `show` | one command each |
 //! | `power` | `run` with bytes, whose power fails |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `partition` | the volumes of a trace, each in a file of its own: `trace partition` |
@@ -34,6 +34,7 @@ mod compare;
 mod crash;
 mod curve;
 mod demo;
+mod drive;
 mod errors;
 mod explain;
 mod fit;
@@ -70,7 +71,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::args::{Arguments, Command, TraceCommand};
+use crate::args::{Arguments, Command, DriveCommand, TraceCommand};
 use crate::errors::Failure;
 
 /// Runs the command that `arguments` ask for, the program's name first, and returns the exit status.
@@ -122,6 +123,9 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Replay(arguments) => replay::run(arguments),
         #[cfg(unix)]
         Command::Crash(arguments) => crash::run(arguments, typed),
+        Command::Drive { command } => match command {
+            DriveCommand::Check(arguments) => drive::check(arguments),
+        },
         Command::Trace { command } => match command {
             TraceCommand::Info(arguments) => info::run(arguments),
             TraceCommand::Fit(arguments) => fit::run(arguments),

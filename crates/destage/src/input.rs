@@ -13,7 +13,7 @@ use destage_trace::{
     format, injected, placed,
 };
 use destage_workload::fitted::{self, Profile};
-use destage_workload::{WORKLOADS, Workload};
+use destage_workload::{Requests, WORKLOADS, Workload};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
@@ -33,8 +33,18 @@ enum Kind {
     Workload(Generator),
     /// Requests of the caller.
     Requests(String, Arc<Vec<Request>>),
+    /// Requests that a function of the caller makes anew for each reading.
+    Made(Made),
     /// What was read of another.
     Decoded(Box<Input>, Arc<Vec<Request>>),
+}
+
+/// Requests that a function makes.
+#[derive(Clone)]
+struct Made {
+    name: String,
+    requests: u64,
+    make: Arc<dyn Fn() -> Result<Requests, Error> + Send + Sync>,
 }
 
 /// A workload with its parameters.
@@ -149,6 +159,20 @@ impl Input {
         Self::new(Kind::Requests(name.to_owned(), Arc::new(requests.into())))
     }
 
+    /// `requests` requests that `make` makes anew, and equal, for each reading, in the order of their arrival; `name` stands for them in
+    /// results and errors.
+    pub(crate) fn made(
+        name: &str,
+        requests: u64,
+        make: impl Fn() -> Result<Requests, Error> + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(Kind::Made(Made {
+            name: name.to_owned(),
+            requests,
+            make: Arc::new(make),
+        }))
+    }
+
     /// What was read of it, all of which `requests` are: to read it again takes no time.
     pub(crate) fn decoded(&self, requests: Vec<Request>) -> Self {
         Self::new(Kind::Decoded(Box::new(self.clone()), Arc::new(requests)))
@@ -179,6 +203,7 @@ impl Input {
             Kind::Trace(path) => path.display().to_string(),
             Kind::Workload(generator) => generator.text.clone(),
             Kind::Requests(name, _) => name.clone(),
+            Kind::Made(made) => made.name.clone(),
             Kind::Decoded(of, _) => of.name(),
         }
     }
@@ -189,7 +214,7 @@ impl Input {
         let generator = match &self.kind {
             Kind::Workload(generator) => generator,
             Kind::Decoded(of, _) => return of.parameters(),
-            Kind::Trace(_) | Kind::Requests(..) => return BTreeMap::new(),
+            Kind::Trace(_) | Kind::Requests(..) | Kind::Made(_) => return BTreeMap::new(),
         };
         let values = generator.values.iter();
         let mut parameters: BTreeMap<_, _> = values
@@ -230,6 +255,7 @@ impl Input {
             Kind::Trace(_) => return self.reading.limit,
             Kind::Workload(generator) => destage_workload::requests_of(&generator.values),
             Kind::Requests(_, requests) | Kind::Decoded(_, requests) => requests.len() as u64,
+            Kind::Made(made) => made.requests,
         };
         let all = all.saturating_sub(self.reading.skip);
         Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
@@ -315,7 +341,7 @@ impl Input {
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.kind {
             Kind::Trace(path) => can_be_read_again(path),
-            Kind::Workload(_) | Kind::Requests(..) | Kind::Decoded(..) => true,
+            Kind::Workload(_) | Kind::Requests(..) | Kind::Made(_) | Kind::Decoded(..) => true,
         }
     }
 
@@ -358,12 +384,23 @@ impl Input {
         self.source(config, &self.options(config)?)
     }
 
+    /// The requests of a workload for `seed`; none of what is no workload.
+    pub(crate) fn generated(&self, seed: u64) -> Result<Requests, Error> {
+        match &self.kind {
+            Kind::Workload(generator) => generator.requests(seed),
+            _ => Ok(Box::new(std::iter::empty())),
+        }
+    }
+
     /// The same on a thread of its own, where that pays: there is a core for it, and it may be long.
     pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
         /// Fewer requests take less time than it takes to get a thread going.
         const LONG: u64 = 1 << 15;
         let source = self.open(config)?;
-        let is_made = matches!(self.kind, Kind::Trace(_) | Kind::Workload(_));
+        let is_made = matches!(
+            self.kind,
+            Kind::Trace(_) | Kind::Workload(_) | Kind::Made(_)
+        );
         let is_long = self.requests_at_most().is_some_and(|most| most >= LONG);
         let has_core = available_parallelism().is_ok_and(|cores| cores.get() > 1);
         Ok(match is_made && is_long && has_core {
@@ -387,6 +424,7 @@ impl Input {
                 let requests = (0..requests.len()).map(move |index| requests[index]);
                 Source::generated(name, sliced(Box::new(requests), options))
             }
+            Kind::Made(made) => Source::generated(&made.name, sliced((made.make)()?, options)),
             // What `options` change was changed when it was read.
             Kind::Decoded(of, requests) => {
                 let requests = Arc::clone(requests);

@@ -37,6 +37,7 @@ pub mod csv;
 mod curve;
 mod cut;
 mod devices;
+pub mod drive;
 mod error;
 pub mod explained;
 mod facts;

@@ -57,6 +57,12 @@ impl Prepared {
         })
     }
 
+    /// Pages that the host sees, each a unit of the mapping.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.ftl.pages()
+    }
+
     /// Writes the state.
     ///
     /// # Errors

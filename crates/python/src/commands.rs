@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use destage::drive::{CheckPlan, Measurements};
 use destage::fleet::{Fleet, FleetPlan};
 use destage::reproduce::{Paper, Plan, Thresholds, shipped_traces};
 use destage::sim::observer::{Observer, Response};
@@ -229,6 +230,34 @@ pub(crate) fn size(
         destage::size(&input, &plan, &effort(threads, watch))
     })?;
     Ok((answers.to_json(), answers.manifest.warnings()))
+}
+
+/// A drive held against the measurements in a file: the JSON, and what could not be modelled.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python has names for them")]
+pub(crate) fn drive_check(
+    py: Python<'_>,
+    settings: &Settings,
+    against: PathBuf,
+    drive: Option<String>,
+    requests: u64,
+    superblocks: u32,
+    threads: usize,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<(String, Vec<String>)> {
+    let plan = CheckPlan {
+        requests,
+        scale: destage::drive::Scale {
+            superblocks,
+            ..Default::default()
+        },
+        ..CheckPlan::new(settings.of.clone())
+    };
+    let checked = watched(py, &settings.watch, tell, move |watch| {
+        let measurements = Measurements::read(&against, drive.as_deref())?;
+        destage::drive::check(measurements, &plan, &effort(threads, watch))
+    })?;
+    Ok((checked.to_json(), checked.left_out))
 }
 
 /// Buffers of many volumes beside one for all, whose curves are kept in `results`: their JSON, and what the user should know.

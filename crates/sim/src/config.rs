@@ -256,8 +256,9 @@ impl Config {
         ReadOptions::from_values(&self.global)
     }
 
-    /// The counts of the device; no blocks while their number is open.
-    pub(crate) fn geometry(&self) -> Geometry {
+    /// The counts of the device, a page being a unit of the mapping; no blocks while their number is open.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
         let flash = &self.typed.flash;
         Geometry {
             dies: flash.dies,

@@ -69,6 +69,12 @@ fn fleets() {
 }
 
 #[test]
+fn measured_drives() {
+    let said = run("DRIVES.md", 1);
+    assert!(said.contains("970 PRO: saturated rates"), "{said}");
+}
+
+#[test]
 fn the_report() {
     let said = run("REPORT.md", 1);
     assert!(said.contains("With 16 MiB of buffer"), "{said}");

@@ -9,6 +9,7 @@ mod campaign;
 mod columns;
 mod common;
 mod curve;
+mod drives;
 mod failed_runs;
 mod fleets;
 mod goldens;

@@ -1,0 +1,330 @@
+//! `destage drive check`: a profile held against measurements.
+
+use crate::common;
+
+use common::{Place, json};
+
+/// A drive of one die, whose times are plain.
+const PROFILE: &str = "
+[flash]
+dies = 1
+planes_per_die = 1
+blocks_per_plane = 512
+pages_per_block = 128
+page_bytes = 4096
+copy_back = true
+read_us = 40
+program_us = 200
+erase_us = 1000
+transfer_ns_per_byte = 0
+[ftl]
+kind = \"page\"
+reserve_percent = 20
+min_free_percent = 1
+[host]
+bus_ns_per_sector = 0
+[buffer]
+kind = \"nocache\"
+";
+
+const RATES: &str = "\
+drive,capacity,rbps,rseqiops,rrandiops,wbps,wseqiops,wrandiops,rrandiops_low,rrandiops_high
+Small 1,1 GB,102400000,25000,20000,1000,1000,1000,19000,30000
+Small 2,1 GB,204800000,50000,50000,1000,1000,1000,40000,60000
+";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("one-die.toml", PROFILE);
+    place.write("rates.csv", RATES);
+    place
+}
+
+#[test]
+fn rates_of_one_die_are_those_of_its_times() {
+    let place = place();
+    let common = ["drive", "check", "one-die.toml", "--against", "rates.csv"];
+    let more = ["--drive", "Small 2", "--requests", "4000", "--json"];
+    let document = json(&place.succeed(&[&common[..], &more].concat()));
+    assert_eq!(document["drive"], "Small 2");
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 6);
+    let row = |what: &str| rows.iter().find(|row| row["what"] == what).unwrap();
+    // A read takes 40 us and nothing else does: 25,000 a second, as requests of one page and of 32 pages.
+    for what in ["rrandiops", "rseqiops"] {
+        let modelled = row(what)["modelled"].as_f64().unwrap();
+        assert!(
+            (modelled / 25_000.0 - 1.0).abs() < 1e-3,
+            "{what}: {modelled}"
+        );
+    }
+    let bandwidth = row("rbps")["modelled"].as_f64().unwrap();
+    assert!(
+        (bandwidth / 102_400_000.0 - 1.0).abs() < 0.02,
+        "{bandwidth}"
+    );
+    // The error counts from the nearer bound of the repetitions, as a share of the value.
+    let random = row("rrandiops");
+    let modelled = random["modelled"].as_f64().unwrap();
+    let error = random["error"].as_f64().unwrap();
+    assert!(
+        (error - (modelled - 40_000.0) / 50_000.0).abs() < 1e-12,
+        "{error}"
+    );
+    assert_eq!(random["measured"], 50_000.0);
+    assert_eq!(random["capacity"], "1 GB");
+    // The same drive inside the range is not off at all.
+    let other = ["--drive", "Small 1", "--requests", "4000", "--json"];
+    let document = json(&place.succeed(&[&common[..], &other].concat()));
+    let rows = document["rows"].as_array().unwrap();
+    let random = rows.iter().find(|row| row["what"] == "rrandiops").unwrap();
+    assert_eq!(random["error"], 0.0);
+    let summary = document["summary"].as_array().unwrap();
+    assert_eq!(summary.len(), 6);
+    assert!(
+        summary
+            .iter()
+            .all(|of| of["rows"] == 1 && of["median"] == of["p90"])
+    );
+}
+
+#[test]
+fn what_the_model_says_is_what_it_says_again_and_is_then_not_off() {
+    let place = place();
+    let head = "drive,offered_writes_per_s,writes_per_s,reads_per_s,op,percentile,us_median_of_3,us_low,us_high\n";
+    let line = |op: &str, percentile: &str, us: f64| {
+        format!(
+            "D,5000,5000,5000,{op},{percentile},{us},{us},{us}\nD,90000,5100,5000,{op},{percentile},{us},{us},{us}\n"
+        )
+    };
+    let rows = [
+        ("read", "50"),
+        ("read", "99"),
+        ("write", "50"),
+        ("write", "avg"),
+        ("write", "max"),
+    ];
+    let lines: String = rows.iter().map(|(op, at)| line(op, at, 1.0)).collect();
+    place.write("latency.csv", format!("{head}{lines}"));
+    let common = [
+        "drive",
+        "check",
+        "one-die.toml",
+        "--requests",
+        "6000",
+        "--json",
+        "--against",
+    ];
+    let program = ["--set", "flash.dies=4", "--set", "flash.program_us=60"];
+    let arguments = [&common[..], &["latency.csv"], &program].concat();
+    let first = json(&place.succeed(&arguments));
+    let found = first["rows"].as_array().unwrap();
+    assert_eq!(found.len(), 2 * rows.len() + 1);
+    let lines = found
+        .iter()
+        .filter(|row| row["what"] != "saturated writes_per_s");
+    let lines: String = lines
+        .map(|row| {
+            let text = |name: &str| row[name].as_str().unwrap().to_owned();
+            let us = &row["modelled"];
+            let (offered, writes) = (text("offered_writes_per_s"), text("writes_per_s"));
+            format!(
+                "D,{offered},{writes},5000,{},{},{us},{us},{us}\n",
+                text("op"),
+                text("percentile")
+            )
+        })
+        .collect();
+    place.write("own.csv", format!("{head}{lines}"));
+    let arguments = [&common[..], &["own.csv", "--threads", "1"], &program].concat();
+    let again = json(&place.succeed(&arguments));
+    let rows = again["rows"].as_array().unwrap();
+    let latencies = rows
+        .iter()
+        .filter(|row| row["what"] != "saturated writes_per_s");
+    assert!(latencies.clone().count() == 10);
+    assert!(latencies.clone().all(|row| row["error"] == 0.0), "{again}");
+    // Both loads did about as much: one is beyond 98 % of the most, and does not count.
+    let counted = latencies.filter(|row| row["counts"] == true).count();
+    assert_eq!(counted, 0);
+}
+
+#[test]
+fn a_fill_in_order_programs_each_page_once_and_random_writes_more() {
+    let place = place();
+    let rows = "\
+drive,run,started,used_gib,pattern,detail,block_bytes,drive_writes,waf,host_mib_per_s
+D,r,1,0.1875,sequential,,524288,0.5,1.0,10
+D,r,1,0.1875,sequential,,524288,1.0,1.0,10
+D,r,2,0.1875,uniform,,4096,1.0,2.0,10
+D,r,2,0.1875,uniform,,4096,3.0,2.0,10
+D,r,3,0.1875,fiozipf-shuffle,0.8,4096,1.0,2.0,10
+";
+    place.write("fill.csv", rows);
+    let arguments = [
+        "drive",
+        "check",
+        "one-die.toml",
+        "--against",
+        "fill.csv",
+        "--json",
+    ];
+    let outcome = place.run(&arguments);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    assert!(
+        outcome.errors.contains("fiozipf-shuffle"),
+        "{}",
+        outcome.errors
+    );
+    let document = json(&outcome.output);
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 10);
+    let waf: Vec<_> = rows.iter().filter(|row| row["what"] == "waf").collect();
+    for row in &waf[..2] {
+        let modelled = row["modelled"].as_f64().unwrap();
+        assert!((modelled - 1.0).abs() < 0.01, "{row}");
+    }
+    let late = waf[3]["modelled"].as_f64().unwrap();
+    assert!(late > 1.3 && late < 3.0, "{late}");
+    assert!(waf[4]["modelled"].is_null() && waf[4]["error"].is_null());
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let place = place();
+    place.write("odd.csv", "drive,offered_writes_per_s,op\nD,1,read\n");
+    place.write("empty.csv", RATES.lines().next().unwrap());
+    place.write("text.csv", RATES.replace("25000", "many"));
+    place.write("short.csv", format!("{RATES}Small 3,1 GB\n"));
+    let cases: [(&[&str], &[&str]); 8] = [
+        (&["none.csv"], &["none.csv"]),
+        (
+            &["odd.csv"],
+            &["odd.csv", "writes_per_s", "latency over load"],
+        ),
+        (&["empty.csv"], &["empty.csv", "no rows"]),
+        (&["rates.csv"], &["--drive", "Small 1", "Small 2"]),
+        (
+            &["rates.csv", "--drive", "Large"],
+            &["--drive", "Large", "Small 1"],
+        ),
+        (
+            &["text.csv", "--drive", "Small 1", "--requests", "1000"],
+            &["text.csv", "line 2", "rseqiops", "many"],
+        ),
+        (&["short.csv", "--drive", "Small 1"], &["short.csv", "line"]),
+        (
+            &["rates.csv", "--drive", "Small 1", "-o", "x.parquet"],
+            &["x.parquet", ".json or .csv"],
+        ),
+    ];
+    for (arguments, texts) in cases {
+        let command = ["drive", "check", "one-die.toml", "--against"];
+        let outcome = place.run(&[&command[..], arguments].concat());
+        assert_eq!(outcome.status, 2, "{arguments:?}: {}", outcome.errors);
+        for text in texts {
+            assert!(
+                outcome.errors.contains(text),
+                "{arguments:?}: {text}: {}",
+                outcome.errors
+            );
+        }
+    }
+    let outcome = place.run(&["drive", "check", "no-such", "--against", "rates.csv"]);
+    assert_eq!(outcome.status, 2);
+    assert!(outcome.errors.contains("no-such"), "{}", outcome.errors);
+}
+
+#[test]
+fn people_get_a_summary_and_files_all_rows() {
+    let place = place();
+    let arguments = [
+        "drive",
+        "check",
+        "one-die.toml",
+        "--against",
+        "rates.csv",
+        "--drive",
+        "Small 1",
+        "--requests",
+        "1000",
+        "-o",
+        "all.csv",
+    ];
+    let text = place.succeed(&arguments);
+    assert!(
+        text.starts_with("Small 1: saturated rates, held against one-die.toml\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("median %") && text.contains("rrandiops"),
+        "{text}"
+    );
+    let rows = std::fs::read_to_string(place.path("all.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 7, "{rows}");
+    assert!(
+        rows.lines()
+            .next()
+            .unwrap()
+            .ends_with(",what,measured,modelled,error,counts"),
+        "{rows}"
+    );
+}
+
+#[test]
+fn a_result_of_fio_is_a_row_for_each_job() {
+    let place = place();
+    let job = |rw: &str, side: &str, depth: u32| {
+        format!(
+            r#"{{"jobname": "j", "job options": {{"rw": "{rw}", "iodepth": "{depth}"}}, "{side}": {{"iops": 25000.0, "clat_ns": {{"percentile": {{"50.000000": 40000, "99.000000": 40000}}}}}}}}"#
+        )
+    };
+    let document = |jobs: &[String]| {
+        format!(
+            r#"{{"fio version": "fio-3.33", "global options": {{"bs": "4k"}}, "jobs": [{}]}}"#,
+            jobs.join(", ")
+        )
+    };
+    place.write(
+        "disk.json",
+        document(&[job("randread", "read", 1), job("randread", "read", 8)]),
+    );
+    let common = [
+        "drive",
+        "check",
+        "one-die.toml",
+        "--requests",
+        "3000",
+        "--json",
+        "--against",
+    ];
+    let found = json(&place.succeed(&[&common[..], &["disk.json"]].concat()));
+    assert_eq!(found["drive"], "disk");
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 6);
+    // One read after the other takes its 40 us; of eight at a time each waits for seven others.
+    let modelled: Vec<_> = rows
+        .iter()
+        .map(|row| row["modelled"].as_f64().unwrap())
+        .collect();
+    for (value, expected) in modelled
+        .iter()
+        .zip([25_000.0, 40.0, 40.0, 25_000.0, 320.0, 320.0])
+    {
+        assert!((value / expected - 1.0).abs() < 1e-3, "{modelled:?}");
+    }
+    place.write("odd.json", document(&[job("trim", "trim", 1)]));
+    place.write("none.json", "{}");
+    for (file, texts) in [
+        ("odd.json", ["job 1", "trim"]),
+        ("none.json", ["none.json", "jobs"]),
+    ] {
+        let outcome = place.run(&[&common[..], &[file]].concat());
+        assert_eq!(outcome.status, 2);
+        assert!(
+            texts.iter().all(|text| outcome.errors.contains(text)),
+            "{}",
+            outcome.errors
+        );
+    }
+}

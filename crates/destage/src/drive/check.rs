@@ -1,0 +1,640 @@
+//! Measured beside modelled: the experiments of a file of measurements, done by a profile.
+
+use std::time::Instant;
+
+use destage_sim::settings::Settings;
+use destage_trace::Operation;
+use serde_json::{Map, Value, json};
+
+use super::experiment::{Arrivals, Bench, Course, Found, Load, Pattern, Phase, Steady};
+use super::measured::{Measurements, Row, Shape};
+use super::scaled::{GIB, Scale, Scaled};
+use crate::compare::Effort;
+use crate::csv;
+use crate::error::Error;
+use crate::json;
+use crate::manifest::Manifest;
+use crate::side_by_side::side_by_side;
+
+/// Requests under way at most in `latency.csv`: seven streams of 64.
+const LATENCY_DEPTH: u64 = 448;
+/// Reads, and as many writes, that one of the streams asks for in a second whatever the load is.
+const STREAM_PER_S: f64 = 5000.0;
+/// Share of writes in what the other streams ask for.
+const WRITE_SHARE: f64 = 0.99;
+/// A load is below saturation while the drive did less than this share of the most it ever did.
+const SATURATED: f64 = 0.98;
+/// Requests under way while a drive is filled.
+const FILL_DEPTH: u64 = 512;
+/// Requests under way where a rate is saturated, of one block and of many.
+const RATE_DEPTHS: [u64; 2] = [256, 32];
+/// Bytes of a request of saturated bandwidth.
+const RATE_BYTES: u64 = 128 << 10;
+
+/// How a profile is held against measurements.
+#[derive(Clone, Debug)]
+pub struct CheckPlan {
+    /// The drive: a profile, and what was set besides.
+    pub settings: Settings,
+    /// How small it is made.
+    pub scale: Scale,
+    /// Requests that are measured for each load; half as many come before them.
+    pub requests: u64,
+}
+
+impl CheckPlan {
+    /// The usual size and length.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            scale: Scale::default(),
+            requests: 400_000,
+        }
+    }
+}
+
+/// A value that was measured, beside that of the model.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// Place of its row in [`Check::measurements`].
+    pub row: usize,
+    /// What was measured, such as `read p99` or `waf`.
+    pub what: String,
+    /// Its value, in the unit of the file.
+    pub measured: f64,
+    /// The model's; nothing where the model cannot do the experiment.
+    pub modelled: Option<f64>,
+    /// How far the model is off, as a share of the measured value: 0 inside the range of repetitions, else from its nearer bound.
+    pub error: Option<f64>,
+    /// It counts in the summary: of latencies those below saturation.
+    pub counts: bool,
+}
+
+/// The errors of all rows that tell of the same thing.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// What was measured.
+    pub what: String,
+    /// How many rows.
+    pub rows: usize,
+    /// Median of the sizes of their errors.
+    pub median: f64,
+    /// The size that nine in ten do not exceed.
+    pub p90: f64,
+}
+
+/// A profile held against a file of measurements.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// How it came to be.
+    pub manifest: Manifest,
+    /// What the drive did.
+    pub measurements: Measurements,
+    /// In the order of the file.
+    pub rows: Vec<Compared>,
+    /// What stood in the way of experiments; a sentence each.
+    pub left_out: Vec<String>,
+}
+
+/// A measured value with the range of its repetitions.
+struct Measured {
+    what: String,
+    value: f64,
+    low: f64,
+    high: f64,
+    counts: bool,
+}
+
+impl Measured {
+    fn exactly(what: impl Into<String>, value: f64) -> Self {
+        Self {
+            what: what.into(),
+            value,
+            low: value,
+            high: value,
+            counts: true,
+        }
+    }
+
+    fn beside(self, row: usize, modelled: Option<f64>) -> Compared {
+        let error = modelled.map(|modelled| {
+            let nearest = modelled.clamp(self.low, self.high);
+            (modelled - nearest) / self.value
+        });
+        Compared {
+            row,
+            what: self.what,
+            measured: self.value,
+            modelled,
+            error: error.filter(|error| error.is_finite()),
+            counts: self.counts,
+        }
+    }
+}
+
+/// Holds the drive of `plan` against `measurements`: does their experiments on it, made small.
+///
+/// # Errors
+/// What is wrong with a row of the measurements or with the settings, or that `effort.progress` asked to stop.
+pub fn check(
+    measurements: Measurements,
+    plan: &CheckPlan,
+    effort: &Effort<'_>,
+) -> Result<Check, Error> {
+    let started = Instant::now();
+    let mut work = Work {
+        measurements: &measurements,
+        plan,
+        effort,
+        rows: Vec::new(),
+        left_out: Vec::new(),
+    };
+    match measurements.shape {
+        Shape::Latency => work.latency()?,
+        Shape::Fill => work.fill()?,
+        Shape::Depth => work.depth()?,
+        Shape::Rates => work.rates()?,
+    }
+    let Work {
+        mut rows, left_out, ..
+    } = work;
+    rows.sort_by_key(|compared| compared.row);
+    let mut manifest = Manifest::of_study(started);
+    manifest.seed = plan.settings.resolve()?.typed.sim.seed;
+    Ok(Check {
+        manifest,
+        rows,
+        left_out,
+        measurements,
+    })
+}
+
+/// Phases of writes to one drive that was empty before the first.
+struct Chain {
+    /// What the host uses.
+    used_gib: f64,
+    /// Each with the places of its rows.
+    phases: Vec<(Phase, Vec<usize>)>,
+}
+
+struct Work<'a> {
+    measurements: &'a Measurements,
+    plan: &'a CheckPlan,
+    effort: &'a Effort<'a>,
+    rows: Vec<Compared>,
+    left_out: Vec<String>,
+}
+
+impl Work<'_> {
+    fn bench(&self, passes: u64) -> Result<Bench, Error> {
+        let drive = Scaled::new(&self.plan.settings, self.plan.scale, None)?;
+        Bench::new(drive, passes, self.plan.requests, self.effort.progress)
+    }
+
+    /// Steady states under `loads`, side by side.
+    fn steady(&self, bench: &Bench, loads: &[Load]) -> Result<Vec<Option<Steady>>, Error> {
+        let found = Found::of(loads.len());
+        let tasks: Vec<_> = loads.iter().enumerate().collect();
+        side_by_side(
+            &tasks,
+            |_| 1,
+            self.effort,
+            |(place, load), effort| {
+                found.put(*place, bench.steady(**load, effort.progress)?);
+                Ok(())
+            },
+        )?;
+        Ok(found.into_vec())
+    }
+
+    /// The rows of the file that have the same texts in `columns`, in the order of the file.
+    fn groups(&self, columns: &[&str]) -> Vec<Vec<usize>> {
+        let measurements = self.measurements;
+        let key = |row: &Row| -> Vec<String> {
+            let texts = columns.iter();
+            texts
+                .map(|column| measurements.text(row, column).to_owned())
+                .collect()
+        };
+        let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+        for (place, row) in measurements.rows.iter().enumerate() {
+            let key = key(row);
+            match groups.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, places)) => places.push(place),
+                None => groups.push((key, vec![place])),
+            }
+        }
+        groups.into_iter().map(|(_, places)| places).collect()
+    }
+
+    fn latency(&mut self) -> Result<(), Error> {
+        let measurements = self.measurements;
+        let number = |place: usize, column| measurements.number(&measurements.rows[place], column);
+        let groups = self.groups(&["offered_writes_per_s"]);
+        let mut saturation = 0.0_f64;
+        for group in &groups {
+            saturation = saturation.max(number(group[0], "writes_per_s")?);
+        }
+        let mut loads = Vec::new();
+        for group in &groups {
+            let offered = number(group[0], "offered_writes_per_s")?;
+            let others = (offered - STREAM_PER_S).max(0.0);
+            let writes = STREAM_PER_S + WRITE_SHARE * others;
+            let all = 2.0 * STREAM_PER_S + others;
+            // Beyond saturation a closed queue is what is seen.
+            let is_saturated = number(group[0], "writes_per_s")? < SATURATED * writes;
+            loads.push(Load {
+                arrivals: match is_saturated {
+                    true => Arrivals::Closed {
+                        depth: LATENCY_DEPTH,
+                    },
+                    false => Arrivals::Open {
+                        mean_ms: 1000.0 / all,
+                        depth: LATENCY_DEPTH,
+                    },
+                },
+                write_percent: 100.0 * writes / all,
+                bytes: super::experiment::BLOCK,
+                sequential: false,
+            });
+        }
+        let bench = self.bench(3)?;
+        let steady = self.steady(&bench, &loads)?;
+        let mut rows = Vec::new();
+        for (group, steady) in groups.iter().zip(&steady) {
+            for &place in group {
+                let row = &measurements.rows[place];
+                let operation = match measurements.text(row, "op") {
+                    "read" => Operation::Read,
+                    "write" => Operation::Write,
+                    other => {
+                        return Err(Error::Input(format!(
+                            "{}, line {}: op: {other:?}: expected read or write",
+                            measurements.file, row.line
+                        )));
+                    }
+                };
+                let percentile = measurements.text(row, "percentile");
+                let name = match percentile.parse::<f64>() {
+                    Ok(_) => format!("p{percentile}"),
+                    Err(_) => percentile.to_owned(),
+                };
+                let measured = Measured {
+                    what: format!("{} {name}", measurements.text(row, "op")),
+                    value: measurements.number(row, "us_median_of_3")?,
+                    low: measurements.number(row, "us_low")?,
+                    high: measurements.number(row, "us_high")?,
+                    counts: measurements.number(row, "writes_per_s")? < SATURATED * saturation,
+                };
+                let times = steady.as_ref().map(|steady| &steady.responses);
+                let modelled = times.and_then(|times| times.us(operation, percentile));
+                rows.push(measured.beside(place, modelled));
+            }
+        }
+        let fastest = groups.iter().zip(&steady).filter_map(|(group, steady)| {
+            let writes = steady.as_ref()?.writes_per_s;
+            Some((group[0], writes))
+        });
+        let most = fastest.max_by(|one, other| one.1.total_cmp(&other.1));
+        if let Some((_, writes)) = most {
+            // The saturated rate stands at the first row that reached it.
+            let place = groups
+                .iter()
+                .map(|group| group[0])
+                .find(|place| {
+                    number(*place, "writes_per_s").is_ok_and(|writes| writes >= saturation)
+                })
+                .unwrap_or(0);
+            let measured = Measured::exactly("saturated writes_per_s", saturation);
+            rows.push(measured.beside(place, Some(writes)));
+        }
+        self.rows = rows;
+        Ok(())
+    }
+
+    fn fill(&mut self) -> Result<(), Error> {
+        let measurements = self.measurements;
+        let mut chains: Vec<Chain> = Vec::new();
+        let mut before: Option<(String, String)> = None;
+        for group in self.groups(&["run", "used_gib", "started"]) {
+            let row = &measurements.rows[group[0]];
+            let used = measurements.positive(row, "used_gib")?;
+            let mut last = 0.0_f64;
+            for place in &group {
+                last = last.max(measurements.number(&measurements.rows[*place], "drive_writes")?);
+            }
+            let run = measurements.text(row, "run").to_owned();
+            let key = (run, measurements.text(row, "used_gib").to_owned());
+            let text = measurements.text(row, "pattern");
+            let Some(pattern) = pattern(text, measurements.text(row, "detail")) else {
+                let (what, detail) = (text, measurements.text(row, "detail"));
+                self.left_out.push(format!(
+                    "{} rows of {} are not modelled: writes of the kind {what} {detail:?} cannot be generated yet",
+                    group.len(),
+                    key.0
+                ));
+                before = None;
+                for place in group {
+                    self.fill_rows(place, None)?;
+                }
+                continue;
+            };
+            let phase = Phase {
+                pattern,
+                drive_writes: last,
+            };
+            let is_fill = matches!(pattern, Pattern::Sequential | Pattern::Shuffled);
+            match (chains.last_mut(), before.take()) {
+                (Some(chain), Some(of)) if of == key && !is_fill => {
+                    chain.phases.push((phase, group));
+                }
+                _ => chains.push(Chain {
+                    used_gib: used,
+                    phases: vec![(phase, group)],
+                }),
+            }
+            before = is_fill.then_some(key);
+        }
+        let found = Found::of(chains.len());
+        let tasks: Vec<_> = chains.iter().enumerate().collect();
+        side_by_side(
+            &tasks,
+            |_| 1,
+            self.effort,
+            |(place, chain), effort| {
+                let drive = Scaled::new(
+                    &self.plan.settings,
+                    self.plan.scale,
+                    Some(chain.used_gib * GIB),
+                )?;
+                let phases: Vec<_> = chain.phases.iter().map(|(phase, _)| *phase).collect();
+                let course = Course::new(&drive, &phases, FILL_DEPTH, effort.progress)?;
+                found.put(*place, course);
+                Ok(())
+            },
+        )?;
+        for (chain, course) in chains.iter().zip(found.into_vec()) {
+            for (number, (_, group)) in chain.phases.iter().enumerate() {
+                let mut from = 0.0;
+                for &place in group {
+                    let to = measurements.number(&measurements.rows[place], "drive_writes")?;
+                    let course = course.as_ref();
+                    let modelled = course.and_then(|course| course.between(number, from, to));
+                    self.fill_rows(place, modelled)?;
+                    from = to;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_rows(&mut self, place: usize, modelled: Option<(f64, f64)>) -> Result<(), Error> {
+        let row = &self.measurements.rows[place];
+        let both = [
+            ("waf", modelled.map(|both| both.0)),
+            ("host_mib_per_s", modelled.map(|both| both.1)),
+        ];
+        for (what, modelled) in both {
+            let value = self.measurements.number(row, what)?;
+            self.rows
+                .push(Measured::exactly(what, value).beside(place, modelled));
+        }
+        Ok(())
+    }
+
+    fn depth(&mut self) -> Result<(), Error> {
+        let measurements = self.measurements;
+        let mut loads = Vec::new();
+        for row in &measurements.rows {
+            let op = measurements.text(row, "op");
+            let write_percent = match op {
+                "randread" | "read" => 0.0,
+                "randwrite" | "write" => 100.0,
+                other => {
+                    return Err(Error::Input(format!(
+                        "{}, line {}: op: {other:?}: expected randread, randwrite, read or write",
+                        measurements.file, row.line
+                    )));
+                }
+            };
+            let bytes = measurements.text(row, "block_bytes");
+            let bytes = block_bytes(bytes).ok_or_else(|| {
+                Error::Input(format!(
+                    "{}, line {}: block_bytes: {bytes:?}: expected a multiple of 4096, such as 4k",
+                    measurements.file, row.line
+                ))
+            })?;
+            let depth =
+                measurements.positive(row, "iodepth")? * measurements.positive(row, "jobs")?;
+            loads.push(Load {
+                arrivals: Arrivals::Closed {
+                    depth: depth as u64,
+                },
+                write_percent,
+                bytes,
+                sequential: !op.starts_with("rand"),
+            });
+        }
+        let bench = self.bench(3)?;
+        let steady = self.steady(&bench, &loads)?;
+        for ((place, row), (load, steady)) in measurements
+            .rows
+            .iter()
+            .enumerate()
+            .zip(loads.iter().zip(&steady))
+        {
+            let operation = match load.write_percent > 0.0 {
+                true => Operation::Write,
+                false => Operation::Read,
+            };
+            let op = measurements.text(row, "op");
+            let per_s = steady
+                .as_ref()
+                .map(|steady| steady.reads_per_s + steady.writes_per_s);
+            let iops = Measured::exactly(format!("{op} iops"), measurements.number(row, "iops")?);
+            self.rows.push(iops.beside(place, per_s));
+            for (column, percentile) in [("p50_us", "50"), ("p99_us", "99")] {
+                let value = measurements.number(row, column)?;
+                let measured = Measured::exactly(format!("{op} p{percentile}"), value);
+                let times = steady.as_ref().map(|steady| &steady.responses);
+                let modelled = times.and_then(|times| times.us(operation, percentile));
+                self.rows.push(measured.beside(place, modelled));
+            }
+        }
+        Ok(())
+    }
+
+    fn rates(&mut self) -> Result<(), Error> {
+        let [of_blocks, of_bytes] = RATE_DEPTHS;
+        let load = |write_percent, bytes, sequential| Load {
+            arrivals: Arrivals::Closed {
+                depth: if bytes == RATE_BYTES {
+                    of_bytes
+                } else {
+                    of_blocks
+                },
+            },
+            write_percent,
+            bytes,
+            sequential,
+        };
+        let block = super::experiment::BLOCK;
+        let loads = [
+            ("rbps", load(0.0, RATE_BYTES, true)),
+            ("rseqiops", load(0.0, block, true)),
+            ("rrandiops", load(0.0, block, false)),
+            ("wbps", load(100.0, RATE_BYTES, true)),
+            ("wseqiops", load(100.0, block, true)),
+            ("wrandiops", load(100.0, block, false)),
+        ];
+        // In order, no block has to be collected that still holds something; at random, blocks do.
+        let (in_order, at_random) = (self.bench(0)?, self.bench(3)?);
+        let is_random_write = |load: &Load| load.write_percent > 0.0 && !load.sequential;
+        let loads_of = |random: bool| {
+            let loads = loads.iter().map(|(_, load)| *load);
+            let some: Vec<_> = loads
+                .filter(|load| is_random_write(load) == random)
+                .collect();
+            some
+        };
+        let mut steady = self.steady(&in_order, &loads_of(false))?;
+        steady.extend(self.steady(&at_random, &loads_of(true))?);
+        for (place, row) in self.measurements.rows.iter().enumerate() {
+            for ((what, load), steady) in loads.iter().zip(&steady) {
+                let value = self.measurements.positive(row, what)?;
+                let bound = |end: &str, default: f64| {
+                    let column = format!("{what}_{end}");
+                    match self.measurements.text(row, &column).is_empty() {
+                        true => Ok(default),
+                        false => self.measurements.number(row, &column),
+                    }
+                };
+                let measured = Measured {
+                    what: (*what).to_owned(),
+                    value,
+                    low: bound("low", value)?,
+                    high: bound("high", value)?,
+                    counts: true,
+                };
+                let per_s = steady
+                    .as_ref()
+                    .map(|steady| steady.reads_per_s + steady.writes_per_s);
+                let scale = match load.bytes {
+                    RATE_BYTES => RATE_BYTES as f64,
+                    _ => 1.0,
+                };
+                let modelled = per_s.map(|per_s| per_s * scale);
+                self.rows.push(measured.beside(place, modelled));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The pattern that a file calls `text`, with `detail` about it; nothing if it is not known.
+fn pattern(text: &str, detail: &str) -> Option<Pattern> {
+    Some(match text {
+        "sequential" | "sequential-noshuffle" => Pattern::Sequential,
+        "sequential-shuffle" => Pattern::Shuffled,
+        "uniform" => Pattern::Uniform,
+        "zipf-shuffle" => Pattern::Zipf(detail.parse().ok()?),
+        _ => return None,
+    })
+}
+
+/// The bytes that a file calls `4k` or `4096`.
+fn block_bytes(text: &str) -> Option<u64> {
+    let bytes = match text.strip_suffix(['k', 'K']) {
+        Some(number) => number.parse::<u64>().ok()?.checked_mul(1024)?,
+        None => text.parse().ok()?,
+    };
+    let block = super::experiment::BLOCK;
+    (bytes > 0 && bytes % block == 0 && bytes <= block << 16).then_some(bytes)
+}
+
+impl Check {
+    /// The errors of what counts, by what was measured, in the order of the file.
+    #[must_use]
+    pub fn summary(&self) -> Vec<Summary> {
+        let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
+        let counted = self.rows.iter().filter(|compared| compared.counts);
+        for compared in counted {
+            let Some(error) = compared.error else {
+                continue;
+            };
+            match groups.iter_mut().find(|(what, _)| *what == compared.what) {
+                Some((_, errors)) => errors.push(error.abs()),
+                None => groups.push((&compared.what, vec![error.abs()])),
+            }
+        }
+        let summary = groups.into_iter().map(|(what, mut errors)| {
+            errors.sort_by(f64::total_cmp);
+            let rank =
+                |share: f64| errors[((share * errors.len() as f64).ceil() as usize).max(1) - 1];
+            Summary {
+                what: what.to_owned(),
+                rows: errors.len(),
+                median: rank(0.5),
+                p90: rank(0.9),
+            }
+        });
+        summary.collect()
+    }
+
+    /// A line for each value: the columns of the file, `what`, `measured`, `modelled`, `error` and `counts`; empty where there is no model.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let added = ["what", "measured", "modelled", "error", "counts"];
+        let columns = self.measurements.columns.iter().cloned();
+        let head: Vec<_> = columns.chain(added.map(str::to_owned)).collect();
+        let mut text = csv::line(&head);
+        for compared in &self.rows {
+            let number =
+                |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+            let mut fields = self.measurements.rows[compared.row].fields.clone();
+            fields.extend([
+                compared.what.clone(),
+                compared.measured.to_string(),
+                number(compared.modelled),
+                number(compared.error),
+                compared.counts.to_string(),
+            ]);
+            text.push_str(&csv::line(&fields));
+        }
+        text
+    }
+
+    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: what `destage drive check --json` prints. A row has the columns of the
+    /// file as they stand there, `"what"`, `"measured"`, `"modelled"` and `"error"`, the last two `null` where there is no model.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let columns = &self.measurements.columns;
+        let row = |compared: &Compared| {
+            let fields = &self.measurements.rows[compared.row].fields;
+            let mut map: Map<String, Value> = columns
+                .iter()
+                .zip(fields)
+                .map(|(column, text)| (column.clone(), json!(text)))
+                .collect();
+            map.insert("what".to_owned(), json!(compared.what));
+            map.insert("measured".to_owned(), json!(compared.measured));
+            map.insert("modelled".to_owned(), json!(compared.modelled));
+            map.insert("error".to_owned(), json!(compared.error));
+            map.insert("counts".to_owned(), json!(compared.counts));
+            Value::Object(map)
+        };
+        let summary: Vec<_> = self
+            .summary()
+            .iter()
+            .map(|of| json!({"what": of.what, "rows": of.rows, "median": of.median, "p90": of.p90}))
+            .collect();
+        json::text(&json!({
+            "manifest": self.manifest.many(),
+            "drive": self.measurements.drive(),
+            "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
+            "summary": summary,
+            "left_out": self.left_out,
+        }))
+    }
+}

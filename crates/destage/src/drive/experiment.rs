@@ -1,0 +1,466 @@
+//! The experiments that files of measurements tell of, on a drive that was [made small](super::scaled).
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Mutex;
+
+use destage_base::time::{TICKS_PER_US, to_ms};
+use destage_base::{Random, Ticks};
+use destage_sim::explain::Interval;
+use destage_sim::observer::{Observer, Response};
+use destage_sim::settings::{Origin, Settings};
+use destage_trace::{Operation, Request};
+use destage_workload::Requests;
+
+use super::scaled::Scaled;
+use crate::error::Error;
+use crate::grid::Combination;
+use crate::input::Input;
+use crate::progress::Progress;
+use crate::results::Outcome;
+use crate::run::run;
+use crate::state::Prepared;
+
+/// Bytes of a random request in all experiments.
+pub(super) const BLOCK: u64 = 4096;
+const SECTOR: u64 = 512;
+
+/// Response times of a run's reads and of its writes, each in ascending order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Responses {
+    of: [Vec<Ticks>; 2],
+}
+
+impl Responses {
+    /// The value at `percentile`, which is `min`, `avg`, `max` or a number up to 100, of reads or of writes, in microseconds; nothing
+    /// if there was no such request.
+    pub fn us(&self, operation: Operation, percentile: &str) -> Option<f64> {
+        let times = &self.of[usize::from(operation == Operation::Write)];
+        let (first, last) = (times.first()?, times.last()?);
+        let us = |ticks: Ticks| ticks as f64 / TICKS_PER_US as f64;
+        Some(match percentile {
+            "min" => us(*first),
+            "max" => us(*last),
+            "avg" => times.iter().map(|ticks| us(*ticks)).sum::<f64>() / times.len() as f64,
+            number => {
+                let share = number.parse::<f64>().ok()? / 100.0;
+                let rank = (share * times.len() as f64).ceil() as usize;
+                us(times[rank.clamp(1, times.len()) - 1])
+            }
+        })
+    }
+}
+
+/// Keeps the response times of all requests from number `first` on, and when requests were complete.
+struct Collector {
+    first: u64,
+    responses: Responses,
+    /// When the first and the last request that is measured arrived.
+    window: (Ticks, Ticks),
+    /// When requests were complete, of reads and of writes.
+    complete: [Vec<Ticks>; 2],
+}
+
+impl Collector {
+    fn new(first: u64) -> Self {
+        Self {
+            first,
+            responses: Responses::default(),
+            window: (Ticks::MAX, 0),
+            complete: Default::default(),
+        }
+    }
+
+    /// Reads and writes a second that were complete while measured requests arrived. At both ends of that time as many are under way, so
+    /// that neither the beginning nor the end of the run counts.
+    fn rates(&self) -> [f64; 2] {
+        let (begin, end) = self.window;
+        let seconds = to_ms(end.saturating_sub(begin)) / 1e3;
+        let inside = |times: &Vec<Ticks>| {
+            let times = times.iter();
+            times.filter(|time| (begin..end).contains(*time)).count() as f64
+        };
+        self.complete.each_ref().map(|times| match seconds > 0.0 {
+            true => inside(times) / seconds,
+            false => 0.0,
+        })
+    }
+}
+
+impl Observer for Collector {
+    fn wants_responses(&self) -> bool {
+        true
+    }
+
+    fn response(&mut self, response: &Response) {
+        let place = match response.operation {
+            Operation::Read => 0,
+            Operation::Write => 1,
+            Operation::Flush | Operation::Trim => return,
+        };
+        let Some(time) = response.response else {
+            return;
+        };
+        self.complete[place].push(response.arrival + time);
+        if response.index >= self.first {
+            self.responses.of[place].push(time);
+            let (begin, end) = self.window;
+            self.window = (begin.min(response.arrival), end.max(response.arrival));
+        }
+    }
+}
+
+/// A drive that was made small, in the state that most experiments begin in.
+pub(super) struct Bench {
+    pub drive: Scaled,
+    state: tempfile::NamedTempFile,
+    /// Requests that are measured in a run; half as many come before them.
+    requests: u64,
+}
+
+/// How requests of a steady state arrive.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arrivals {
+    /// With exponential gaps of this mean, at most so many at a time in the device.
+    Open { mean_ms: f64, depth: u64 },
+    /// So many at a time, each when another is complete.
+    Closed { depth: u64 },
+}
+
+impl Arrivals {
+    fn settings(self, settings: &mut Settings) {
+        let (replay, depth) = match self {
+            Self::Open { depth, .. } => ("trace", depth),
+            Self::Closed { depth } => ("closed", depth),
+        };
+        set(settings, "host.replay", replay);
+        set(settings, "host.queue_depth", &depth.to_string());
+    }
+
+    fn mean_ms(self) -> f64 {
+        match self {
+            Self::Open { mean_ms, .. } => mean_ms,
+            Self::Closed { .. } => 0.0,
+        }
+    }
+}
+
+/// What is asked for in a steady state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    pub arrivals: Arrivals,
+    pub write_percent: f64,
+    /// Bytes of a request.
+    pub bytes: u64,
+    /// Requests follow each other in address.
+    pub sequential: bool,
+}
+
+/// What a steady state gave.
+pub(super) struct Steady {
+    pub responses: Responses,
+    pub reads_per_s: f64,
+    pub writes_per_s: f64,
+}
+
+fn set(settings: &mut Settings, key: &str, value: &str) {
+    let origin = Origin::Given("an experiment on a drive".to_owned());
+    settings.set(key, value, origin);
+}
+
+impl Bench {
+    /// Prepares `drive`: written once in order, then so often at random as `passes` says.
+    ///
+    /// # Errors
+    /// If the drive cannot be written so, or the state has no room on the disk.
+    pub fn new(
+        drive: Scaled,
+        passes: u64,
+        requests: u64,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let mut settings = drive.settings.clone();
+        let fill = match passes {
+            0 => "sequential_fill".to_owned(),
+            passes => format!("random_fill:{passes}"),
+        };
+        set(&mut settings, "sim.precondition", &fill);
+        let unwritable = |error: std::io::Error| {
+            Error::Input(format!("the state of the drive cannot be kept: {error}"))
+        };
+        let mut state = tempfile::NamedTempFile::new().map_err(unwritable)?;
+        Prepared::new(&settings.resolve()?, progress)?
+            .save(&mut state)
+            .map_err(unwritable)?;
+        state.flush().map_err(unwritable)?;
+        Ok(Self {
+            drive,
+            state,
+            requests,
+        })
+    }
+
+    fn state(&self) -> &Path {
+        self.state.path()
+    }
+
+    /// The steady state under `load`.
+    ///
+    /// # Errors
+    /// If the drive cannot be simulated, or `progress` asked to stop.
+    pub fn steady(&self, load: Load, progress: &dyn Progress) -> Result<Steady, Error> {
+        // As many bytes as requests of one block would have, but enough requests for a mean.
+        let requests = (self.requests * BLOCK / load.bytes).max(2_000);
+        let warmup = requests / 2;
+        let mut settings = self.drive.settings.clone();
+        load.arrivals.settings(&mut settings);
+        set(&mut settings, "sim.warmup_requests", &warmup.to_string());
+        let state = format!("file:{}", self.state().display());
+        set(&mut settings, "sim.precondition", &state);
+        let input = self.input(&load, requests + warmup)?;
+        let mut collector = Collector::new(warmup);
+        run(
+            &input,
+            &Combination::new(&settings)?,
+            progress,
+            &mut collector,
+        )?;
+        let [reads_per_s, writes_per_s] = collector.rates();
+        let mut responses = collector.responses;
+        responses.of.iter_mut().for_each(|of| of.sort_unstable());
+        Ok(Steady {
+            responses,
+            reads_per_s,
+            writes_per_s,
+        })
+    }
+
+    fn input(&self, load: &Load, requests: u64) -> Result<Input, Error> {
+        let pages = self.drive.used(BLOCK);
+        let text = match load.sequential {
+            false => format!(
+                "uniform:requests={requests},footprint_pages={},page_bytes={BLOCK},write_percent={},min_pages={blocks},max_pages={blocks},mean_interarrival_ms={}",
+                pages,
+                load.write_percent,
+                load.arrivals.mean_ms(),
+                blocks = load.bytes / BLOCK,
+            ),
+            true => format!(
+                "sequential:requests={requests},footprint_pages={},page_bytes={BLOCK},write_percent={},streams=1,stream_pages={},mean_interarrival_ms={}",
+                pages,
+                load.write_percent,
+                load.bytes / BLOCK,
+                load.arrivals.mean_ms(),
+            ),
+        };
+        Input::workload(&text, &[])
+    }
+}
+
+/// In what order the pages of a phase are written.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Pattern {
+    /// Once, in order of address.
+    Sequential,
+    /// Once, in random order.
+    Shuffled,
+    /// Uniformly at random.
+    Uniform,
+    /// By the Zipf law with this exponent, scattered over all pages.
+    Zipf(f64),
+}
+
+/// One phase of writes over all that is used, in requests of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phase {
+    pub pattern: Pattern,
+    /// How often as many bytes are written as are used.
+    pub drive_writes: f64,
+}
+
+/// What a drive did when it had been written so often, from the start of the first phase on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Point {
+    /// Bytes that the host wrote.
+    bytes: f64,
+    /// Bytes that flash programmed.
+    programmed: f64,
+    /// Seconds that passed.
+    seconds: f64,
+}
+
+/// How a drive was written.
+pub(super) struct Course {
+    points: Vec<Point>,
+    /// Bytes that the host has written before each phase.
+    starts: Vec<f64>,
+    used_bytes: f64,
+}
+
+impl Course {
+    /// Writes `phases` one after the other to the empty `drive`, `depth` requests at a time.
+    ///
+    /// # Errors
+    /// If the drive cannot be simulated, or `progress` asked to stop.
+    pub fn new(
+        drive: &Scaled,
+        phases: &[Phase],
+        depth: u64,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let mut settings = drive.settings.clone();
+        Arrivals::Closed { depth }.settings(&mut settings);
+        set(&mut settings, "sim.precondition", "none");
+        settings.explain();
+        let used_bytes = (drive.used_pages * drive.page_bytes) as f64;
+        let mut starts = Vec::new();
+        let mut counts = Vec::new();
+        let mut before = 0.0;
+        for phase in phases {
+            let requests = (phase.drive_writes * used_bytes / BLOCK as f64).ceil();
+            starts.push(before);
+            counts.push(requests as u64);
+            before += requests * BLOCK as f64;
+        }
+        let all = counts.iter().sum();
+        let (own, pages) = (phases.to_vec(), drive.used(BLOCK));
+        let make = move || -> Result<Requests, Error> {
+            let mut parts = Vec::new();
+            for ((phase, &requests), seed) in own.iter().zip(&counts).zip(1..) {
+                parts.push(written(phase, pages, requests, seed)?.take(requests as usize));
+            }
+            Ok(Box::new(parts.into_iter().flatten()))
+        };
+        let input = Input::made("phases of writes", all, make);
+        let combination = Combination::new(&settings)?;
+        let outcome = run(
+            &input,
+            &combination,
+            progress,
+            &mut destage_sim::observer::Silent,
+        )?;
+        let points = course(&outcome, drive.page_bytes)?;
+        Ok(Self {
+            points,
+            starts,
+            used_bytes,
+        })
+    }
+
+    /// Write amplification and the host's rate in MiB/s of phase `phase`, from one number of drive writes to another.
+    pub fn between(&self, phase: usize, from: f64, to: f64) -> Option<(f64, f64)> {
+        let at = |writes: f64| self.at(self.starts[phase] + writes * self.used_bytes);
+        let (begin, end) = (at(from)?, at(to)?);
+        let bytes = end.bytes - begin.bytes;
+        let seconds = end.seconds - begin.seconds;
+        (bytes > 0.0 && seconds > 0.0).then(|| {
+            (
+                (end.programmed - begin.programmed) / bytes,
+                bytes / seconds / f64::from(1 << 20),
+            )
+        })
+    }
+
+    /// What it was like when the host had written `bytes`, on a straight line between two points.
+    fn at(&self, bytes: f64) -> Option<Point> {
+        let behind = self.points.partition_point(|point| point.bytes < bytes);
+        let last = self.points.last()?;
+        if behind == self.points.len() {
+            // The end of the last phase may be a request further on.
+            return (bytes <= last.bytes * 1.001).then_some(*last);
+        }
+        let end = self.points[behind];
+        let begin = match behind {
+            0 => Point::default(),
+            behind => self.points[behind - 1],
+        };
+        let share = match end.bytes - begin.bytes {
+            none if none <= 0.0 => 0.0,
+            all => (bytes - begin.bytes) / all,
+        };
+        let mix = |of: fn(&Point) -> f64| of(&begin) + share * (of(&end) - of(&begin));
+        Some(Point {
+            bytes,
+            programmed: mix(|point| point.programmed),
+            seconds: mix(|point| point.seconds),
+        })
+    }
+}
+
+/// The course of an explained run of requests of a block each.
+fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
+    let explained = outcome.record.explained.as_deref();
+    let timed = explained.and_then(|explained| explained.timed.as_ref());
+    let Some(timed) = timed else {
+        return Err(Error::Internal("a run has no course".to_owned()));
+    };
+    let series = &timed.series;
+    let (mut complete, mut programs) = (0, 0);
+    let point = |(place, interval): (usize, &Interval)| {
+        complete += interval.responses.iter().map(|of| of.count).sum::<u64>();
+        programs += interval.tally.programs.iter().sum::<u64>();
+        let ticks = match place + 1 == series.intervals.len() {
+            true => place as u64 * series.length + series.last_length,
+            false => (place as u64 + 1) * series.length,
+        };
+        Point {
+            bytes: (complete * BLOCK) as f64,
+            programmed: (programs * page_bytes) as f64,
+            seconds: to_ms(ticks) / 1e3,
+        }
+    };
+    Ok(series.intervals.iter().enumerate().map(point).collect())
+}
+
+/// The requests of `phase` over `pages` pages of a block, without an end but for those that write each page once.
+///
+/// # Errors
+/// If the workload contradicts itself.
+fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Requests, Error> {
+    let request = move |page: u64| Request {
+        arrival: 0,
+        sector: page * (BLOCK / SECTOR),
+        sectors: (BLOCK / SECTOR) as u32,
+        volume: 0,
+        line: 0,
+        operation: Operation::Write,
+        fua: false,
+        stream: 0,
+    };
+    let mut random = Random::new(seed);
+    Ok(match phase.pattern {
+        Pattern::Sequential => Box::new((0..).map(move |number| request(number % pages))),
+        Pattern::Shuffled => {
+            let mut order: Vec<u32> = (0..pages as u32).collect();
+            for place in (1..order.len()).rev() {
+                order.swap(place, random.below(place as u64 + 1) as usize);
+            }
+            Box::new(order.into_iter().map(move |page| request(page.into())))
+        }
+        Pattern::Uniform => Box::new(std::iter::repeat_with(move || request(random.below(pages)))),
+        Pattern::Zipf(skew) => {
+            let text = format!(
+                "zipf:requests={requests},footprint_pages={pages},page_bytes={BLOCK},write_percent=100,skew={skew},cluster_pages=1,mean_interarrival_ms=0"
+            );
+            Input::workload(&text, &[])?.generated(seed)?
+        }
+    })
+}
+
+/// Keeps what tasks find, by their number.
+pub(super) struct Found<T>(Mutex<Vec<Option<T>>>);
+
+impl<T> Found<T> {
+    pub fn of(tasks: usize) -> Self {
+        Self(Mutex::new((0..tasks).map(|_| None).collect()))
+    }
+
+    pub fn put(&self, place: usize, what: T) {
+        let mut all = self.0.lock().unwrap_or_else(|lock| lock.into_inner());
+        all[place] = Some(what);
+    }
+
+    pub fn into_vec(self) -> Vec<Option<T>> {
+        self.0.into_inner().unwrap_or_else(|lock| lock.into_inner())
+    }
+}

@@ -1,0 +1,282 @@
+//! What a drive did: files of measurements, one row a line, known by their columns.
+
+use std::path::Path;
+
+use super::fio;
+use crate::error::Error;
+
+/// Which experiment a file of measurements tells of. Each has columns of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Response times of 4 KiB reads and writes over the load, in steady state (`latency.csv`).
+    Latency,
+    /// Write amplification and the host's rate as a drive is written (`waf.csv`).
+    Fill,
+    /// Requests a second and response times over the queue depth (`queue-depth.csv`).
+    Depth,
+    /// Six saturated rates (`rates.csv`).
+    Rates,
+}
+
+/// The columns that name each shape, and what a file of it is called in errors.
+const SHAPES: [(Shape, &str, &[&str]); 4] = [
+    (
+        Shape::Latency,
+        "latency over load",
+        &[
+            "drive",
+            "offered_writes_per_s",
+            "writes_per_s",
+            "reads_per_s",
+            "op",
+            "percentile",
+            "us_median_of_3",
+            "us_low",
+            "us_high",
+        ],
+    ),
+    (
+        Shape::Fill,
+        "write amplification over what is written",
+        &[
+            "drive",
+            "run",
+            "started",
+            "used_gib",
+            "pattern",
+            "detail",
+            "block_bytes",
+            "drive_writes",
+            "waf",
+            "host_mib_per_s",
+        ],
+    ),
+    (
+        Shape::Depth,
+        "queue depth",
+        &[
+            "drive",
+            "op",
+            "block_bytes",
+            "iodepth",
+            "jobs",
+            "iops",
+            "p50_us",
+            "p99_us",
+        ],
+    ),
+    (
+        Shape::Rates,
+        "saturated rates",
+        &[
+            "drive",
+            "capacity",
+            "rbps",
+            "rseqiops",
+            "rrandiops",
+            "wbps",
+            "wseqiops",
+            "wrandiops",
+        ],
+    ),
+];
+
+impl Shape {
+    /// What it tells of, in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        let row = SHAPES.iter().find(|(shape, ..)| *shape == self);
+        row.map_or("", |(_, words, _)| words)
+    }
+}
+
+/// A line of a file of measurements.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its number in the file, from 1.
+    pub line: u64,
+    /// A text for each of [`Measurements::columns`].
+    pub fields: Vec<String>,
+}
+
+/// A file of measurements.
+#[derive(Clone, Debug)]
+pub struct Measurements {
+    /// The file, as given.
+    pub file: String,
+    /// Which experiment it tells of.
+    pub shape: Shape,
+    /// The names in its first line.
+    pub columns: Vec<String>,
+    /// Its other lines; all are of one drive.
+    pub rows: Vec<Row>,
+}
+
+impl Measurements {
+    /// Reads the file at `path`: CSV, or JSON as fio writes it with `--output-format=json`, each job of which is a row of
+    /// [`Shape::Depth`] of the drive that the file's name says. Of several drives in it, `drive` names the one that is wanted: the whole text of the column
+    /// `drive`, or a part that only one of them has.
+    ///
+    /// # Errors
+    /// If the file cannot be read, its columns are of no [`Shape`], a line has another number of fields, or `drive` does not name
+    /// one of its drives: with the file, the line and what was expected.
+    pub fn read(path: &Path, drive: Option<&str>) -> Result<Self, Error> {
+        let file = path.display().to_string();
+        let wrong = |what: String| Error::Input(format!("{file}: {what}"));
+        if path.extension().is_some_and(|ending| ending == "json") {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let (columns, rows) = fio::rows(&text, &name).map_err(wrong)?;
+            let mut measurements = Self {
+                file,
+                shape: Shape::Depth,
+                columns,
+                rows,
+            };
+            measurements.keep_drive(drive)?;
+            return Ok(measurements);
+        }
+        let mut reader = ::csv::ReaderBuilder::new()
+            .trim(::csv::Trim::All)
+            .from_path(path)
+            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let header = reader.headers();
+        let header = header.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let columns: Vec<String> = header.iter().map(str::to_owned).collect();
+        let shape = shape_of(&columns).map_err(&wrong)?;
+        let mut rows = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| wrong(error.to_string()))?;
+            let line = record.position().map_or(0, ::csv::Position::line);
+            let fields = record.iter().map(str::to_owned).collect();
+            rows.push(Row { line, fields });
+        }
+        let mut measurements = Self {
+            file,
+            shape,
+            columns,
+            rows,
+        };
+        measurements.keep_drive(drive)?;
+        Ok(measurements)
+    }
+
+    /// Drops the rows of all drives but the one that `wanted` names.
+    fn keep_drive(&mut self, wanted: Option<&str>) -> Result<(), Error> {
+        let mut drives: Vec<String> = Vec::new();
+        for row in &self.rows {
+            let drive = self.text(row, "drive");
+            if !drives.iter().any(|known| known == drive) {
+                drives.push(drive.to_owned());
+            }
+        }
+        let named = |what: &str| {
+            let list: Vec<_> = drives.iter().map(|drive| format!("{drive:?}")).collect();
+            let list = list.join(", ");
+            Error::argument("drive", format!("{what}; {} has {list}", self.file))
+        };
+        let chosen = match (wanted, drives.as_slice()) {
+            (_, []) => {
+                let file = &self.file;
+                return Err(Error::Input(format!(
+                    "{file}: no rows; expected a line for each measurement"
+                )));
+            }
+            (None, [one]) => one.clone(),
+            (None, _) => {
+                return Err(named(
+                    ": the file holds several drives; expected one of them",
+                ));
+            }
+            (Some(wanted), all) => {
+                let exact = all.iter().find(|drive| *drive == wanted);
+                let parts: Vec<_> = all.iter().filter(|drive| drive.contains(wanted)).collect();
+                match (exact, parts.as_slice()) {
+                    (Some(one), _) => one.clone(),
+                    (None, [one]) => (*one).clone(),
+                    (None, []) => return Err(named(&format!(" {wanted:?}: no such drive"))),
+                    (None, _) => return Err(named(&format!(" {wanted:?}: several drives"))),
+                }
+            }
+        };
+        let column = self.columns.iter().position(|name| name == "drive");
+        self.rows
+            .retain(|row| column.is_some_and(|column| row.fields[column] == chosen));
+        Ok(())
+    }
+
+    /// The drive that all rows are of.
+    #[must_use]
+    pub fn drive(&self) -> &str {
+        self.rows.first().map_or("", |row| self.text(row, "drive"))
+    }
+
+    /// The text of `row` in `column`; nothing if there is no such column.
+    #[must_use]
+    pub fn text<'r>(&self, row: &'r Row, column: &str) -> &'r str {
+        let place = self.columns.iter().position(|name| name == column);
+        place.map_or("", |place| &row.fields[place])
+    }
+
+    /// The number of `row` in `column`, which must be one that is not negative.
+    ///
+    /// # Errors
+    /// If it is none: with file, line, column and text.
+    pub fn number(&self, row: &Row, column: &str) -> Result<f64, Error> {
+        let text = self.text(row, column);
+        let number = text.parse::<f64>().ok();
+        number
+            .filter(|number| number.is_finite() && *number >= 0.0)
+            .ok_or_else(|| {
+                Error::Input(format!(
+                    "{}, line {}: {column}: {text:?}: expected a number that is not negative",
+                    self.file, row.line
+                ))
+            })
+    }
+
+    /// As [`Measurements::number`], and more than zero.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn positive(&self, row: &Row, column: &str) -> Result<f64, Error> {
+        let number = self.number(row, column)?;
+        if number > 0.0 {
+            return Ok(number);
+        }
+        Err(Error::Input(format!(
+            "{}, line {}: {column}: {:?}: expected a number above 0",
+            self.file,
+            row.line,
+            self.text(row, column)
+        )))
+    }
+}
+
+/// The shape whose columns `columns` has.
+fn shape_of(columns: &[String]) -> Result<Shape, String> {
+    let missing = |needed: &[&'static str]| -> Vec<&'static str> {
+        let absent = |name: &&&str| !columns.iter().any(|column| column == **name);
+        needed.iter().filter(absent).copied().collect()
+    };
+    let mut nearest: Option<(&str, Vec<&str>)> = None;
+    for (shape, words, needed) in SHAPES {
+        let missing = missing(needed);
+        if missing.is_empty() {
+            return Ok(shape);
+        }
+        if nearest
+            .as_ref()
+            .is_none_or(|(_, least)| missing.len() < least.len())
+        {
+            nearest = Some((words, missing));
+        }
+    }
+    let (words, missing) = nearest.unwrap_or_default();
+    Err(format!(
+        "the columns {} are of no measurement; for {words} {} would have to be there, too",
+        columns.join(","),
+        missing.join(", ")
+    ))
+}
