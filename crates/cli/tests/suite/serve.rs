@@ -136,8 +136,6 @@ fn a_live_device_of_every_profile_does_what_a_run_does() {
         let name = profile.name;
         let mut pairs = vec![
             "flash.dies=4",
-            "flash.blocks_per_plane=128",
-            "flash.pages_per_block=48",
             "buffer.capacity_bytes=4MiB",
             "sim.precondition=none",
             "device.power_may_fail=true",
@@ -150,6 +148,11 @@ fn a_live_device_of_every_profile_does_what_a_run_does() {
         if profile.text.contains("\nchannels = ") {
             pairs.push("flash.channels=2");
         }
+        // A block has to hold some units.
+        pairs.extend(match profile.text.contains("\nprogram_unit = ") {
+            true => ["flash.blocks_per_plane=64", "flash.pages_per_block=192"],
+            false => ["flash.blocks_per_plane=256", "flash.pages_per_block=48"],
+        });
         if name == "mqsim-match" {
             pairs.push("flash.multi_plane=in_order");
         }

@@ -327,9 +327,7 @@ fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     let shares_channels = profile.text.contains("\nchannels = ");
     let mut all = vec![
         "flash.dies=4",
-        "flash.blocks_per_plane=128",
-        "flash.pages_per_block=48",
-        "sim.precondition=none",
+        "sim.precondition=sequential_fill",
         "buffer.capacity_bytes=4MiB",
         "host.time_scale=0.1",
         "trace.addr_map=modulo",
@@ -338,6 +336,11 @@ fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     if shares_channels {
         all.push("flash.channels=2");
     }
+    // A block has to hold some units.
+    all.extend(match profile.text.contains("\nprogram_unit = ") {
+        true => ["flash.blocks_per_plane=64", "flash.pages_per_block=192"],
+        false => ["flash.blocks_per_plane=256", "flash.pages_per_block=48"],
+    });
     for pair in all.iter().chain(pairs) {
         settings.set_pair(pair).unwrap();
     }

@@ -113,8 +113,15 @@ impl Medium {
         match command.kind {
             Kind::Read => return Ok(()),
             Kind::Erase => {
+                // What has come into the block behind this erase is no matter of it.
+                let before = covered.first().map_or(u64::MAX, |place| {
+                    self.dies[die as usize].done[*place].number
+                });
                 let held = self.holds.iter().find(|hold| {
-                    hold.place.0 == die && is_of_block(hold.place.1) && self.outlasts(hold, begins)
+                    hold.place.0 == die
+                        && is_of_block(hold.place.1)
+                        && hold.by.number <= before
+                        && self.outlasts(hold, begins)
                 });
                 if let Some(Hold { page, by, .. }) = held.cloned() {
                     let spot = self.spot(die, command.at.0);
@@ -165,7 +172,8 @@ impl Medium {
     /// on the die of the block it has if it is to end by then.
     fn outlasts(&self, hold: &Hold, time: Ticks) -> bool {
         let mut open = self.dies[hold.by.die as usize].done.iter();
-        let is_it = |done: &&Done| done.number == hold.by.number;
+        let is_it =
+            |done: &&Done| done.operation.kind == Kind::Program && done.number == hold.by.number;
         open.find(is_it).is_some_and(|done| match done.progress {
             Progress::Last { ends, .. } => ends > time || hold.by.die != hold.place.0,
             Progress::Waits | Progress::Halfway(_) => true,
@@ -179,7 +187,9 @@ impl Medium {
         }
         for place in self.covered(die, command).into_iter().rev() {
             let ended = self.dies[die as usize].done.remove(place);
-            self.holds.retain(|hold| hold.by.number != ended.number);
+            if ended.operation.kind == Kind::Program {
+                self.holds.retain(|hold| hold.by.number != ended.number);
+            }
         }
     }
 }

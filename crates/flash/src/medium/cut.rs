@@ -25,7 +25,7 @@ pub(super) struct Done {
     pub undo: Undo,
     /// The page that it programs for the host.
     pub page: Option<Lpn>,
-    /// Of a program, which of all it is.
+    /// Of a program, which of all it is; else how many there were before.
     pub number: u64,
     /// Where commands begin and end one by one.
     pub progress: Progress,

@@ -267,10 +267,7 @@ impl Medium {
                 operation: *operation,
                 undo,
                 page,
-                number: match operation.kind {
-                    Kind::Program => self.programs,
-                    Kind::Read | Kind::Erase => 0,
-                },
+                number: self.programs,
                 progress: Progress::Waits,
             });
         }
