@@ -136,7 +136,7 @@ fn a_live_device_of_every_profile_does_what_a_run_does() {
         let name = profile.name;
         let mut pairs = vec![
             "flash.dies=4",
-            "buffer.capacity_bytes=4MiB",
+            "buffer.capacity_bytes=1MiB",
             "sim.precondition=none",
             "device.power_may_fail=true",
             "trace.align=rmw",

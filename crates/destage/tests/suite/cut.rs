@@ -269,6 +269,12 @@ fn timed_by_commands(random: &mut Random) -> Vec<String> {
         }
         pairs.push(format!("flash.order={order}"));
         if !["fast", "bast"].contains(&layer.as_str()) {
+            // A block has to hold some units.
+            pairs.push("flash.pages_per_block=32".to_owned());
+            pairs.push("flash.blocks_per_plane=32".to_owned());
+            if layer != "zns" {
+                pairs.push("ftl.min_free_percent=1".to_owned());
+            }
             pairs.push(format!("flash.program_unit={}", draw(&["1", "2", "4"])));
             pairs.push(format!("flash.program_passes={}", draw(&["1", "1", "2"])));
             if layer == "page" {
@@ -328,7 +334,7 @@ fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     let mut all = vec![
         "flash.dies=4",
         "sim.precondition=sequential_fill",
-        "buffer.capacity_bytes=4MiB",
+        "buffer.capacity_bytes=1MiB",
         "host.time_scale=0.1",
         "trace.addr_map=modulo",
         "trace.align=rmw",
