@@ -47,6 +47,8 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
 
 #[cfg(test)]
 mod tests {
+    use destage_base::parameter::Value;
+
     use super::*;
 
     fn of(pairs: &[&str]) -> Result<(Config, Vec<String>), String> {
@@ -83,7 +85,8 @@ mod tests {
         for pair in ["sim.write_order=reference", "sim.clock=double_ms"] {
             let (config, notes) = of(&[pair]).unwrap();
             let (key, value) = pair.split_once('=').unwrap();
-            assert_ne!(config.parameters()[key].to_string(), value);
+            let is = Value::Text(value.to_owned());
+            assert_ne!(config.parameters()[key], is);
             assert!(notes.len() == 1 && notes[0].starts_with(key), "{notes:?}");
         }
     }
