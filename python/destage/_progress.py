@@ -1,28 +1,35 @@
-"""Progress on standard error, for work that lasts."""
+"""Progress of work that lasts: a bar in a notebook, a line on a terminal, nothing anywhere else."""
 
 from __future__ import annotations
 
+import html
+import importlib
 import sys
 import time
 from types import TracebackType
+from typing import Any
 
 #: Work done within this many seconds is done before anybody wonders.
 _PATIENCE = 2.0
-#: How often the line is drawn anew, in seconds.
+#: How often it is drawn anew, in seconds: on a terminal, and in a notebook, which keeps what it is sent.
 _INTERVAL = 0.1
+_NOTEBOOK_INTERVAL = 0.5
 _WIDTH = 30
 
 
 class Progress:
-    """One line that is drawn again and again, on a terminal or in a notebook, and gone at the end."""
+    """What is drawn again and again, on a terminal or in a notebook, and gone at the end."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
         self._drawn = 0.0
         self._shown = ""
+        self._display: Any = None
         errors = sys.stderr
         is_terminal = errors is not None and hasattr(errors, "isatty") and errors.isatty()
-        self.tell = self._tell if is_terminal or _in_notebook() else None
+        self._in_notebook = _in_notebook()
+        self._interval = _NOTEBOOK_INTERVAL if self._in_notebook else _INTERVAL
+        self.tell = self._tell if is_terminal or self._in_notebook else None
 
     def __enter__(self) -> Progress:
         return self
@@ -31,20 +38,42 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            self._draw("")
+            self._draw("", 0.0)
 
     def _tell(self, stage: str, done: int, expected: int | None) -> None:
         now = time.monotonic()
-        if now - self._started < _PATIENCE or now - self._drawn < _INTERVAL:
+        if now - self._started < _PATIENCE or now - self._drawn < self._interval:
             return
         self._drawn = now
-        self._draw(line(stage, done, expected, now - self._started))
+        share = min(done / expected, 1.0) if expected else 0.0
+        self._draw(line(stage, done, expected, now - self._started, bar=not self._in_notebook), share)
 
-    def _draw(self, text: str) -> None:
-        # What was longer before is overwritten. An interrupt may come between any two steps.
+    def _draw(self, text: str, share: float) -> None:
+        # An interrupt may come between any two steps.
         before, self._shown = self._shown, text or self._shown
+        if self._in_notebook:
+            # One output that is replaced. What is not new is not sent.
+            if text != before:
+                self._replace(_bar(text, share) if text else "")
+            return
+        # What was longer before is overwritten.
         sys.stderr.write("\r" + text.ljust(len(before)) + ("" if text else "\r"))
         sys.stderr.flush()
+
+    def _replace(self, content: str) -> None:
+        shown = importlib.import_module("IPython.display")
+        if self._display is None:
+            self._display = shown.display(shown.HTML(content), display_id=True)
+        else:
+            self._display.update(shown.HTML(content))
+
+
+def _bar(text: str, share: float) -> str:
+    """A bar that is filled to its `share`, and `text` beside it."""
+    return (
+        '<div style="font:13px system-ui,sans-serif;display:flex;align-items:center;gap:.8em">'
+        f'<progress value="{share:.4f}" max="1" style="width:16em"></progress><span>{html.escape(text)}</span></div>'
+    )
 
 
 def _in_notebook() -> bool:
@@ -53,12 +82,21 @@ def _in_notebook() -> bool:
     return kernel is not None and bool(kernel.IPKernelApp.initialized())
 
 
-def line(stage: str, done: int, expected: int | None, seconds: float) -> str:
-    """What is shown after `seconds`."""
+def line(stage: str, done: int, expected: int | None, seconds: float, *, bar: bool = True) -> str:
+    """What is shown after `seconds`: how much is done, and how long the rest takes at this pace."""
     unit = {"runs": "runs", "preparation": "page writes"}.get(stage, "requests")
     what = {"first pass": "first pass: ", "preparation": "filling the device: "}.get(stage, "")
     if not expected:
         return f"{what}{seconds:.0f} s, {done:,} {unit}, {done / seconds:,.0f}/s"
     share = min(done / expected, 1.0)
-    bar = "=" * int(share * _WIDTH)
-    return f"{what}{seconds:.0f} s [{bar:<{_WIDTH}}] {done:,} of {expected:,} {unit}"
+    drawn = f" [{'=' * int(share * _WIDTH):<{_WIDTH}}]" if bar else ","
+    # Of very little the pace is not known yet.
+    left = f", {_duration(seconds / share - seconds)} left" if share >= 0.01 else ""
+    return f"{what}{_duration(seconds)}{drawn} {done:,} of {expected:,} {unit}{left}"
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole < 7200 else f"{whole // 3600} h {whole % 3600 // 60} min"

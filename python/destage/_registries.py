@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, overload
 
 from destage import _core
 
@@ -35,7 +36,7 @@ class Row:
 
     @cached_property
     def parameters(self) -> Mapping[str, Row]:
-        """Its parameters by their dotted names, each with default, unit, range, about and source in its `fields`."""
+        """Its parameters by their dotted names, each with default, unit, expected, about, source, needs and excludes in its `fields`."""
         if self._page is None:
             return MappingProxyType({})
         return _rows(json.loads(_core.page(self._page, self.name))["parameters"])
@@ -61,6 +62,47 @@ class Registry(Mapping[str, Row]):
 
     def __repr__(self) -> str:
         return "\n".join(f"{row.name}: {row.about}" for row in self.values())
+
+    def _repr_html_(self) -> str:
+        from destage import _show
+
+        rows = [[html.escape(row.name), html.escape(str(row.fields.get("unit", ""))), html.escape(row.about)] for row in self.values()]
+        return _show.card(f"{len(self)} to choose from", body=_show.table([("name", ""), ("unit", ""), ("", "")], rows, 3, most=400))
+
+
+class Explanations(Sequence[Mapping[str, str]]):
+    """What a name or a message means, each meaning a mapping: `name`, `kind`, `about`, and what else is known."""
+
+    def __init__(self, found: list[dict[str, str]]) -> None:
+        self._found = found
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Mapping[str, str]]: ...
+    def __getitem__(self, index: int | slice) -> Mapping[str, str] | list[Mapping[str, str]]:
+        if isinstance(index, slice):
+            return list(self._found[index])
+        return MappingProxyType(self._found[index])
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        def text(of: Mapping[str, str]) -> str:
+            facts = [f"    {name.capitalize()}: {fact}" for name, fact in of.items() if name not in ("name", "kind", "about")]
+            return "\n".join([f"{of['name']} ({of['kind']})", f"    {of['about']}", *facts])
+
+        return "\n".join(map(text, self._found))
+
+    def _repr_html_(self) -> str:
+        from destage import _show
+
+        def shown(of: Mapping[str, str]) -> str:
+            rows = [[html.escape(name), html.escape(fact)] for name, fact in of.items() if name not in ("name", "kind", "about")]
+            return _show.card(f"{of['name']} ({of['kind']})", [of["about"]], body=_show.table([("", ""), ("", "")], rows, 2))
+
+        return "".join(map(shown, self._found))
 
 
 def _rows(fields: list[dict[str, Any]], page: str | None = None) -> Registry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import io
 import json
@@ -12,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from destage import _core
+from destage import _core, _show
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,6 +90,27 @@ class Document:
         """What a reader of the numbers has to know, of inputs and of runs; a sentence each."""
         return [*self._document["manifest"].get("warnings", []), *self._document.get("warnings", [])]
 
+    @property
+    def conclusions(self) -> list[str]:
+        """What stands out, a sentence each, the most important first; what the page has at its top."""
+        return self._outline["conclusions"]
+
+    @cached_property
+    def _outline(self) -> dict[str, Any]:
+        return _show.outline(self._text)
+
+    def _body(self) -> str:
+        """What a notebook shows below the conclusions."""
+        return _show.of_table(self._outline["table"]) if "table" in self._outline else ""
+
+    def _repr_html_(self) -> str:
+        of = self._outline
+        return _show.card(of.get("heading", of["title"]), of["conclusions"], of["notes"], self._body(), lambda: _core.report(self._text, None))
+
+    def __repr__(self) -> str:
+        said = next(iter(self.conclusions), self._outline.get("heading", self._outline["title"]))
+        return f"<destage.{type(self).__name__}: {said}>"
+
 
 class Result(Document):
     """What came of one run."""
@@ -130,11 +152,20 @@ class Result(Document):
         explained = self._document.get("explained", {})
         return Series(explained["series"]) if "series" in explained else None
 
+    def _body(self) -> str:
+        course = "" if self.series is None else self.series._repr_html_()
+        return _show.of_metrics(self.metrics) + course
+
     def __repr__(self) -> str:
         chosen = self.parameters
+        said = [
+            f"{name} {_show.number(self.metrics[name])}"
+            for name in ("response.mean_ms", "response.p99_ms", "waf.host", "buffer.destaged_pages")
+            if name in self.metrics
+        ]
         return (
             f"<destage.Result {self.manifest['trace']} on {chosen['buffer.kind']}, "
-            f"FTL {chosen['ftl.kind']}: {len(self.metrics)} metrics>"
+            f"FTL {chosen['ftl.kind']}: {', '.join(said[:3])} and {len(self.metrics) - len(said[:3])} metrics more>"
         )
 
 
@@ -202,6 +233,17 @@ class Series(Columns, Mapping[str, list[Any]]):
 
     def __len__(self) -> int:
         return len(self._series["columns"])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, f"{_show.number(values[0])} \N{RIGHTWARDS ARROW} {_show.number(values[-1])}{_show.sparkline(values, name)}"]
+            for name, values in self.items()
+            if name != "time_ms" and any(value is not None for value in values)
+        ]
+        return _show.card(
+            f"Course of the run in {len(self['time_ms'])} intervals of {_show.number(self.interval_ms)} ms",
+            body=_show.table([("column", ""), ("first to last", "")], rows, 1),
+        )
 
     def __repr__(self) -> str:
         return f"<destage.Series {len(self['time_ms'])} intervals of {self.interval_ms:g} ms, {len(self)} columns>"
@@ -277,6 +319,11 @@ class Run:
         what = f"failed: {self.error}" if self.error else f"{len(self.metrics)} metrics"
         return f"<destage.Run {self.trace}, {name}: {what}>"
 
+    def _repr_html_(self) -> str:
+        name = ", ".join(self.labels.values()) or str(self.parameters.get("buffer.kind", ""))
+        failed = [self.error] if self.error else []
+        return _show.card(f"{self.trace}, {name}", failed, self.warnings, "" if failed else _show.of_metrics(self.metrics))
+
 
 class Results(Table, Sequence[Run]):
     """What came of many runs, in the order of the traces, and for each of them by layer, buffer and size."""
@@ -299,6 +346,13 @@ class Results(Table, Sequence[Run]):
 
     def __len__(self) -> int:
         return len(self.runs)
+
+    def __repr__(self) -> str:
+        buffers = dict.fromkeys(str(run.parameters.get("buffer.kind", "")) for run in self.runs)
+        sizes = sorted({run.parameters.get("buffer.capacity_bytes", 0) for run in self.runs})
+        over = f", {_show.size(sizes[0])} to {_show.size(sizes[-1])}" if len(sizes) > 1 else ""
+        failed = f", {len(self.failed)} of them failed" if self.failed else ""
+        return f"<destage.Results {len(self)} runs of {', '.join(buffers)}{over}{failed}>"
 
     @property
     def failed(self) -> list[Run]:
@@ -376,6 +430,10 @@ class Fleet(Table):
 class Answers(Table):
     """The smallest buffers that reach goals, best first."""
 
+    def _body(self) -> str:
+        goals = [goal.split("<")[0].split(">")[0].strip() for goal in self._document.get("goals", [])]
+        return _show.of_table(self._outline["table"], goals)
+
     @property
     def answers(self) -> list[Mapping[str, Any]]:
         """A row for each scheme that reaches them: `buffer`, `bytes`, `metrics`, `confirmed`."""
@@ -428,9 +486,28 @@ class Check(Columns):
     def __repr__(self) -> str:
         return f"<destage.drive.Check of {self.drive}: {len(self._document['rows'])} rows>"
 
+    def _repr_html_(self) -> str:
+        def percent(share: Any) -> str:
+            return _show.number(None if share is None else 100 * share)
+
+        rows = [
+            [html.escape(str(of["what"])), str(of["rows"]), percent(of["median"]), percent(of["p90"])] for of in self.summary
+        ]
+        heads = [("what", ""), ("rows", ""), ("error, median", "%"), ("error, p90", "%")]
+        return _show.card(f"A profile held against {self.drive}", body=_show.table(heads, rows, 1))
+
 
 class Reproduction(Table):
     """The claims of the papers, with their verdicts."""
+
+    def _body(self) -> str:
+        papers: dict[str, dict[str, int]] = {}
+        for claim in self.claims:
+            counts = papers.setdefault(str(claim["paper"]), {})
+            counts[claim["verdict"]] = counts.get(claim["verdict"], 0) + 1
+        verdicts = dict.fromkeys(verdict for counts in papers.values() for verdict in counts)
+        rows = [[paper, *(str(counts.get(verdict, 0)) for verdict in verdicts)] for paper, counts in papers.items()]
+        return _show.table([("paper", ""), *((verdict.replace("_", " "), "claims") for verdict in verdicts)], rows, 1)
 
     @property
     def claims(self) -> list[Mapping[str, Any]]:
@@ -443,3 +520,30 @@ class Reproduction(Table):
             {name: value if isinstance(value, simple) else json.dumps(value) for name, value in claim.items()}
             for claim in self.claims
         )
+
+
+class TraceInfo(Document):
+    """What a trace is like: what `destage trace info` tells."""
+
+    @property
+    def statistics(self) -> Mapping[str, int | float]:
+        """Counts, sizes, shares and distances, by name; what has no meaning in the trace is not there."""
+        return MappingProxyType(self._document["statistics"])
+
+    @property
+    def shape(self) -> Mapping[str, Any]:
+        """What its charts draw: load over time, sizes, gaps, distances, hot pages; docs/TRACES.md says how."""
+        return MappingProxyType(self._document["shape"])
+
+    def _body(self) -> str:
+        load = self.shape["load"]
+        course = "".join(
+            f"<p>{name}{_show.sparkline(load[column], name)}</p>"
+            for column, name in (("bytes_written", "bytes written over time"), ("bytes_read", "bytes read over time"))
+            if isinstance(load, Mapping) and column in load and any(load[column])
+        )
+        rows = [
+            [html.escape(name), html.escape(_show.number(value)), html.escape(unit), html.escape(about)]
+            for name, value, unit, about in self._outline["statistics"]
+        ]
+        return course + _show.table([("statistic", ""), ("value", ""), ("unit", ""), ("", "")], rows, 1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from destage import _core, _inputs, _results, _text
 from destage._progress import Progress
-from destage._results import Answers, Curves, Fleet, Reproduction, Result, Results
+from destage._registries import Explanations
+from destage._results import Answers, Curves, Fleet, Reproduction, Result, Results, TraceInfo
 from destage._scheme import Scheme
 
 if TYPE_CHECKING:
@@ -33,14 +35,15 @@ def simulate(
     profile has it, and without one as `destage.parameters()` says. `settings` win over everything else; a path is a file of them,
     which the other arguments win over.
     `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"` writes a
-    page that shows the device work.
+    page that shows the device work, `watch="FILE.json"` a timeline for Perfetto.
     """
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
     if series:
         chosen.explain()
     with Progress() as progress:
-        text, warnings, columns, page = _core.simulate(given, chosen, responses, watch is not None, progress.tell)
+        form = None if watch is None else ("json" if os.fspath(watch).lower().endswith(".json") else "html")
+        text, warnings, columns, page = _core.simulate(given, chosen, responses, form, progress.tell)
     _results.warn(warnings)
     if watch is not None and page is not None:
         _core.write_file(watch, page.encode())
@@ -203,6 +206,26 @@ def reproduce(
         text, warnings = _core.reproduce(what, results, *_kept(traces, scale), threads, progress.tell)
     _results.warn(warnings)
     return Reproduction(text)
+
+
+def info(
+    trace: Any,
+    *,
+    profile: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+) -> TraceInfo:
+    """What `trace` (a path, a `Trace` or a `Workload`) is like, as a run with these settings would see it: sizes, load, distances."""
+    given, of_trace = _inputs.of(trace)
+    chosen = _chosen(profile, settings, of_trace, [])
+    with Progress() as progress:
+        text, warnings = _core.inspect(given, chosen, progress.tell)
+    _results.warn(warnings)
+    return TraceInfo(text)
+
+
+def explain(name: str) -> Explanations:
+    """What `name` means: a parameter, metric, buffer, layer, profile, workload or format; or a message, with its cause and what to do."""
+    return Explanations(json.loads(_core.explain(name)))
 
 
 def set_memory_limit(limit: str | int | None = None) -> None:

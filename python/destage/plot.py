@@ -400,10 +400,24 @@ def _panels(ax: Axes | None, width_mm: float, panels: int) -> tuple[Figure, list
     return figure, list(figure.subplots(panels, sharex=True, squeeze=False)[:, 0])
 
 
-def _figure(width_mm: float, height_mm: float) -> Figure:
+@functools.cache
+def _shown() -> type[Figure]:
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width_mm / _INCH, height_mm / _INCH), layout="constrained")
+    class Shown(Figure):
+        """A figure that a notebook shows where it is the last thing in a cell; one made without pyplot is only named there."""
+
+        def _repr_png_(self) -> bytes:
+            content = io.BytesIO()
+            with style():
+                self.savefig(content, format="png", dpi=160, metadata=_METADATA[".png"])
+            return content.getvalue()
+
+    return Shown
+
+
+def _figure(width_mm: float, height_mm: float) -> Figure:
+    return _shown()(figsize=(width_mm / _INCH, height_mm / _INCH), layout="constrained")
 
 
 def _look(number: int, *, marks: bool = True) -> dict[str, Any]:

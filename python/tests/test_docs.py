@@ -16,7 +16,7 @@ from conftest import ROOT, WORDS, command, requests
 GUIDES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/guides").glob("*.md"))
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 #: Pages whose blocks of a shell are run by tests of the command line (readme.rs, guides.rs), where they need what is built there.
-BY_THE_COMMAND_LINE = {"README.md", "docs/CURVES.md", "docs/DRIVES.md", "docs/EXPLAIN.md", "docs/FLEETS.md", "docs/LIVE.md", "docs/PROTOTYPE.md", "docs/REPORT.md", "docs/WATCH.md"}
+BY_THE_COMMAND_LINE = {"README.md", "docs/CURVES.md", "docs/DRIVES.md", "docs/EXPLAIN.md", "docs/FLEETS.md", "docs/LIVE.md", "docs/PROTOTYPE.md", "docs/REPORT.md", "docs/TOUR.md", "docs/WATCH.md"}
 
 
 def blocks(name: str, language: str = "python") -> list[str]:

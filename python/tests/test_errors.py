@@ -15,10 +15,11 @@ WORK = "zipf:requests=1000"
 
 
 def same(error: Exception, *typed: object) -> None:
-    """An argument has its own name here, and that of its option on the command line."""
+    """An argument has its own name here, and that of its option on the command line; a command is a call."""
     said = [line for line in command(*typed, code=2).splitlines() if line.startswith("destage: error: ")]
     text = said[0].removeprefix("destage: error: ")
     assert not re.search(r"(^|\s)--[a-z]", str(error)), error
+    text = re.sub(r"`destage list (\w+)`", r"destage.\1()", text).replace("`destage show`", "destage.parameters()")
     assert str(error) == text.replace("--set ", "setting ", 1).removeprefix("--")
 
 

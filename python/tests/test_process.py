@@ -146,9 +146,9 @@ def test_nothing_is_shown_elsewhere() -> None:
     from destage._progress import Progress, line
 
     assert Progress().tell is None
-    assert line("simulation", 50, 200, 3.0) == "3 s [=======                       ] 50 of 200 requests"
+    assert line("simulation", 50, 200, 3.0) == "3 s [=======                       ] 50 of 200 requests, 9 s left"
     assert line("first pass", 60, None, 3.0) == "first pass: 3 s, 60 requests, 20/s"
-    assert line("runs", 1, 2, 3.0).endswith("1 of 2 runs")
+    assert line("runs", 1, 2, 3.0).endswith("1 of 2 runs, 3 s left")
 
 
 def test_the_console_script_is_the_command_line() -> None:

@@ -72,7 +72,7 @@ fn status_and_command_belong_to_a_read_and_not_to_a_program() {
 
 #[test]
 fn programs_and_reads_take_what_the_type_of_their_page_takes() {
-    let of_three = "flash.program_factors=0.5/1/2";
+    let of_three = "flash.program_times_us=100/200/400";
     // One die, so that page after page of a block is written; each waits for the one before.
     let writes: Vec<_> = (0..14)
         .map(|page| (page * TICKS_PER_MS, page, Operation::Write))
@@ -81,13 +81,13 @@ fn programs_and_reads_take_what_the_type_of_their_page_takes() {
     let types = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2];
     let times = types.map(|page_type| 10_000 + [100_000, 200_000, 400_000][page_type]);
     assert_eq!(responses(&["flash.dies=1", of_three], &all), times);
-    // Of two types, pages take turns; reads have factors of their own.
+    // Of two types, pages take turns; reads have times of their own.
     all.truncate(2);
     all.extend(single_pages(&[
         (20 * TICKS_PER_MS, 0, Operation::Read),
         (21 * TICKS_PER_MS, 1, Operation::Read),
     ]));
-    let two = ["flash.dies=1", "flash.read_factors=1/1.5"];
+    let two = ["flash.dies=1", "flash.read_times_us=40/60"];
     assert_eq!(responses(&two, &all), [210_000, 210_000, 50_000, 70_000]);
 }
 

@@ -6,7 +6,7 @@ use destage_base::{Random, Ticks};
 use destage_buffer::{Buffer, BufferConfig};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, RequestKind, ServiceOrder,
-    Span, Work,
+    Span, Token, Transaction, Work,
 };
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Geometry, Operations, Timing};
@@ -46,10 +46,10 @@ fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
     let arrival = responses(&[], &mixed);
     assert_eq!(arrival, [210_000, 420_000, 630_000, 679_000, 729_000]);
     // Page 9 is read when the first program has ended; page 2 when its own has.
-    let first = responses(&["flash.order=reads_first"], &mixed);
+    let first = responses(&["flash.scheduling=reads_first"], &mixed);
     assert_eq!(first, [210_000, 470_000, 680_000, 259_000, 729_000]);
     // The same where commands are timed one by one.
-    let timed = responses(&["flash.order=reads_first", ONE_BY_ONE], &mixed);
+    let timed = responses(&["flash.scheduling=reads_first", ONE_BY_ONE], &mixed);
     assert_eq!(timed, first);
 }
 
@@ -57,11 +57,16 @@ fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
 fn what_waits_has_its_turn_after_so_many_reads() {
     let mut all = vec![(0, 0, Operation::Write), (0, 1, Operation::Write)];
     all.extend((0..5).map(|page| (US, 20 + page, Operation::Read)));
-    let of = |bound: &str| responses(&["flash.order=reads_first", bound], &single_pages(&all));
-    let two = of("flash.reads_ahead=2");
+    let of = |bound: &str| {
+        responses(
+            &["flash.scheduling=reads_first", bound],
+            &single_pages(&all),
+        )
+    };
+    let two = of("flash.read_starvation_limit=2");
     assert_eq!(two[..2], [210_000, 310_000 + 210_000]);
     assert_eq!(two[2..], [259_000, 309_000, 569_000, 619_000, 669_000]);
-    assert_eq!(of("flash.reads_ahead=5")[1], 460_000 + 210_000);
+    assert_eq!(of("flash.read_starvation_limit=5")[1], 460_000 + 210_000);
 }
 
 #[test]
@@ -72,7 +77,7 @@ fn a_read_interrupts_a_program_as_femu_has_it() {
         (50 * US, 9, Operation::Read),
         (50 * US, 1, Operation::Write),
     ]);
-    let ahead = ["flash.order=reads_first", ONE_BY_ONE];
+    let ahead = ["flash.scheduling=reads_first", ONE_BY_ONE];
     let waits = responses(&ahead, &one);
     // The next program waits for the read as well.
     assert_eq!(waits, [210_000, 210_000, 420_000]);
@@ -94,7 +99,7 @@ fn reads_join_a_suspension_and_their_number_is_limited() {
     ]);
     let pairs = |limit| {
         [
-            "flash.order=reads_first",
+            "flash.scheduling=reads_first",
             ONE_BY_ONE,
             "flash.suspend=moves_end",
             limit,
@@ -108,10 +113,10 @@ fn reads_join_a_suspension_and_their_number_is_limited() {
     assert_eq!(one, [295_000, 55_000, 85_000, 195_000]);
     // Only one may go ahead of what is in service.
     let bounded = [
-        "flash.order=reads_first",
+        "flash.scheduling=reads_first",
         ONE_BY_ONE,
         "flash.suspend=moves_end",
-        "flash.reads_ahead=1",
+        "flash.read_starvation_limit=1",
     ];
     let bounded = responses(&bounded, &chain);
     assert_eq!(bounded[..2], [255_000, 55_000]);
@@ -124,7 +129,7 @@ fn an_erase_that_is_interrupted_has_its_status_later() {
         .map(|write| (write * 5000 * US, write % 8, Operation::Write))
         .collect();
     let pairs = [
-        "flash.order=reads_first",
+        "flash.scheduling=reads_first",
         "flash.channels=1",
         "flash.status_ns=1000",
         "sim.precondition=none",
@@ -167,8 +172,8 @@ fn garbage_collection_comes_last_while_there_is_room() {
         )
     };
     let mean = |of: &[u64]| of.iter().sum::<u64>() / of.len() as u64;
-    let (first, _) = of("flash.order=reads_first");
-    let (last, _) = of("flash.order=garbage_last");
+    let (first, _) = of("flash.scheduling=reads_first");
+    let (last, _) = of("flash.scheduling=garbage_last");
     // Bursts have gone by before garbage is collected in the gap behind them.
     assert!(
         mean(&last) * 3 < mean(&first) * 2,
@@ -204,8 +209,8 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
             for bound in ["1", "4", "1000"] {
                 let pairs = [
                     format!("flash.suspend={suspend}"),
-                    format!("flash.order={order}"),
-                    format!("flash.reads_ahead={bound}"),
+                    format!("flash.scheduling={order}"),
+                    format!("flash.read_starvation_limit={bound}"),
                     ONE_BY_ONE.to_owned(),
                 ];
                 let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
@@ -220,12 +225,10 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
 
 #[derive(Clone, Copy)]
 enum Running {
-    /// What a die has in service, if that is for a page.
-    Step(u32, Option<PageOperation>),
-    /// What has left its die to the next.
-    Beside(u32, PageOperation),
-    /// A read in the midst of a step, by its number.
-    Between(u32),
+    /// A die has it in service, and may be free before its end.
+    Page(Token),
+    /// It has left its die, or does not leave it before its end.
+    Other(Token),
 }
 
 /// Ends what begins in a random order, lets reads begin in the midst of steps at random, and notes what begins.
@@ -254,19 +257,34 @@ impl Noting {
 }
 
 impl Driver for Noting {
-    fn serve(&mut self, die: u32, operation: PageOperation, _: &Operations, _: Ticks) -> Progress {
-        if matches!(operation.work(), Work::HostRead(_)) {
-            self.read_begins(die, false);
-        } else {
-            self.waiting[die as usize] -= 1;
-            self.reads[die as usize] = 0;
-        }
-        self.running.push(Running::Step(die, Some(operation)));
-        Progress::Running
-    }
-    fn collect_garbage(&mut self, die: u32, _: &Operations) -> Progress {
-        self.reads[die as usize] = 0;
-        self.running.push(Running::Step(die, None));
+    fn begin(
+        &mut self,
+        die: u32,
+        transaction: Transaction,
+        _: &Operations,
+        _: Ticks,
+        token: Token,
+    ) -> Progress {
+        let running = match transaction {
+            Transaction::Page(operation) => {
+                if matches!(operation.work(), Work::HostRead(_)) {
+                    self.read_begins(die, false);
+                } else {
+                    self.waiting[die as usize] -= 1;
+                    self.reads[die as usize] = 0;
+                }
+                Running::Page(token)
+            }
+            Transaction::ReadBetween(_) => {
+                self.read_begins(die, true);
+                Running::Other(token)
+            }
+            Transaction::Collection | Transaction::Fillers => {
+                self.reads[die as usize] = 0;
+                Running::Other(token)
+            }
+        };
+        self.running.push(running);
         Progress::Running
     }
     fn serve_batch(&mut self, _: u32, _: BatchStep<'_>) {
@@ -274,10 +292,6 @@ impl Driver for Noting {
     }
     fn takes_read(&self, die: u32) -> bool {
         die.is_multiple_of(2)
-    }
-    fn read_between(&mut self, die: u32, number: u32, _: PageOperation, _: &Operations) {
-        self.read_begins(die, true);
-        self.running.push(Running::Between(number));
     }
     fn answer(&mut self, _: u32) {
         self.answered += 1;
@@ -343,6 +357,7 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
     let config = DeviceConfig {
         service: ServiceOrder::ReadsFirst,
         reads_ahead: bound,
+        frees_dies: hands_over,
         ..DeviceConfig::new(4, 32)
     };
     let mut device = Device::new(config, Buffer::new(buffer, scheme), ftl);
@@ -383,15 +398,13 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
         let chosen = driver.random.below(driver.running.len() as u64) as usize;
         let leaves = hands_over && driver.random.below(2) == 0;
         let done = match driver.running.swap_remove(chosen) {
-            Running::Step(die, Some(operation)) if leaves => {
-                driver.running.push(Running::Beside(die, operation));
-                device.free_die(die, now, &mut driver)
+            Running::Page(token) if leaves => {
+                driver.running.push(Running::Other(token));
+                device.free(token, now, &mut driver)
             }
-            Running::Step(die, _) => device.complete(die, now, &mut driver),
-            Running::Beside(die, operation) => {
-                device.complete_queued(die, operation, now, &mut driver)
+            Running::Page(token) | Running::Other(token) => {
+                device.complete(token, now, &mut driver)
             }
-            Running::Between(number) => device.complete_between(number, now, &mut driver),
         };
         done.unwrap_or_else(|full| panic!("{full:?}"));
     }

@@ -4,7 +4,7 @@ use crate::direct::{DirectConfig, Pins, run};
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
-use destage_flash::media::{Cells, PlaneGaps, Tiers};
+use destage_flash::media::{Cells, PlaneGaps};
 use destage_sim::engine::Replay;
 use destage_tests::page_requests;
 use destage_trace::{Operation, Request};
@@ -22,7 +22,6 @@ fn mqsim(planes: u32) -> DirectConfig {
                 read: vec![75_000 * NS],
                 program: vec![750_000 * NS],
                 erase: 3_800_000 * NS,
-                tiers: Tiers::default(),
             },
             command: CommandTimes {
                 read: 290 * NS,

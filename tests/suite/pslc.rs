@@ -126,7 +126,7 @@ fn a_full_cache_is_folded_in_idle_time_in_steps_that_yield() {
     assert_eq!(seen[4], 4 * 640_000 + 2_000_000 - 60_000 + 110_000);
     // A read goes ahead between two commands of the step.
     all[4].2 = Operation::Read;
-    let first = ["flash.order=reads_first", "ftl.cache_fold_pages=4"];
+    let first = ["flash.scheduling=reads_first", "ftl.cache_fold_pages=4"];
     let (seen, _) = run(&[&first[..], &idle].concat(), &all);
     assert_eq!(seen[4], 580_000 + 50_000);
 }
@@ -204,7 +204,7 @@ fn everything_completes_and_what_is_folded_was_cached() {
                 "flash.program_unit=3",
                 "flash.program_passes=2",
                 "flash.first_pass_us=100",
-                "flash.order=reads_first",
+                "flash.scheduling=reads_first",
                 "flash.suspend=moves_end",
                 "ftl.cache_size=dynamic",
             ],

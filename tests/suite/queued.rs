@@ -51,8 +51,11 @@ fn a_read_goes_before_a_write_that_waits() {
     ]);
     let in_order = [210_000, 419_000, 468_000];
     assert_eq!(responses(&[], &three), in_order);
-    assert_eq!(responses(&["flash.dispatch=arrival"], &three), in_order);
-    let first = responses(&["flash.dispatch=reads_first"], &three);
+    assert_eq!(
+        responses(&["flash.scheduling=commands_arrival"], &three),
+        in_order
+    );
+    let first = responses(&["flash.scheduling=commands_reads_first"], &three);
     assert_eq!(first, [210_000, 469_000, 258_000]);
 }
 
@@ -61,10 +64,10 @@ fn so_many_reads_go_before_a_write_and_no_more() {
     let mut all = vec![(0, 0, 1, Operation::Write), (US, 1, 1, Operation::Write)];
     all.extend((0..5).map(|page| (2 * US, 10 + page, 1, Operation::Read)));
     let all = page_requests(&all);
-    let of = |ahead: &str| responses(&["flash.dispatch=reads_first", ahead], &all)[1];
-    assert_eq!(of("flash.reads_ahead=16"), 669_000);
-    assert_eq!(of("flash.reads_ahead=2"), 519_000);
-    assert_eq!(of("flash.reads_ahead=1"), 469_000);
+    let of = |ahead: &str| responses(&["flash.scheduling=commands_reads_first", ahead], &all)[1];
+    assert_eq!(of("flash.read_starvation_limit=16"), 669_000);
+    assert_eq!(of("flash.read_starvation_limit=2"), 519_000);
+    assert_eq!(of("flash.read_starvation_limit=1"), 469_000);
 }
 
 #[test]
@@ -74,7 +77,7 @@ fn a_read_does_not_go_before_the_write_of_its_page() {
         (US, 1, 1, Operation::Write),
         (2 * US, 1, 1, Operation::Read),
     ]);
-    let first = responses(&["flash.dispatch=reads_first"], &three);
+    let first = responses(&["flash.scheduling=commands_reads_first"], &three);
     assert_eq!(first, [210_000, 419_000, 468_000]);
 }
 
@@ -84,9 +87,12 @@ fn pages_of_two_planes_go_together() {
         (0, 0, 2, Operation::Write),
         (1000 * US, 0, 2, Operation::Read),
     ]);
-    let off = responses(&["flash.dispatch=arrival"], &pair);
+    let off = responses(&["flash.scheduling=commands_arrival"], &pair);
     assert_eq!(off, [420_000, 100_000]);
-    let on = ["flash.dispatch=arrival", "flash.multi_plane=in_order"];
+    let on = [
+        "flash.scheduling=commands_arrival",
+        "flash.multi_plane=in_order",
+    ];
     assert_eq!(responses(&on, &pair), [220_000, 60_000]);
     // Command and gap of each plane, and what comes between cells and data.
     let mut all = on.to_vec();
@@ -120,9 +126,12 @@ fn queues_change_no_decision_of_a_layer() {
         names.map(|name| format!("{:?}", metrics.get(name)))
     };
     let alone = counts(&[]);
-    assert_eq!(counts(&["flash.dispatch=arrival"]), alone);
-    assert_eq!(counts(&["flash.dispatch=reads_first"]), alone);
-    let planes = ["flash.dispatch=reads_first", "flash.multi_plane=in_order"];
+    assert_eq!(counts(&["flash.scheduling=commands_arrival"]), alone);
+    assert_eq!(counts(&["flash.scheduling=commands_reads_first"]), alone);
+    let planes = [
+        "flash.scheduling=commands_reads_first",
+        "flash.multi_plane=in_order",
+    ];
     assert_eq!(counts(&planes), alone);
     assert_eq!(counts(&[&planes[..], &REGISTERS].concat()), alone);
 }
@@ -157,7 +166,7 @@ fn queues_take_nothing_where_what_came_first_is_next() {
             ];
             let mut pairs = device.to_vec();
             let alone = responses(&pairs, &all);
-            pairs.push("flash.dispatch=arrival");
+            pairs.push("flash.scheduling=commands_arrival");
             let queued = responses(&pairs, &all);
             let differ = alone.iter().zip(&queued).filter(|(a, b)| a != b).count();
             let shared = channels == "flash.channels=1";
@@ -213,7 +222,10 @@ fn every_metric_is_the_same_in_both_timings_with_trims_and_collections() {
                     &kind,
                 ];
                 let alone = run(&device, &all);
-                let queued = run(&[&device[..], &["flash.dispatch=arrival"]].concat(), &all);
+                let queued = run(
+                    &[&device[..], &["flash.scheduling=commands_arrival"]].concat(),
+                    &all,
+                );
                 let what = format!("{layer} {depth} {buffer}");
                 let differs = alone.0.iter().zip(&queued.0).position(|(a, b)| a != b);
                 let differs = differs.map(|at| (at, all[at].operation, alone.0[at], queued.0[at]));
@@ -241,11 +253,14 @@ fn a_trim_waits_for_what_its_die_does() {
     ]);
     let expected = [210_000, 209_000, 418_000];
     assert_eq!(responses(&[], &two), expected);
-    assert_eq!(responses(&["flash.dispatch=arrival"], &two), expected);
+    assert_eq!(
+        responses(&["flash.scheduling=commands_arrival"], &two),
+        expected
+    );
     // The register is free for the next program long before the first has ended, and the trim has its turn behind that.
     let expected = [215_000, 214_000, 428_000];
     assert_eq!(responses(&REGISTERS, &two), expected);
-    let both = [&REGISTERS[..], &["flash.dispatch=arrival"]].concat();
+    let both = [&REGISTERS[..], &["flash.scheduling=commands_arrival"]].concat();
     assert_eq!(responses(&both, &two), expected);
 }
 
@@ -272,7 +287,7 @@ fn a_trim_that_waits_for_its_die_takes_the_time_of_the_map_if_it_changes_that() 
     let map = ["ftl.kind=hat", "ftl.hat_lookup_us=0", "ftl.hat_update_us=7"];
     let expected = [50_000, 57_000, 64_000, 114_000, 114_000];
     assert_eq!(responses(&map, &all)[3..], expected);
-    let queued = [&map[..], &["flash.dispatch=arrival"]].concat();
+    let queued = [&map[..], &["flash.scheduling=commands_arrival"]].concat();
     assert_eq!(responses(&queued, &all)[3..], expected);
 }
 
@@ -310,7 +325,7 @@ fn queues_take_nothing_from_cache_registers_where_what_came_first_is_next() {
                 &kind,
             ];
             let alone = [&device[..], registers].concat();
-            let queued = [&alone[..], &["flash.dispatch=arrival"]].concat();
+            let queued = [&alone[..], &["flash.scheduling=commands_arrival"]].concat();
             let without = responses(&device, &all);
             let alone = responses(&alone, &all);
             let queued = responses(&queued, &all);
@@ -345,9 +360,9 @@ fn every_scheme_runs_to_its_end() {
                 "flash.planes_per_die=2",
                 "flash.blocks_per_plane=32",
                 "flash.pages_per_block=16",
-                "flash.dispatch=reads_first",
+                "flash.scheduling=commands_reads_first",
                 "flash.multi_plane=in_order",
-                "flash.reads_ahead=4",
+                "flash.read_starvation_limit=4",
                 "buffer.capacity_bytes=256KiB",
                 "sim.drain=true",
                 "sim.run_out=true",
@@ -372,9 +387,12 @@ fn a_read_of_nothing_has_its_turn_where_what_came_first_is_next() {
     ]);
     let expected = [210_000, 209_000, 210_000, 209_000];
     assert_eq!(responses(&[], &two), expected);
-    assert_eq!(responses(&["flash.dispatch=arrival"], &two), expected);
+    assert_eq!(
+        responses(&["flash.scheduling=commands_arrival"], &two),
+        expected
+    );
     // It takes no command, and so there is none that it would go ahead with.
-    let first = responses(&["flash.dispatch=reads_first"], &two);
+    let first = responses(&["flash.scheduling=commands_reads_first"], &two);
     assert_eq!(first, [210_000, 209_000, 210_000, 0]);
 }
 
@@ -402,7 +420,7 @@ fn a_collection_takes_its_own_time_and_not_that_of_what_was_before_it() {
     };
     let (runs, time) = gc(&[]);
     assert!(runs > 50.0, "{runs}");
-    assert_eq!(gc(&["flash.dispatch=arrival"]), (runs, time));
+    assert_eq!(gc(&["flash.scheduling=commands_arrival"]), (runs, time));
     // A register lets a step begin while the program before it is under way.
     assert_eq!(gc(&["flash.cache_program=true"]), (runs, time));
 }

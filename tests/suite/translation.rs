@@ -116,7 +116,7 @@ fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
             "ftl.reserve_percent=30",
             "ftl.gc_low=6",
             "ftl.gc_high=6",
-            "ftl.gc_floor=4",
+            "ftl.gc_hard_threshold=4",
             "ftl.separate_gc_block=true",
         ];
         own.iter().chain(more).copied().collect()
@@ -142,7 +142,7 @@ fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
         slow(&whole)
     );
     // The same under an order in which reads go first.
-    let order = ["ftl.gc_step_pages=2", "flash.order=reads_first"];
+    let order = ["ftl.gc_step_pages=2", "flash.scheduling=reads_first"];
     assert_eq!(run(&pairs(&order), &single_pages(&all)).0, steps);
 }
 
@@ -395,14 +395,14 @@ fn everything_completes_under_every_feature() {
             "ftl.handles=3",
             "ftl.handle_isolation=persistent",
             "ftl.gc_step_pages=1",
-            "ftl.gc_floor=5",
+            "ftl.gc_hard_threshold=5",
         ],
         &[
             "ftl.hot_window=40",
             "flash.program_unit=3",
-            "flash.order=reads_first",
+            "flash.scheduling=reads_first",
         ],
-        &["ftl.gc_step_pages=3", "flash.order=garbage_last"],
+        &["ftl.gc_step_pages=3", "flash.scheduling=garbage_last"],
         &["ftl.handles=2", "buffer.by_handle=equal", "buffer.kind=fab"],
         &[
             "ftl.kind=zns",
@@ -424,7 +424,7 @@ fn everything_completes_under_every_feature() {
             "ftl.open_zones=1",
             "flash.program_unit=2",
             "flash.program_passes=2",
-            "flash.order=reads_first",
+            "flash.scheduling=reads_first",
         ],
         &[
             "ftl.kind=zns",
@@ -438,7 +438,7 @@ fn everything_completes_under_every_feature() {
             "flash.page_bytes=8KiB",
             "ftl.map_unit_bytes=4KiB",
             "flash.program_passes=2",
-            "flash.order=garbage_last",
+            "flash.scheduling=garbage_last",
         ],
     ];
     for (seed, set) in (1..).zip(sets) {
@@ -461,30 +461,28 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
         ("ftl.map_unit_bytes=3KiB", "divides flash.page_bytes = 4096"),
         (
             "ftl.map_unit_bytes=1KiB ftl.kind=bast",
-            "ftl.map_unit_bytes: ftl.kind = bast does not fill",
+            "ftl.map_unit_bytes = 1024: the layer does not fill blocks page after page",
         ),
         ("ftl.map_unit_bytes=1KiB ftl.kind=pslc", "one by one"),
         (
-            "ftl.map_unit_bytes=1KiB flash.dispatch=arrival",
-            "flash.dispatch = arrival",
+            "ftl.map_unit_bytes=1KiB flash.scheduling=commands_arrival",
+            "flash.scheduling = commands_arrival: pages are programmed together only",
         ),
         (
             "ftl.handles=2 ftl.hot_window=5",
-            "ftl.hot_window = 5: ftl.handles above 1",
+            "ftl.hot_window = 5: handles tell writes apart already",
         ),
         (
             "ftl.handles=2 ftl.placement=dynamic",
-            "cannot be joined with ftl.placement = dynamic",
+            "to be without ftl.placement = dynamic",
         ),
         (
             "ftl.gc_step_pages=2 ftl.gc_policy=wear_aware",
-            "ftl.gc_policy = wear_aware",
+            "without ftl.victim_ties = reference, or ftl.gc_policy = wear_aware",
         ),
-        ("ftl.gc_step_pages=2 ftl.gc_floor=1", "expected at least"),
-        ("buffer.by_handle=equal", "ftl.handles is 1"),
         (
-            "buffer.by_handle=equal ftl.handles=2 buffer.kind=infinite",
-            "has no slots",
+            "ftl.gc_step_pages=2 ftl.gc_hard_threshold=1",
+            "expected at least",
         ),
         (
             "ftl.kind=zns ftl.zone_blocks=3",
@@ -492,7 +490,7 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
         ),
         (
             "ftl.kind=bast flash.program_unit=2",
-            "ftl.kind = bast does not fill",
+            "flash.program_unit = 2: the layer does not fill",
         ),
     ] {
         let mut settings = Settings::new();

@@ -230,7 +230,7 @@ fn everything_ends_and_a_flush_leaves_nothing_in_ram() {
                 let pairs = [
                     format!("ftl.kind={layer}"),
                     format!("buffer.kind={scheme}"),
-                    format!("flash.order={order}"),
+                    format!("flash.scheduling={order}"),
                     "buffer.capacity_bytes=128KiB".to_owned(),
                     "flash.first_pass_us=50".to_owned(),
                     "flash.channels=1".to_owned(),

@@ -8,9 +8,11 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 
+mod company;
 mod declare;
 mod values;
 
+pub use company::{Clause, Condition, Exclusion, Whole};
 pub use declare::{CountOrAuto, Field, called, count, field, joined, narrowed, prose};
 pub use values::Values;
 
@@ -68,6 +70,10 @@ pub struct Parameter {
     pub about: &'static str,
     /// Where the rule or the default comes from.
     pub source: &'static str,
+    /// [Conditions](Condition) that all have to hold for another value than the default to change anything.
+    pub needs: &'static [&'static str],
+    /// What it cannot stand beside.
+    pub excludes: &'static [Exclusion],
 }
 
 /// A checked value.
@@ -83,10 +89,45 @@ pub enum Value {
     Text(String),
 }
 
+impl core::fmt::Display for Value {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Flag(flag) => flag.fmt(formatter),
+            Self::Integer(number) => number.fmt(formatter),
+            Self::Number(number) => number.fmt(formatter),
+            Self::Text(text) => text.fmt(formatter),
+        }
+    }
+}
+
 /// The word of a [`Kind::CountOrAuto`] that is no number.
 pub const AUTO: &str = "auto";
 
 impl Parameter {
+    /// A row without anything, for what others leave out: it needs nothing and excludes nothing.
+    pub const BLANK: Self = Self {
+        name: "",
+        kind: Kind::Text,
+        default: "",
+        unit: "",
+        about: "",
+        source: "",
+        needs: &[],
+        excludes: &[],
+    };
+
+    /// The same row that needs `needs`.
+    #[must_use]
+    pub const fn needing(self, needs: &'static [&'static str]) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// The same row that excludes `excludes`.
+    #[must_use]
+    pub const fn excluding(self, excludes: &'static [Exclusion]) -> Self {
+        Self { excludes, ..self }
+    }
+
     /// Reads `text` as a value of this parameter.
     ///
     /// # Errors
@@ -206,6 +247,7 @@ mod tests {
         unit: "requests",
         about: "Requests kept outstanding.",
         source: "",
+        ..Parameter::BLANK
     };
 
     #[test]

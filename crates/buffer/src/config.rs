@@ -55,31 +55,31 @@ parameters! {
     /// The parameters every buffer has, without the `buffer.` in front.
     pub struct Common {
         /// When an evicted page's slot is free: when its program completes, or as soon as it is issued.
-        release: Release = "complete", "", "Ours; `issue` is how traces reshaped off-line behave (EPO 2011).";
+        release: Release = "complete", "", "Ours; `issue` is how traces reshaped off-line behave (EPO 2011).", needs &["clock", "pages"];
         /// Consecutive logical pages a block-level scheme treats as one; 0 means the pages of a flash block.
-        cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.";
+        cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.", needs &["clusters"];
         /// Whether flush and FUA destage; `ignore` models a buffer that survives power loss.
-        flush_mode: FlushMode = "honor", "", "Ours.";
+        flush_mode: FlushMode = "honor", "", "Ours.", needs &["pages", "durability or device.vwc = off"];
         /// Write requests of at least this many pages go straight to the flash; 0 buffers all of them.
-        bypass_pages: u32 = "0", "pages", "Ours.";
+        bypass_pages: u32 = "0", "pages", "Ours.", needs &["pages"];
         /// Whether what padding programs again is read from flash first; false: it is at hand, and no read is charged.
-        pad_charge_reads: bool = "true", "", "BPLRU (FAST 2008); false: BPAC (MSST 2010), figure 9, counts no reads of merges.";
+        pad_charge_reads: bool = "true", "", "BPLRU (FAST 2008); false: BPAC (MSST 2010), figure 9, counts no reads of merges.", needs &["pads"];
         /// What padding does with pages never written: a filler, a filler only before the last data, or a gap.
-        pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.";
+        pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.", needs &["pads"];
         /// A cluster is padded only if at least this share of it is dirty.
-        pad_min_fill: f64 = "0" in SHARE, "", "Ours.";
+        pad_min_fill: f64 = "0" in SHARE, "", "Ours.", needs &["pads"];
         /// Whether flush and drain pad clusters as evictions do.
-        flush_pads: bool = "true", "", "Ours.";
+        flush_pads: bool = "true", "", "Ours.", needs &["pads"];
         /// Whether idle time is used to destage, in the scheme's own order, once too many pages are dirty.
-        bg_destage: bool = "false", "", "Ours; the watermarks of write-back caches.";
+        bg_destage: bool = "false", "", "Ours; the watermarks of write-back caches.", needs &["clock", "pages"];
         /// With bg_destage: idle time is used once more than this share of the buffer is dirty.
-        bg_high: f64 = "0.9" in SHARE, "", "Ours.";
+        bg_high: f64 = "0.9" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
         /// With bg_destage: once begun, it goes on until at most this share is dirty; never above bg_high.
-        bg_low: f64 = "0.7" in SHARE, "", "Ours.";
+        bg_low: f64 = "0.7" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
         /// With bg_destage: how long no host request may have been queued or in service before.
-        bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "Ours.";
+        bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "Ours.", needs &["clock", "buffer.bg_destage = true"];
         /// With bg_destage: what has to be programmed before more is destaged: a whole record, or any page.
-        bg_again: Again = "record", "", "Ours.";
+        bg_again: Again = "record", "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
     }
 }
 

@@ -53,7 +53,7 @@ pub use buffer::Buffer;
 pub use config::{BufferConfig, COMMON, Common, Contradiction, Release};
 pub use counts::Counts;
 pub use destage::{Destage, DestageCause};
-pub use registry::{SCHEMES, SchemeConfig, SchemeRow, find};
+pub use registry::{SCHEMES, SchemeConfig, SchemeRow, Sees, find};
 pub use scheme::Scheme;
 pub use shares::Shares;
 pub use step::{ReadStep, Step};

@@ -41,6 +41,17 @@ pub struct SchemeConfig<'a> {
     pub values: &'a Values,
 }
 
+/// What decisions of a scheme may depend on besides the order of requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sees {
+    /// Which pages are of one cluster: [`SchemeConfig::cluster_pages`].
+    Clusters,
+    /// When something happens: [`Access::now`](crate::scheme::Access::now), idle time, or the end of a program.
+    Time,
+    /// What waits at the dies, or what these do.
+    Queues,
+}
+
 /// Makes a scheme. A row that is made while the program runs may carry something in it.
 pub type Build = dyn Fn(&SchemeConfig) -> Box<dyn Scheme> + Sync;
 
@@ -61,6 +72,8 @@ pub struct SchemeRow {
     /// Whether it can only be made from a [`SchemeConfig::future`]. Without one its `build` panics, so a
     /// caller that has none refuses the scheme before.
     pub needs_future: bool,
+    /// What its decisions depend on besides the order of requests.
+    pub sees: &'static [Sees],
     /// Makes it.
     pub build: &'static Build,
 }

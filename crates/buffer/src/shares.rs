@@ -70,9 +70,19 @@ impl Scheme for Shares {
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
         let own = &self.parts[self.current];
         let part = match need {
+            // A part may hold nothing but clean pages, and then names none.
+            Need::Flush => {
+                for part in self.parts.iter_mut().filter(|part| !part.is_empty()) {
+                    part.evict(need, access, view, victim);
+                    if !victim.entries.is_empty() {
+                        return;
+                    }
+                }
+                return;
+            }
             Need::FlushPage(entry) => self.part_of(entry),
             Need::Evict(_) if !own.is_empty() => &mut *self.parts[self.current],
-            _ => match self.parts.iter_mut().find(|part| !part.is_empty()) {
+            Need::Evict(_) => match self.parts.iter_mut().find(|part| !part.is_empty()) {
                 Some(part) => &mut **part,
                 None => return,
             },

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use crate::trace_args::{
     AnonymizeArguments, ConvertArguments, CutArguments, FitArguments, GenerateArguments,
@@ -72,6 +72,8 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Parameters with default, unit, range and source
     Show(ShowArguments),
+    /// What a name means, or a message: its cause, and what to do
+    Explain(ExplainArguments),
     /// A script that lets a shell complete what is typed
     Completions(CompletionsArguments),
     /// The manual as pages for `man`: one on standard output, or one a command into a folder
@@ -105,10 +107,10 @@ pub(crate) struct DriveCheckArguments {
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..))]
     pub(crate) superblocks: u32,
     /// Any parameter by its dotted name, repeatable, the last one wins; see `destage show`
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Worker threads; all cores if not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// JSON on standard output, and nothing else there
     #[arg(long)]
@@ -142,18 +144,23 @@ pub(crate) enum TraceCommand {
     Fit(FitArguments),
 }
 
+/// An option whose short form stands for the list of its values instead.
+fn without_letter(option: Arg) -> Arg {
+    option.short(None::<char>)
+}
+
 /// What is simulated with: everything a run and a cross product have in common.
 #[derive(Args)]
 pub(crate) struct Common {
     /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may be a file .toml of `trace fit`
-    #[arg(long, value_name = "NAME[:k=v,...]")]
+    #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) device: DeviceArguments,
     /// Worker threads of a cross product, never more than it has runs; all cores if not given. A run is one thread
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) results: Results,
@@ -174,13 +181,13 @@ pub(crate) struct DeviceArguments {
     #[arg(long, value_name = "PERCENT")]
     pub(crate) op: Option<String>,
     /// Buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
-    #[arg(long, value_name = "NAME[:k=v,...]")]
+    #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) buffer: Option<String>,
     /// Capacity of the buffer: 8MiB, 512KiB, 8388608 (MiB is 2^20, MB is 10^6)
-    #[arg(long, value_name = "BYTES")]
+    #[arg(short, long, value_name = "BYTES")]
     pub(crate) size: Option<String>,
     /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`
-    #[arg(long, value_name = "NAME[:k=v,...]")]
+    #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) ftl: Option<String>,
 }
 
@@ -188,13 +195,13 @@ pub(crate) struct DeviceArguments {
 #[derive(Args)]
 pub(crate) struct SettingArguments {
     /// Device profile: a name from `destage list profiles`, or a .toml file
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(short, long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,
     /// Parameters as TOML tables; wins over the profile, and the command line wins over it
-    #[arg(long, value_name = "FILE.toml")]
+    #[arg(short, long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Any parameter by its dotted name, repeatable, the last one wins; see `destage show`
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
@@ -215,7 +222,7 @@ pub(crate) struct Reading {
 #[derive(Args)]
 pub(crate) struct Slice {
     /// Only the first N requests, after those skipped
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
     /// Leave out the first N requests
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -236,7 +243,7 @@ pub(crate) enum OnBadLine {
 pub(crate) struct Results {
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Results to a file by its ending: .json .csv .html, and .parquet where that is built in
+    /// Results to a file by its ending: .json .csv .html, .md and .tex (a table for a text), and .parquet where that is built in
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -279,8 +286,12 @@ pub(crate) struct RunArguments {
     /// One line per block of the device: die, block in it, erases
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) erase_log: Option<PathBuf>,
-    /// A page that shows the device work: the buffer's lists, what leaves them, what the dies do; of the first 5000 requests or 20000 events
-    #[arg(long, value_name = "FILE.html", conflicts_with = "cut")]
+    /// Responses as fio's JSON (json+), for programs that draw those, such as fio-plot
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) fio_json: Option<PathBuf>,
+    /// A page that shows the device work: the buffer's lists, what leaves them, what the dies do; of the first 5000 requests or 20000
+    /// events. With the ending .json a timeline of host, buffer and dies that Perfetto opens
+    #[arg(long, value_name = "FILE.html|.json", conflicts_with = "cut")]
     pub(crate) watch: Option<PathBuf>,
     /// Where the time went: course of the run, histograms, and what each response is made of; see docs/EXPLAIN.md
     #[arg(long, conflicts_with = "payload")]
@@ -314,6 +325,11 @@ pub(crate) struct PowerArguments {
 }
 
 #[derive(Args)]
+#[command(
+    mut_arg("buffer", without_letter),
+    mut_arg("size", without_letter),
+    mut_arg("ftl", without_letter)
+)]
 pub(crate) struct CompareArguments {
     /// Trace files, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(
@@ -323,13 +339,13 @@ pub(crate) struct CompareArguments {
     )]
     pub(crate) traces: Vec<PathBuf>,
     /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo; `all` is every one that can run
-    #[arg(long, value_name = "LIST", conflicts_with = "buffer")]
+    #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
     /// Capacities to compare: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB
-    #[arg(long, value_name = "LIST", conflicts_with = "size")]
+    #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// Translation layers to compare: page,none
-    #[arg(long, value_name = "LIST", conflicts_with = "ftl")]
+    #[arg(short = 'f', long, value_name = "LIST", conflicts_with = "ftl")]
     pub(crate) ftls: Option<String>,
     /// Columns of the table behind what the runs differ in: metrics and parameters by their dotted names
     #[arg(long, value_name = "a,b")]
@@ -345,7 +361,7 @@ pub(crate) struct CompareArguments {
 }
 
 #[derive(Args)]
-#[command(mut_arg("size", |size| size.hide(true)))] // Refused: `sizes` says which there are.
+#[command(mut_arg("buffer", without_letter), mut_arg("size", |size| without_letter(size).hide(true)))] // `size` is refused: `sizes` says which there are.
 pub(crate) struct CurveArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(
@@ -355,14 +371,19 @@ pub(crate) struct CurveArguments {
     )]
     pub(crate) trace: Option<PathBuf>,
     /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every one that can run
-    #[arg(long, value_name = "LIST", conflicts_with = "buffer")]
+    #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
     /// Capacities: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB. If not given, 24 at most, from 64
     /// pages to all that are written; of page-level LRU without flash, every one at which something changes
-    #[arg(long, value_name = "LIST", conflicts_with = "size")]
+    #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// The metric of the table
-    #[arg(long, value_name = "METRIC", default_value = "buffer.destaged_pages")]
+    #[arg(
+        short,
+        long,
+        value_name = "METRIC",
+        default_value = "buffer.destaged_pages"
+    )]
     pub(crate) metric: String,
     /// Estimates from samples, each of this share of the erase blocks: 0.01 or 1%; every point has a 95 % interval
     #[arg(long, value_name = "RATE", group = "sampled")]
@@ -379,7 +400,7 @@ pub(crate) struct CurveArguments {
 }
 
 #[derive(Args)]
-#[command(mut_arg("size", |size| size.hide(true)))] // Refused: `sizes` says which there are.
+#[command(mut_arg("buffer", without_letter), mut_arg("size", |size| without_letter(size).hide(true)))] // `size` is refused: `sizes` says which there are.
 pub(crate) struct SizeArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz
     #[arg(
@@ -389,15 +410,15 @@ pub(crate) struct SizeArguments {
     )]
     pub(crate) trace: Option<PathBuf>,
     /// What has to be reached, such as response.write.p99_ms<1; with several, all
-    #[arg(long, value_name = "METRIC<VALUE", required = true)]
+    #[arg(short, long, value_name = "METRIC<VALUE", required = true)]
     pub(crate) goal: Vec<String>,
     /// Buffers to choose from: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every one that can run. If not
     /// given, those of the papers
-    #[arg(long, value_name = "LIST", conflicts_with = "buffer")]
+    #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
     /// Capacities to choose from: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB. If not given, 24 at
     /// most, from 64 pages to all that are written
-    #[arg(long, value_name = "LIST", conflicts_with = "size")]
+    #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
@@ -419,7 +440,7 @@ pub(crate) struct Kept {
     #[arg(long, value_enum, default_value = "reduced")]
     pub(crate) scale: ScaleArgument,
     /// Worker threads; all cores if not given. A run is one thread
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// JSON on standard output, and nothing else there
     #[arg(long)]
@@ -489,7 +510,7 @@ pub(crate) struct PartsArguments {
 pub(crate) struct MergedArguments {
     #[command(flatten)]
     pub(crate) parts: PartsArguments,
-    /// The results to a file too, by its ending: .csv .json .html, and .parquet where that is built in; of one study
+    /// The results to a file too, by its ending: .csv .json .html .md .tex, and .parquet where that is built in; of one study
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -515,7 +536,7 @@ pub(crate) struct PreconditionArguments {
 
 #[derive(Args)]
 pub(crate) struct DemoArguments {
-    /// Where the report goes, and in which form: .html .json .csv, and .parquet where that is built in
+    /// Where the report goes, and in which form: .html .json .csv .md .tex, and .parquet where that is built in
     #[arg(
         short = 'o',
         long = "output",
@@ -526,7 +547,7 @@ pub(crate) struct DemoArguments {
     #[command(flatten)]
     pub(crate) machine: Machine,
     /// Worker threads, never more than there are runs; all cores if not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) noise: Noise,
@@ -576,24 +597,29 @@ pub(crate) enum Listed {
 
 #[derive(Args)]
 pub(crate) struct ShowArguments {
-    /// Whose parameters: all those that belong to no scheme and no FTL if not given
-    #[arg(value_enum, default_value = "parameters")]
-    pub(crate) what: Shown,
-    /// Its name, from `destage list`
-    #[arg(required_if_eq_any = [("what", "buffer"), ("what", "ftl"), ("what", "profile"), ("what", "workload")])]
+    /// A parameter such as flash.dies, a section such as flash, or buffer, ftl, profile or workload with a name behind it; all parameters
+    /// that belong to no scheme and no FTL if not given
+    #[arg(
+        value_name = "KEY|buffer|ftl|profile|workload",
+        default_value = "parameters",
+        hide_default_value = true
+    )]
+    pub(crate) what: String,
+    /// Its name, from `destage list`; of a profile also a .toml file
     pub(crate) name: Option<String>,
-    /// A JSON object
+    /// JSON: an object, or an array of parameters
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shown {
-    Parameters,
-    Buffer,
-    Ftl,
-    Profile,
-    Workload,
+#[derive(Args)]
+pub(crate) struct ExplainArguments {
+    /// The name of a parameter, metric, buffer, translation layer, profile, workload, format or experiment; or a message of the program
+    #[arg(required = true, value_name = "NAME|MESSAGE")]
+    pub(crate) words: Vec<String>,
+    /// A JSON array of objects
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

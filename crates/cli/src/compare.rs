@@ -11,7 +11,7 @@ use crate::choices;
 use crate::errors::{Failure, warn};
 use crate::explain;
 use crate::output::chosen::Chosen;
-use crate::output::report::{Form, page};
+use crate::output::report::{Form, Table, page};
 use crate::output::summary;
 use crate::work::Work;
 
@@ -58,6 +58,9 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     results.manifest.unused.iter().for_each(warn);
     let content = |form| match form {
         Form::Json => results.to_json().into_bytes(),
+        Form::Table(Table::MarkedUp(markup)) => {
+            chosen.whole(records).marked_up(markup).into_bytes()
+        }
         Form::Table(table) => table.of(records),
         Form::Html => page(&results.to_json(), None),
     };

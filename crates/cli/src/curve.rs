@@ -11,7 +11,7 @@ use destage::{
 use crate::args::CurveArguments;
 use crate::choices;
 use crate::compare::{check_any, split_items};
-use crate::errors::Failure;
+use crate::errors::{Failure, warn};
 use crate::output::report::{Form, page};
 use crate::output::table::{Side, Table};
 use crate::output::{numbers, summary};
@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
     let mut curves = work.carry_out(|effort| curve(&input, &plan, effort))?;
     work.sign(&mut curves.manifest);
+    curves.manifest.unused.iter().for_each(warn);
     let records = curves.records();
     check_any(&records)?;
     let content = |form| match form {

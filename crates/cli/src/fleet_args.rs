@@ -11,14 +11,19 @@ pub(crate) struct FleetArguments {
     /// The folder of volumes, which `destage trace partition` makes
     pub(crate) folder: PathBuf,
     /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every one that can run
-    #[arg(long, value_name = "LIST")]
+    #[arg(short, long, value_name = "LIST")]
     pub(crate) buffers: Option<String>,
     /// Capacities of each volume's buffer: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB; the shared
     /// buffer has as much for each volume. If not given, 24 at most, from 64 pages to what the largest volume can need
-    #[arg(long, value_name = "LIST")]
+    #[arg(short, long, value_name = "LIST")]
     pub(crate) sizes: Option<String>,
     /// The metric of the table
-    #[arg(long, value_name = "METRIC", default_value = "buffer.destaged_pages")]
+    #[arg(
+        short,
+        long,
+        value_name = "METRIC",
+        default_value = "buffer.destaged_pages"
+    )]
     pub(crate) metric: String,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
@@ -29,7 +34,7 @@ pub(crate) struct FleetArguments {
     #[arg(long, value_name = "I/N", conflicts_with_all = ["csv", "output"])]
     pub(crate) shard: Option<String>,
     /// Worker threads; all cores if not given. A curve is one thread
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) sent: Results,

@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         ));
     }
     let format = reader.format();
+    let unit = reader.time_unit();
     let digest = facts.digest.clone();
     let manifest = Manifest {
         command: command(),
@@ -95,7 +96,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         "{}: {}, times in {}\n{digest}\n{}{}",
         name,
         format.name,
-        options.time_unit.unwrap_or(format.time_unit).name(),
+        unit.name(),
         table.text(),
         by_volume(&inspection.collector)
     ))

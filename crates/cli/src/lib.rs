@@ -2,9 +2,10 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `args` | what may be typed |
+//! | `args` `usage` | what may be typed; in groups, and what is said of anything else |
 //! | `choices` | from what was typed to settings, in the order it was typed |
 //! | `run` `compare` `fleet` `precondition` `demo` `drive` `info` `fit` `list` `show` | one command each |
+//! | `lookup` | `explain`: what a word or a message means |
 //! | `power` | `run` with bytes, whose power fails |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `partition` | the volumes of a trace, each in a file of its own: `trace partition` |
@@ -12,7 +13,7 @@
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
 //! | `fleet_args` | what may be typed after `fleet` |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
-//! | `logs` | logs of responses, destages and erases |
+//! | `logs` `fio` | logs of responses, destages and erases; responses as fio's JSON |
 //! | `progress` `interrupt` | what happens while a run goes on |
 //! | `budget` | memory: how much a command may use, and its end if that is not enough |
 //! | `errors` | messages about what is wrong, and the exit status |
@@ -37,6 +38,7 @@ mod demo;
 mod drive;
 mod errors;
 mod explain;
+mod fio;
 mod fit;
 mod fleet;
 mod fleet_args;
@@ -44,6 +46,7 @@ mod info;
 mod interrupt;
 mod list;
 mod logs;
+mod lookup;
 #[cfg(unix)]
 mod operate;
 mod output;
@@ -65,11 +68,12 @@ mod size;
 mod study;
 mod trace_args;
 mod trace_file;
+mod usage;
 mod work;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 use crate::args::{Arguments, Command, DriveCommand, TraceCommand};
 use crate::errors::Failure;
@@ -88,12 +92,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
-    let parsed = Arguments::command()
+    let parsed = usage::command()
         .try_get_matches_from(arguments)
         .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     let (arguments, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
+            if let Some(refusal) = usage::refusal(&error) {
+                return Err(Failure::Input(refusal));
+            }
             // Help and version go to standard output and are no failure. A closed pipe has had enough.
             let _ = error.print();
             return match error.exit_code() {
@@ -139,6 +146,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         },
         Command::List(arguments) => list::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Explain(arguments) => lookup::run(arguments),
         Command::Completions(arguments) => about::completions(arguments),
         Command::Man(arguments) => about::manual(arguments),
         Command::Version(arguments) => about::version(arguments),

@@ -1,4 +1,4 @@
-//! The response log, the destage log and the erase log.
+//! The response log, the destage log and the erase log; and fio's JSON beside them.
 //!
 //! They are written while the run goes on. Times are milliseconds with seven decimals, one for each of
 //! the tick's ten-millionths, made from the whole number of ticks: nothing is rounded.
@@ -13,6 +13,7 @@ use destage_buffer::destage::{Destage, PadContent};
 use destage_sim::observer::{Observer, Response};
 
 use crate::errors::Failure;
+use crate::fio::{FioLog, Job};
 use destage::files::PendingFile;
 
 /// The logs of one run.
@@ -24,6 +25,8 @@ pub(crate) struct Logs {
     pub(crate) destages: Option<DestageLog>,
     /// One line per block.
     pub(crate) erases: Option<EraseLog>,
+    /// All responses as fio's JSON.
+    pub(crate) fio: Option<FioLog>,
 }
 
 impl Logs {
@@ -39,7 +42,14 @@ impl Logs {
                 .transpose()?,
             destages: destages.map(|path| DestageLog::create(path)).transpose()?,
             erases: erases.map(|path| EraseLog::create(path)).transpose()?,
+            fio: None,
         })
+    }
+
+    /// With the file for fio's JSON, if it is wanted.
+    pub(crate) fn with_fio(self, path: Option<&PathBuf>, job: Job) -> Result<Self, Failure> {
+        let fio = path.map(|path| FioLog::create(path, job)).transpose()?;
+        Ok(Self { fio, ..self })
     }
 
     /// Whether one cannot be written.
@@ -58,20 +68,25 @@ impl Logs {
         let responses = self.responses.map(ResponseLog::finish);
         let destages = self.destages.map(|log| log.lines.finish());
         let erases = self.erases.map(|log| log.lines.finish());
+        let fio = self.fio.map(FioLog::finish);
         responses
             .into_iter()
             .chain(destages)
             .chain(erases)
+            .chain(fio)
             .collect()
     }
 }
 
 impl Observer for Logs {
     fn wants_responses(&self) -> bool {
-        self.responses.is_some()
+        self.responses.is_some() || self.fio.is_some()
     }
 
     fn response(&mut self, response: &Response) {
+        if let Some(log) = &mut self.fio {
+            log.add(response);
+        }
         if let Some(log) = &mut self.responses {
             log.add(*response);
         }

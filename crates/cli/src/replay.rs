@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::choices;
 use crate::errors::{Failure, warn};
+use crate::fio::Job;
 use crate::interrupt;
 use crate::logs::Logs;
 use crate::output;
@@ -30,15 +31,24 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
         Timing::Open(arguments.time_scale.unwrap_or(1.0))
     };
     let (mut batch, mut next) = (Vec::new(), 0);
-    let outputs: Vec<_> = arguments
-        .response_log
-        .iter()
-        .map(|path| ("--response-log", path))
+    let outputs = [
+        ("--response-log", &arguments.response_log),
+        ("--fio-json", &arguments.fio_json),
+    ];
+    let outputs = outputs.into_iter();
+    let outputs: Vec<_> = outputs
+        .filter_map(|(option, path)| Some((option, path.as_ref()?)))
         .collect();
     let read = arguments.settings.config.as_deref().into_iter();
     let read: Vec<_> = read.chain([&*arguments.trace]).collect();
     check_distinct(&outputs, &read)?;
-    let mut logs = Logs::create(arguments.response_log.as_ref(), None, None)?;
+    let job = Job {
+        name: name.clone(),
+        engine: "nbd",
+        depth: u64::from(arguments.depth),
+    };
+    let mut logs = Logs::create(arguments.response_log.as_ref(), None, None)?
+        .with_fio(arguments.fio_json.as_ref(), job)?;
     let outcome = replay(&address, timing, &mut logs, || {
         interrupt::check()?;
         if next == batch.len() {

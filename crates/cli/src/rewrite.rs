@@ -278,6 +278,7 @@ fn region_sectors(text: &str) -> Result<u64, Failure> {
         unit: "bytes",
         about: "",
         source: "",
+        ..Parameter::BLANK
     };
     match ROW.read(text) {
         Ok(Value::Integer(bytes)) if bytes.is_multiple_of(SECTOR_BYTES) => Ok(bytes / SECTOR_BYTES),

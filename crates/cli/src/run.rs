@@ -11,6 +11,7 @@ use crate::args::{Noise, RunArguments};
 use crate::choices;
 use crate::errors::{Failure, command, report_line, warn};
 use crate::explain;
+use crate::fio::Job;
 use crate::logs::Logs;
 use crate::output::report::{self, Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
@@ -36,6 +37,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         ("--response-log", &arguments.response_log),
         ("--destage-log", &arguments.destage_log),
         ("--erase-log", &arguments.erase_log),
+        ("--fio-json", &arguments.fio_json),
         ("--watch", &arguments.watch),
     ];
     let outputs: Vec<_> = wanted
@@ -51,6 +53,13 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         (
             "--response-log",
             &arguments.response_log,
+            combination.config.is_timed(),
+            "response times",
+            "sim.costing=event and an FTL other than none",
+        ),
+        (
+            "--fio-json",
+            &arguments.fio_json,
             combination.config.is_timed(),
             "response times",
             "sim.costing=event and an FTL other than none",
@@ -88,7 +97,16 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         arguments.destage_log.as_ref(),
         arguments.erase_log.as_ref(),
     )?;
+    let host = &combination.config.typed.host;
+    let job = Job {
+        name: input.name(),
+        engine: "destage",
+        depth: u64::from(host.queue_depth),
+    };
+    logs = logs.with_fio(arguments.fio_json.as_ref(), job)?;
 
+    let ending = arguments.watch.as_deref().and_then(Path::extension);
+    let is_timeline = ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let page = arguments
         .watch
         .as_deref()
@@ -107,7 +125,10 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let done = match &page {
         None => destage::run(&input, &combination, &progress, &mut logs).map(|done| (done, None)),
         Some(_) => destage::watch(&input, &combination, &progress, &mut logs).map(|watched| {
-            let page = watched.to_html();
+            let page = match is_timeline {
+                true => watched.to_timeline(),
+                false => watched.to_html(),
+            };
             (watched.outcome, Some(page))
         }),
     };
@@ -133,6 +154,13 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     manifest.unused.iter().for_each(warn);
     let content = |form| match form {
         Form::Json => outcome.to_json().into_bytes(),
+        Form::Table(report::Table::MarkedUp(markup)) => {
+            let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left]);
+            table.row(["metric", "value", "unit"]);
+            table.rule();
+            add_metrics(&mut table, &record.metrics);
+            table.marked_up(markup).into_bytes()
+        }
         Form::Table(table) => table.of(std::slice::from_ref(record)),
         Form::Html => report::page(&outcome.to_json(), None),
     };
@@ -159,6 +187,11 @@ pub(crate) fn note(inputs: &[Facts], noise: Noise) {
 /// The metrics, grouped by the first part of their names.
 pub(crate) fn metrics_table(metrics: &Metrics) -> Table {
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left]);
+    add_metrics(&mut table, metrics);
+    table
+}
+
+fn add_metrics(table: &mut Table, metrics: &Metrics) {
     let mut group = String::new();
     for (name, number) in metrics.iter() {
         let prefix = name.split('.').next().unwrap_or(name);
@@ -169,7 +202,6 @@ pub(crate) fn metrics_table(metrics: &Metrics) -> Table {
         let unit = metrics::find(name).map_or("", |row| row.unit);
         table.row([name, &numbers::metric(number), unit]);
     }
-    table
 }
 
 /// What was run, and its metrics.

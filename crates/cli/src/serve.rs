@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::choices;
 use crate::errors::{Failure, report_line, warn};
+use crate::fio::Job;
 use crate::interrupt;
 use crate::logs::Logs;
 use crate::output::report::check_distinct;
@@ -57,6 +58,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         ("--write-log", &arguments.write_log),
         ("--response-log", &arguments.response_log),
         ("--destage-log", &arguments.destage_log),
+        ("--fio-json", &arguments.fio_json),
     ];
     let outputs: Vec<_> = outputs
         .iter()
@@ -69,6 +71,12 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         arguments.destage_log.as_ref(),
         None,
     )?;
+    let job = Job {
+        name: "live".to_owned(),
+        engine: "nbd",
+        depth: u64::from(config.typed.host.queue_depth),
+    };
+    logs = logs.with_fio(arguments.fio_json.as_ref(), job)?;
     let record = arguments.record.as_deref();
     let form = record
         .map(|path| form_of("--record", path, None))

@@ -55,6 +55,9 @@ pub(crate) struct ServeArguments {
     /// One line per destage: time, cause, pages, padding
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) destage_log: Option<PathBuf>,
+    /// Responses as fio's JSON (json+), for programs that draw those, such as fio-plot
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) fio_json: Option<PathBuf>,
     /// At the end, parameters and metrics as JSON in place of a table
     #[arg(long)]
     pub(crate) json: bool,
@@ -251,6 +254,9 @@ pub(crate) struct ReplayArguments {
     /// One line per request: index, times it was due and until its answer, sectors, operation
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) response_log: Option<PathBuf>,
+    /// Responses as fio's JSON (json+), for programs that draw those, such as fio-plot
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) fio_json: Option<PathBuf>,
     /// JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,

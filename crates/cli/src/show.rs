@@ -2,29 +2,45 @@
 
 use destage::registries::{self, Entry, Page};
 
-use crate::args::{ShowArguments, Shown};
+use crate::args::ShowArguments;
 use crate::errors::Failure;
 use crate::output::{self, json};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<(), Failure> {
-    let name = arguments.name.as_deref().unwrap_or_default();
-    let page = match arguments.what {
-        Shown::Parameters if !name.is_empty() => {
+    let what = arguments.what.as_str();
+    let name = arguments.name.as_deref();
+    let page = match (what, name) {
+        ("parameters", None) => registries::parameters(),
+        ("buffer", Some(name)) => registries::buffer(name)?,
+        ("ftl", Some(name)) => registries::ftl(name)?,
+        ("profile", Some(name)) => registries::profile(name)?,
+        ("workload", Some(name)) => registries::workload(name)?,
+        ("buffer" | "ftl" | "profile" | "workload", None) => {
             return Err(Failure::input(format!(
-                "show parameters {name:?}: expected no name, or show buffer, ftl, profile or workload"
+                "show {what}: expected a name behind it, from `destage list {what}s`"
             )));
         }
-        Shown::Parameters => registries::parameters(),
-        Shown::Buffer => registries::buffer(name)?,
-        Shown::Ftl => registries::ftl(name)?,
-        Shown::Profile => registries::profile(name)?,
-        Shown::Workload => registries::workload(name)?,
+        (_, Some(name)) => {
+            return Err(Failure::input(format!(
+                "show {what} {name:?}: expected one name alone, or show buffer, ftl, profile or workload with a name"
+            )));
+        }
+        (key, None) => return keys(key, arguments.json),
     };
     output::print(&if arguments.json {
         json::text(&page.to_json())
     } else {
         text_of(&page)
+    })
+}
+
+/// The parameters that `key` names: one, or those of a section.
+fn keys(key: &str, as_json: bool) -> Result<(), Failure> {
+    let entries = registries::parameters_named(key)?;
+    output::print(&match as_json {
+        true => json::text(&entries.iter().map(Entry::to_json).collect::<Vec<_>>()),
+        false => entries.iter().map(line_of).collect(),
     })
 }
 
@@ -80,5 +96,11 @@ fn line_of(entry: &Entry) -> String {
         }
     }
     line.push('\n');
+    for need in entry.needs() {
+        line.push_str(&format!("    Needs {need}.\n"));
+    }
+    for (with, because) in entry.excludes() {
+        line.push_str(&format!("    Excludes {with}: {because}.\n"));
+    }
     line
 }

@@ -57,11 +57,19 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     let report = study.carry_out(scale(kept), &traces, &store, &effort(kept, &progress));
     drop(progress);
     store.damaged().iter().for_each(warn);
-    finish(report?, &kept.results.join(&study.name), kept.json)
+    all_done(finish(report?, &kept.results.join(&study.name), kept.json)?)
 }
 
-/// Writes what came of a study into `folder`, and shows it.
-fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<(), Failure> {
+/// An error if there is one of a run.
+fn all_done(failures: Vec<String>) -> Result<(), Failure> {
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Runs(failures)),
+    }
+}
+
+/// Writes what came of a study into `folder`, and shows it. Which of its runs failed.
+fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<Vec<String>, Failure> {
     report.manifest.command = command();
     report.rows.warnings().iter().for_each(warn);
     write_figures(folder, "", &report.figures)?;
@@ -70,9 +78,10 @@ fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<(), F
     write(folder, &format!("{RESULTS}.json"), &document)?;
     write(folder, "report.html", page(&document, None))?;
     match as_json {
-        true => output::print(&document),
-        false => output::show(&experiments::study(&report, folder)),
+        true => output::print(&document)?,
+        false => output::show(&experiments::study(&report, folder))?,
     }
+    Ok(report.rows.failures())
 }
 
 /// The results in a folder, and the plans of their studies.
@@ -147,10 +156,11 @@ fn merge(arguments: &MergedArguments) -> Result<(), Failure> {
         };
         file.fill_with(content)?.commit()?;
     }
+    let mut failures = Vec::new();
     for (plan, report) in plans.iter().zip(reports) {
-        finish(report, &of.folder.join(&plan.name), of.json)?;
+        failures.extend(finish(report, &of.folder.join(&plan.name), of.json)?);
     }
-    Ok(())
+    all_done(failures)
 }
 
 /// Where the user keeps traces that `known` names.

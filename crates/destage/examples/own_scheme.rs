@@ -24,6 +24,7 @@ pub static NEWEST: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
+    sees: &[],
     build: &|config| {
         Box::new(Newest {
             order: SlotList::new(config.capacity_pages),

@@ -21,7 +21,7 @@ use crate::facts::Facts;
 use crate::grid::{Combination, Grid, capacities};
 use crate::input::Input;
 use crate::json;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, unused};
 use crate::progress::Counter;
 use crate::record::Record;
 use crate::results::add_warnings;
@@ -155,6 +155,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     let Some(first) = schemes.first() else {
         return Err(Error::Internal("a grid has no combination".to_owned()));
     };
+    let in_vain = unused(schemes.iter().map(|scheme| &scheme.config));
     let page_bytes = first.config.typed.flash.page_bytes;
     let seed = first.config.typed.sim.seed;
     let wants_all = plan.sizes.as_ref().is_some_and(|sizes| sizes[..] == [ALL]);
@@ -230,7 +231,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         manifest: Manifest {
             command: Vec::new(),
             inputs: facts.into_iter().collect(),
-            unused: Vec::new(),
+            unused: in_vain,
             seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
@@ -302,7 +303,7 @@ fn sampled(
         manifest: Manifest {
             command: Vec::new(),
             inputs: vec![found.facts],
-            unused: Vec::new(),
+            unused: unused(schemes.iter().map(|scheme| &scheme.config)),
             seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },

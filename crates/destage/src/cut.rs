@@ -89,16 +89,14 @@ pub fn cut(
     progress: &dyn Progress,
     observer: &mut dyn Observer,
 ) -> Result<CutOutcome, Error> {
-    let (config, notes) = combination.config.clone().with_failing_power().with_bytes();
     let combination = Combination {
-        config,
+        config: combination.config.clone().with_failing_power(),
         ..combination.clone()
     };
     let simulate = |config: &_, source, prepass: &_, watch: &mut dyn Observer| {
         cut_run(config, source, prepass, plan, watch)
     };
-    let (result, _, mut manifest) = single(input, &combination, progress, observer, simulate)?;
-    manifest.unused.extend(notes);
+    let (result, _, manifest) = single(input, &combination, progress, observer, simulate)?;
     Ok(CutOutcome {
         manifest,
         plan: *plan,

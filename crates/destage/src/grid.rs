@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use destage_base::parameter::{Value, read_bytes};
+use destage_sim::error::SimError;
 use destage_sim::settings::{Config, Origin, Settings, split_kind};
 
 use crate::error::Error;
@@ -107,8 +108,8 @@ impl Grid {
     /// All combinations: by translation layer, then scheme, then size. What would be the same run again is left out: an
     /// item listed twice, and a scheme that keeps no pages at another size.
     ///
-    /// A setting that only some of the schemes or translation layers know applies to those; one that none of them knows
-    /// is an error.
+    /// A setting that only some of the schemes or translation layers know applies to those; one that none of them has is named in
+    /// [`Config::without_effect`] of each.
     ///
     /// # Errors
     /// The first setting that is not usable, or that a list is empty.
@@ -135,11 +136,12 @@ impl Grid {
             for buffer in &buffers {
                 for size in &sizes {
                     let scheme = buffer.map(|buffer| &*buffer.name);
-                    let config = self.config(scheme, *size, *ftl, &mut foreign)?;
                     let asked = buffer.is_none_or(|buffer| buffer.asked);
-                    if !asked && config.scheme.needs_future && !config.keeps_order() {
-                        continue;
-                    }
+                    let config = match self.config(scheme, *size, *ftl, &mut foreign) {
+                        // Of all schemes those are left out that the settings exclude.
+                        Err(Error::Config(SimError::Excluded(_))) if !asked => continue,
+                        config => config?,
+                    };
                     let name =
                         |given: Option<&str>, of_row: &str| given.unwrap_or(of_row).to_owned();
                     combinations.push(Combination {
@@ -150,20 +152,26 @@ impl Grid {
                 }
             }
         }
-        let Some(first) = combinations.first() else {
+        let Some(first) = combinations.first_mut() else {
             return Err(Error::Input(
                 "buffers, sizes, ftls: expected at least one of each".to_owned(),
             ));
         };
         if !foreign.is_empty() {
-            // Resolving one run reports what is wrong with such a setting, and passes over those of a profile.
+            // Resolving one run reports what is wrong with such a setting, and says of the others why they decide nothing.
             let mut settings = base.clone();
             for key in base.keys().filter(|key| !foreign.contains(*key)) {
                 settings.remove(key);
             }
             settings.set_kind("buffer", first.config.scheme.name)?;
             settings.set_kind("ftl", first.config.ftl_row.name)?;
-            settings.resolve()?;
+            let in_vain = settings.resolve()?.without_effect;
+            for combination in &mut combinations {
+                combination
+                    .config
+                    .without_effect
+                    .extend(in_vain.iter().cloned());
+            }
         }
         Ok(combinations)
     }
@@ -282,6 +290,7 @@ fn identity(combination: &Combination) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manifest::unused;
 
     fn settings(pair: &str) -> Settings {
         let mut settings = Settings::new();
@@ -307,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_no_scheme_knows_is_refused() {
+    fn a_setting_that_no_scheme_has_is_named_and_one_that_none_knows_is_refused() {
         let refusal = |key: &str, buffers: &[&str]| {
             let grid = Grid::new(settings(key)).buffers(buffers.iter().copied());
             match grid.combinations() {
@@ -315,14 +324,33 @@ mod tests {
                 _ => panic!("no refusal"),
             }
         };
-        let text = refusal("buffer.lru_unit=page", &["nocache", "fifo"]);
-        assert!(text.contains("is a parameter of lru"), "{text}");
+        let named = |key: &str, buffers: &[&str]| {
+            let grid = Grid::new(settings(key)).buffers(buffers.iter().copied());
+            let all = grid.combinations().unwrap();
+            unused(all.iter().map(|combination| &combination.config))
+        };
+        assert_eq!(
+            named("buffer.lru_unit=request", &["nocache", "fifo"]),
+            [
+                "buffer.lru_unit was set, and decides nothing: it is a parameter of lru, and nocache is chosen"
+            ]
+        );
+        assert!(named("buffer.lru_unit=request", &["lru", "fifo"]).is_empty());
+        assert_eq!(
+            named("buffer.cluster_pages=8", &["lru", "fab"]),
+            [
+                "buffer.cluster_pages was set, and decides nothing in 1 of 2 runs: it needs a scheme that knows clusters"
+            ]
+        );
         let text = refusal("flash.deis=4", &["fifo", "lru"]);
         assert!(text.contains("did you mean \"flash.dies\"?"), "{text}");
         let text = refusal("buffer.lru_unit=pages", &["fifo", "lru"]);
         assert!(text.contains("expected one of page"), "{text}");
-        let text = refusal("host.time_scale=1", &["fifo:lru_unit=page", "lru"]);
-        assert!(text.contains("fifo is chosen"), "{text}");
+        let named = named("host.time_scale=1", &["fifo:lru_unit=request", "lru"]);
+        assert!(
+            named[0].contains("in 1 of 2 runs: it is a parameter of lru, and fifo is chosen"),
+            "{named:?}"
+        );
     }
 
     #[test]

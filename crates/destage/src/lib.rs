@@ -21,7 +21,7 @@
 //! | [`watch`](watch()), [`Watched`] | a run whose beginning is recorded, as a page that shows the device work |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
 //! | [`explained`] | where the time of a run went, as JSON and in words |
-//! | [`trace_metrics`], [`Inspection`] | what an input is like |
+//! | [`inspect`], [`Inspection`], [`trace_metrics`] | what an input is like |
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
 //! | [`state`] | a prepared device in a file for later runs |
@@ -99,5 +99,5 @@ pub use run::run;
 pub use sampled::{Rate, SALTS, SampledHow, SampledPoint, Sampling, check_metric};
 pub use size::{Answer, Answers, DumpEnergy, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
-pub use trace_metrics::{Inspection, trace_metrics};
+pub use trace_metrics::{Inspection, inspect, trace_metrics};
 pub use watch::{Watched, watch};

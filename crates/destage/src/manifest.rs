@@ -1,9 +1,10 @@
 //! What a result says about how it came to be. Metrics never depend on it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use destage_sim::settings::Config;
+use destage_sim::source::Seen;
 use serde_json::{Map, Value, json};
 
 use crate::facts::Facts;
@@ -31,18 +32,37 @@ pub struct Manifest {
     pub wall_time_s: f64,
 }
 
-/// Each parameter that was set and decides nothing in runs of `configs`, since those have no clock.
+/// Each parameter that was set and decides nothing in runs of `configs`, with the reason; and in how many of them, where it decides
+/// something in others.
 pub(crate) fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
-    let names = configs
-        .into_iter()
-        .flat_map(|config| &config.without_effect);
-    let sentence = |name: &&str| {
-        format!(
-            "{name} was set, and decides nothing in a run without a clock (sim.costing=op_count or ftl.kind=none)"
-        )
+    sentences(
+        configs
+            .into_iter()
+            .map(|config| config.without_effect.clone()),
+    )
+}
+
+/// The same of one run under `config`, of an input with what was `seen`.
+pub(crate) fn unused_on(config: &Config, seen: Seen) -> Vec<String> {
+    sentences([config.without_effect_on(seen)])
+}
+
+fn sentences(of_runs: impl IntoIterator<Item = Vec<(String, String)>>) -> Vec<String> {
+    let (mut runs, mut found) = (0, BTreeMap::<_, u64>::new());
+    for of_run in of_runs {
+        runs += 1;
+        for one in of_run {
+            *found.entry(one).or_default() += 1;
+        }
+    }
+    let sentence = |((name, reason), count): ((String, String), u64)| {
+        let some = match count < runs {
+            true => format!(" in {count} of {runs} runs"),
+            false => String::new(),
+        };
+        format!("{name} was set, and decides nothing{some}: {reason}")
     };
-    let names: BTreeSet<_> = names.copied().collect();
-    names.iter().map(sentence).collect()
+    found.into_iter().map(sentence).collect()
 }
 
 impl Manifest {

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::Combination;
 use crate::input::Input;
-use crate::manifest::{Manifest, unused};
+use crate::manifest::{Manifest, unused_on};
 use crate::progress::{Counter, Progress, Watch};
 use crate::record::Record;
 use crate::results::Outcome;
@@ -75,7 +75,7 @@ pub(crate) fn single<T>(
     let manifest = Manifest {
         command: Vec::new(),
         inputs: vec![facts],
-        unused: unused([&config]),
+        unused: unused_on(&config, source.seen()),
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };

@@ -1,5 +1,7 @@
 //! What an input is like, as metrics: the same numbers as `destage trace info`, of what a run under the same parameters sees.
 
+use std::time::Instant;
+
 use destage_sim::metrics::{Metrics, Number};
 use destage_sim::paging::Addressing;
 use destage_sim::settings::Config;
@@ -9,6 +11,8 @@ use destage_trace::{Collector, Request};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::input::Input;
+use crate::manifest::Manifest;
+use crate::progress::{Progress, Silent, Stage};
 
 /// Looks at requests as a run would: how large pages and blocks are, and which pages a request touches, is that run's.
 #[derive(Debug)]
@@ -65,14 +69,52 @@ pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
     metrics_and_facts(input, config).map(|(metrics, _)| metrics)
 }
 
-/// The same with what is known of the input when it has been read.
-pub(crate) fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
+/// What `input` is like as a run under `config` reads it: all that `destage trace info` tells, with how it came to be. `progress` is told
+/// of requests.
+///
+/// # Errors
+/// What is wrong with the trace or the workload's parameters, that a block has no page for data, or that `progress` asked to stop.
+pub fn inspect(
+    input: &Input,
+    config: &Config,
+    progress: &dyn Progress,
+) -> Result<(Inspection, Manifest), Error> {
+    let started = Instant::now();
+    let (inspection, facts) = inspected(input, config, progress)?;
+    let manifest = Manifest {
+        command: Vec::new(),
+        inputs: vec![facts],
+        unused: Vec::new(),
+        seed: config.typed.sim.seed,
+        wall_time_s: started.elapsed().as_secs_f64(),
+    };
+    Ok((inspection, manifest))
+}
+
+fn inspected(
+    input: &Input,
+    config: &Config,
+    progress: &dyn Progress,
+) -> Result<(Inspection, Facts), Error> {
     let options = input.options(config)?;
     let mut source = input.open(config)?;
     let (mut inspection, mut batch) = (Inspection::new(config)?, Vec::new());
+    let mut done = 0;
     while source.fill(&mut batch)? {
         inspection.add(&batch);
+        done += batch.len() as u64;
+        if !progress.report(Stage::Simulation, done, input.expected_requests()) {
+            return Err(Error::Interrupted);
+        }
     }
+    let mut facts = Facts::of_source(&source, &options);
+    facts.note_if_empty(input);
+    Ok((inspection, facts))
+}
+
+/// The same as metrics, with what is known of the input when it has been read.
+pub(crate) fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
+    let (inspection, facts) = inspected(input, config, &Silent)?;
     let metric = |row: Row| {
         let number = match row.value {
             Statistic::Whole(number) => Number::Integer(number),
@@ -80,8 +122,6 @@ pub(crate) fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metri
         };
         (row.of.metric(), number)
     };
-    let mut facts = Facts::of_source(&source, &options);
-    facts.note_if_empty(input);
     let metrics = inspection.rows().into_iter().map(metric).collect();
     Ok((metrics, facts))
 }

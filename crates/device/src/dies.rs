@@ -26,7 +26,7 @@ pub use self::units::Units;
 use self::units::{Open, Unfinished};
 use crate::batching::BatchLists;
 use crate::device::{DeviceConfig, Ordering, Wording};
-use crate::driver::{BatchStep, Driver, Progress};
+use crate::driver::{BatchStep, Driver, Progress, Token, Transaction};
 use crate::operation::PageOperation;
 use crate::slab::Slab;
 
@@ -42,6 +42,8 @@ struct Die {
     /// Operations that wait with the driver.
     queued: u32,
     serving: Option<PageOperation>,
+    /// Where what is in service stands in the table of what is under way, if that may leave its die.
+    in_table: u32,
     /// What is in service has changed the map, and its turn comes when nothing waits with the driver: how long the map is busy then.
     put_off: Option<Ticks>,
     collecting: bool,
@@ -68,6 +70,19 @@ struct Chosen {
     erases: Option<Box<Operations>>,
     /// The copies have ended.
     copied: bool,
+}
+
+/// A transaction that has begun and not ended.
+#[derive(Clone, Copy)]
+pub(crate) enum UnderWay {
+    /// This die has it in service.
+    InService(u32),
+    /// It has left this die to the next; it is for this page operation, or fills a unit.
+    Left(u32, Option<PageOperation>),
+    /// A read in the midst of what this die does.
+    Between(u32, PageOperation),
+    /// This position of the batch in service at this die.
+    Part(u32, u16),
 }
 
 /// All dies. See the [module](self).
@@ -100,8 +115,12 @@ pub(crate) struct Dies {
     /// What a die does first, and how many reads go before something else that waits.
     service: ServiceOrder,
     reads_ahead: u32,
-    /// Reads in the midst of a step, and their dies.
-    between: Slab<(u32, PageOperation)>,
+    /// What is under way, but for what dies have in service where nothing leaves its die.
+    under_way: Slab<UnderWay>,
+    /// Transactions may leave their dies to the next before they end.
+    frees_dies: bool,
+    /// Of a batch that begins; kept for its memory only.
+    tokens: Vec<Token>,
     power_may_fail: bool,
     /// How pages are programmed together, if they are.
     units: Option<Units>,
@@ -160,7 +179,9 @@ impl Dies {
             repeats_at_once: config.ordering == Ordering::Reference,
             service: config.service,
             reads_ahead: config.reads_ahead,
-            between: Slab::default(),
+            under_way: Slab::default(),
+            frees_dies: config.frees_dies,
+            tokens: Vec::new(),
             power_may_fail: config.power_may_fail,
             units: config.units,
             unfinished: BTreeMap::new(),
@@ -461,9 +482,59 @@ impl Dies {
             self.operations.clear();
             return Ok(Progress::Running);
         }
-        let progress = driver.serve(die, operation, &self.operations, map_time);
+        let token = self.serves(die);
+        let page = Transaction::Page(operation);
+        let progress = driver.begin(die, page, &self.operations, map_time, token);
         self.operations.clear();
         Ok(progress)
+    }
+
+    /// What `die` has in service from now on is called so.
+    #[inline(always)]
+    fn serves(&mut self, die: u32) -> Token {
+        if !self.frees_dies {
+            return Token::of_die(die);
+        }
+        let place = self.under_way.insert(UnderWay::InService(die));
+        self.dies[die as usize].in_table = place;
+        Token::of_table(place)
+    }
+
+    /// The transaction `token` has ended, or goes on in another way: takes it out of what is under way.
+    #[inline(always)]
+    pub fn take(&mut self, token: Token) -> UnderWay {
+        match token.die_or_place() {
+            Ok(die) => UnderWay::InService(die),
+            Err(place) => self.take_from_table(place),
+        }
+    }
+
+    #[inline]
+    fn take_from_table(&mut self, place: u32) -> UnderWay {
+        let taken = self.under_way.remove(place);
+        taken.unwrap_or_else(|| unreachable!("transaction {place} has ended before"))
+    }
+
+    /// The die of the transaction `token`, which is under way.
+    #[inline(always)]
+    pub fn die_of_token(&self, token: Token) -> u32 {
+        match token.die_or_place() {
+            Ok(die) => die,
+            Err(place) => match self.under_way[place] {
+                UnderWay::InService(die)
+                | UnderWay::Left(die, _)
+                | UnderWay::Between(die, _)
+                | UnderWay::Part(die, _) => die,
+            },
+        }
+    }
+
+    /// `die` begins a step of garbage collection.
+    fn collect<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
+        let token = self.serves(die);
+        let progress = driver.begin(die, Transaction::Collection, &self.operations, 0, token);
+        self.operations.clear();
+        progress
     }
 
     /// Whether `operation`, which takes no command of flash, waits for what waits with the driver of `die`: its turn comes when all that
@@ -481,7 +552,9 @@ impl Dies {
         let (Some(operation), Some(map_time)) = (state.serving, state.put_off.take()) else {
             return Progress::Running;
         };
-        driver.serve(die, operation, &self.operations, map_time)
+        let token = self.serves(die);
+        let page = Transaction::Page(operation);
+        driver.begin(die, page, &self.operations, map_time, token)
     }
 
     /// Takes the first operation from the queue of `die`. A read whose page went to another die meanwhile follows it.
@@ -514,9 +587,7 @@ impl Dies {
             self.want_replaced(die);
         }
         self.begin_units(die, None);
-        let progress = driver.collect_garbage(die, &self.operations);
-        self.operations.clear();
-        Ok(progress)
+        Ok(self.collect(die, driver))
     }
 
     /// The copies or all of a garbage collection at `die` have ended.
@@ -538,7 +609,10 @@ impl Dies {
         }
         state.chosen.copied = false;
         match state.chosen.erases.take() {
-            Some(erases) => driver.collect_garbage(die, &erases),
+            Some(erases) => {
+                let token = self.serves(die);
+                driver.begin(die, Transaction::Collection, &erases, 0, token)
+            }
             None => Progress::Running,
         }
     }
@@ -600,10 +674,17 @@ impl Dies {
         state.gc_in_a_row = 0;
         let at_once = lists.arrange(&self.batch, &mut state.batch, &mut state.followers);
         state.in_service = state.batch.len() as u32;
+        self.tokens.clear();
+        for position in 0..state.batch.len() {
+            let part = UnderWay::Part(die, position as u16);
+            self.tokens
+                .push(Token::of_table(self.under_way.insert(part)));
+        }
         driver.serve_batch(
             die,
             BatchStep {
                 taken: &state.batch,
+                tokens: &self.tokens,
                 followers: &state.followers,
                 at_once,
                 batch: &self.batch,

@@ -9,20 +9,73 @@ use destage_flash::batch::Batch;
 use crate::operation::PageOperation;
 use crate::request::Span;
 
-/// How far a driver is with a command it was just given.
+/// What a die begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transaction {
+    /// One page operation.
+    Page(PageOperation),
+    /// One step of garbage collection, whose lanes run side by side.
+    Collection,
+    /// Fillers that complete a unit, of [`DeviceConfig::units`](crate::DeviceConfig::units) only.
+    Fillers,
+    /// A host read, in the midst of what the die does: after [`Driver::takes_read`], or within
+    /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). Only for drivers that ask for such reads.
+    ReadBetween(PageOperation),
+}
+
+/// What a [`Device`](crate::Device) calls a transaction from its beginning to its end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Token(u32);
+
+impl Token {
+    /// Numbers from here on are of the table of what is under way; those below it are of dies.
+    const IN_TABLE: u32 = 1 << 31;
+
+    /// What `die` has in service, where nothing leaves its die before its end.
+    #[inline(always)]
+    pub(crate) fn of_die(die: u32) -> Self {
+        Self(die)
+    }
+
+    #[inline(always)]
+    pub(crate) fn of_table(place: u32) -> Self {
+        Self(Self::IN_TABLE | place)
+    }
+
+    /// The die that has it in service, or else its place in the table.
+    #[inline(always)]
+    pub(crate) fn die_or_place(self) -> Result<u32, u32> {
+        match self.0 & Self::IN_TABLE {
+            0 => Ok(self.0),
+            _ => Err(self.0 & !Self::IN_TABLE),
+        }
+    }
+
+    /// The token as a number, to be kept in few bits.
+    #[inline(always)]
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The token that has this [number](Token::number).
+    #[inline(always)]
+    #[must_use]
+    pub fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+/// How far a driver is with a transaction it was just given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// It runs. The driver calls [`Device::complete`](crate::Device::complete) when it has ended; or, of a page operation,
-    /// [`Device::free_die`](crate::Device::free_die) when the die may begin the next, and then
-    /// [`Device::complete_queued`](crate::Device::complete_queued), or of a program in units
-    /// [`Device::complete_unit`](crate::Device::complete_unit).
+    /// It runs, and its die begins nothing else. The driver calls [`Device::complete`](crate::Device::complete) when it has
+    /// ended.
     Running,
     /// It has ended already: nothing takes time here.
     Ended,
-    /// It waits with others of its die, which may begin the next. The driver calls
-    /// [`Device::complete_queued`](crate::Device::complete_queued) when it has ended. Only for page operations. Over a layer
-    /// that [places writes](destage_flash::ftl::Properties::places_writes) the die begins nothing else all the same.
-    Queued,
+    /// It runs, and its die may begin the next, as after [`Device::free`](crate::Device::free). Only for page operations.
+    Beside,
 }
 
 /// Several page operations that a die serves together.
@@ -30,6 +83,8 @@ pub enum Progress {
 pub struct BatchStep<'a> {
     /// The page operations; positions count from 0.
     pub taken: &'a [PageOperation],
+    /// What each of them is called.
+    pub tokens: &'a [Token],
     /// Operations on the same pages that end with one of them, by its position.
     pub followers: &'a [(u16, PageOperation)],
     /// How many of them, from position 0 on, end at once. The others follow in the order of `batch.entries`.
@@ -42,8 +97,8 @@ pub struct BatchStep<'a> {
 
 /// Carries out what a [`Device`](crate::Device) wants, and hears what becomes of requests and pages.
 ///
-/// A device calls its driver from within `submit`, `complete`, `complete_batched`, `wake`, `retire` and `drain`, in the order in which things
-/// happen. The driver may note and schedule; it calls the device again only after that call has returned.
+/// A device calls its driver from within `submit`, `complete`, `free`, `let_reads_pass`, `wake`, `retire` and `drain`, in the order in
+/// which things happen. The driver may note and schedule; it calls the device again only after that call has returned.
 ///
 /// The methods with a default are for drivers that move bytes or measure. A driver without them pays nothing.
 pub trait Driver {
@@ -54,47 +109,25 @@ pub trait Driver {
     /// where [there is no flash](destage_flash::ftl::Properties::is_hollow): neither of operations that join a queue or end.
     const SKIPS_HOLLOW: bool = false;
 
-    /// `die` begins to serve `operation`. The flash does `operations` one after the other; meanwhile the map is
-    /// busy for `map_time` ticks.
-    fn serve(
+    /// `die` begins `transaction`, which is called `token`. The flash does `operations` one after the other, those of several lanes
+    /// side by side; meanwhile the map is busy for `map_time` ticks.
+    fn begin(
         &mut self,
         die: u32,
-        operation: PageOperation,
+        transaction: Transaction,
         operations: &Operations,
         map_time: Ticks,
+        token: Token,
     ) -> Progress;
 
-    /// `die` begins one step of garbage collection, whose lanes run side by side.
-    fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress;
-
-    /// `die` begins to serve a batch on its parallel units. The driver calls
-    /// [`Device::complete_batched`](crate::Device::complete_batched) for each position.
+    /// `die` begins to serve a batch on its parallel units. The driver calls [`Device::complete`](crate::Device::complete) for
+    /// the token of each position.
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>);
-
-    /// `die` begins to program fillers that complete a unit; of [`DeviceConfig::units`](crate::DeviceConfig::units) only.
-    fn fill(&mut self, die: u32, operations: &Operations) -> Progress {
-        let _ = (die, operations);
-        Progress::Ended
-    }
 
     /// Whether `die`, which is busy, lets a read begin all the same. Default: no.
     fn takes_read(&self, die: u32) -> bool {
         let _ = die;
         false
-    }
-
-    /// The read `operation` begins at `die` in the midst of its step, after [`Driver::takes_read`] or
-    /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). The driver calls
-    /// [`Device::complete_between`](crate::Device::complete_between) with `number` when it has ended. Only for drivers that
-    /// ask for such reads.
-    fn read_between(
-        &mut self,
-        die: u32,
-        number: u32,
-        operation: PageOperation,
-        operations: &Operations,
-    ) {
-        let _ = (die, number, operation, operations);
     }
 
     /// The host request `token` is done and may be answered.

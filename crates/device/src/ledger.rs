@@ -75,7 +75,7 @@ enum What {
 
 /// A request that changed a page.
 #[derive(Clone)]
-struct FlashCommand {
+struct Change {
     version: u64,
     /// Sectors of the page, from the first to before the last.
     from: u32,
@@ -87,7 +87,7 @@ struct FlashCommand {
     forced: bool,
 }
 
-impl FlashCommand {
+impl Change {
     fn covers(&self, sector: u32) -> bool {
         (self.from..self.to).contains(&sector)
     }
@@ -106,7 +106,7 @@ impl FlashCommand {
 struct Page {
     /// A sum for each sector; none if all hold zeros.
     base: Option<Box<[u64]>>,
-    changes: Vec<FlashCommand>,
+    changes: Vec<Change>,
     /// As many changes as superseded ones are looked for at.
     prune_at: usize,
     /// Sums that sectors had before, and whether there were others.
@@ -215,7 +215,7 @@ impl Ledger {
                 }
                 _ => What::Zeroes,
             };
-            let change = FlashCommand {
+            let change = Change {
                 version,
                 from,
                 to,
@@ -232,7 +232,7 @@ impl Ledger {
     fn trim(&mut self, span: &Span, version: u64) {
         let (from, to) = (0, self.terms.sectors);
         for number in self.known_whole_pages(span) {
-            let change = FlashCommand {
+            let change = Change {
                 version,
                 from,
                 to,
@@ -256,7 +256,7 @@ impl Ledger {
         known
     }
 
-    fn change(&mut self, number: u64, change: FlashCommand) {
+    fn change(&mut self, number: u64, change: Change) {
         let (terms, zeros, covered) = (self.terms, self.zeros, self.covered);
         let page = self.page_mut(number);
         if page.changes.len() >= page.prune_at {
@@ -355,7 +355,7 @@ impl Ledger {
                 Some(known) => known.finding(sector, sum, self),
             }?;
             let finding = match (finding, lost) {
-                (Finding::Bad, Some(lost)) => Finding::Lost(lost),
+                (Finding::Bad | Finding::Forgotten, Some(lost)) => Finding::Lost(lost),
                 (finding, _) => finding,
             };
             Some((first + u64::from(sector), finding))
@@ -449,8 +449,8 @@ impl Page {
     }
 
     /// The newest promised change of `sector`; none if that is the base.
-    fn must(&self, sector: u32, covered: u64) -> Option<&FlashCommand> {
-        let promised = |change: &&FlashCommand| {
+    fn must(&self, sector: u32, covered: u64) -> Option<&Change> {
+        let promised = |change: &&Change| {
             change.covers(sector)
                 && (change.forced || change.answer.is_some_and(|answer| answer.get() <= covered))
         };
@@ -459,7 +459,7 @@ impl Page {
     }
 
     /// The changes of `sector` after `version`.
-    fn later(&self, sector: u32, version: u64) -> impl Iterator<Item = &FlashCommand> + Clone {
+    fn later(&self, sector: u32, version: u64) -> impl Iterator<Item = &Change> + Clone {
         let changes = self.changes.iter();
         changes.filter(move |change| change.covers(sector) && change.version > version)
     }
@@ -473,7 +473,7 @@ impl Page {
             None => self.base(sector, zeros),
         };
         let allowed = self.later(sector, version).chain(must);
-        let is_allowed = |change: &FlashCommand| change.digest(sector, zeros) == sum;
+        let is_allowed = |change: &Change| change.digest(sector, zeros) == sum;
         if sum == promised || allowed.clone().any(is_allowed) {
             return None;
         }
@@ -515,7 +515,7 @@ impl Page {
                     .map_or(0, |change| change.version)
             })
             .collect();
-        let is_old = |change: &FlashCommand| {
+        let is_old = |change: &Change| {
             let sectors = &must[change.from as usize..change.to as usize];
             sectors.iter().all(|must| *must > change.version)
         };
@@ -523,7 +523,7 @@ impl Page {
             .into_iter()
             .partition(is_old);
         self.changes = kept;
-        let mut old: Vec<FlashCommand> = old;
+        let mut old: Vec<Change> = old;
         while self.changes.len() >= most
             && let Some(first) = self
                 .changes
@@ -540,7 +540,7 @@ impl Page {
     }
 
     /// Keeps the sums of `change`, which is forgotten.
-    fn remember(&mut self, change: &FlashCommand, zeros: u64, most: usize) {
+    fn remember(&mut self, change: &Change, zeros: u64, most: usize) {
         for sector in change.from..change.to {
             self.keep(sector, change.digest(sector, zeros), most);
         }

@@ -7,7 +7,7 @@
 //! test matrix and a live server are drivers; none of them repeats a rule of the device.
 //!
 //! A write that misses in a full buffer passes [`Device::submit`], the buffer, [`Driver::record`] for its victim, the queue of a
-//! die, [`Driver::serve`], [`Device::complete`] and [`Driver::answer`], in this order and each once.
+//! die, [`Driver::begin`], [`Device::complete`] and [`Driver::answer`], in this order and each once.
 #![no_std]
 extern crate alloc;
 
@@ -28,6 +28,6 @@ pub mod slab;
 
 pub use device::{Device, DeviceConfig, Ordering, Outcome, Wording};
 pub use dies::{ServiceOrder, Units, gc_limit, only_collects};
-pub use driver::{BatchStep, Driver, Progress};
+pub use driver::{BatchStep, Driver, Progress, Token, Transaction};
 pub use operation::{PageOperation, Work};
 pub use request::{Request, RequestKind, Span};

@@ -77,9 +77,11 @@ pub(crate) fn simulate<'py>(
     input: &Input,
     settings: &Settings,
     responses: bool,
-    watch: bool,
+    watch: Option<&str>,
     tell: &Bound<'py, PyAny>,
 ) -> PyResult<Run<'py>> {
+    // A page, or a timeline as JSON.
+    let watch = watch.map(|form| form == "json");
     let combination = Combination::new(&settings.of).map_err(|error| raised(&error))?;
     if responses && !combination.config.is_timed() {
         return Err(raised(&Error::Input(
@@ -91,9 +93,12 @@ pub(crate) fn simulate<'py>(
     let (outcome, page, responses) =
         watched(py, &Arc::clone(&settings.watch), tell, move |progress| {
             let mut observer = Responses(responses.then(Vec::new));
-            let (outcome, page) = if watch {
+            let (outcome, page) = if let Some(is_timeline) = watch {
                 let watched = destage::watch(&input, &combination, progress, &mut observer)?;
-                let page = watched.to_html();
+                let page = match is_timeline {
+                    true => watched.to_timeline(),
+                    false => watched.to_html(),
+                };
                 (watched.outcome, Some(page))
             } else {
                 let outcome = destage::run(&input, &combination, progress, &mut observer)?;
@@ -114,6 +119,23 @@ pub(crate) fn simulate<'py>(
         )
     });
     Ok((text, warnings, arrays, page))
+}
+
+/// What an input is like: its JSON, and what the user should know.
+#[pyfunction]
+pub(crate) fn inspect(
+    py: Python<'_>,
+    input: &Input,
+    settings: &Settings,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<(String, Vec<String>)> {
+    let config = settings.of.resolve();
+    let config = config.map_err(|error| raised(&Error::from(error)))?;
+    let input = input.0.clone();
+    watched(py, &settings.watch, tell, move |watch| {
+        let (inspection, manifest) = destage::inspect(&input, &config, watch)?;
+        Ok((inspection.to_json(&manifest), manifest.warnings()))
+    })
 }
 
 /// With `threads`, or as many as there are cores for 0.
@@ -368,6 +390,13 @@ pub(crate) fn reproduce(
 #[pyfunction]
 pub(crate) fn write_file(py: Python<'_>, path: PathBuf, content: &[u8]) -> PyResult<()> {
     py.detach(|| destage::files::write(&path, content))
+        .map_err(|error| raised(&error))
+}
+
+/// The head and the table of that page, as JSON.
+#[pyfunction]
+pub(crate) fn outline(py: Python<'_>, text: &str) -> PyResult<String> {
+    py.detach(|| destage::report::outline(text))
         .map_err(|error| raised(&error))
 }
 

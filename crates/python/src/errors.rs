@@ -1,4 +1,4 @@
-//! The exceptions: one for each cause that the library tells apart, with its message as it is.
+//! The exceptions: one for each cause that the library tells apart, with its message in the words of Python.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
@@ -40,9 +40,37 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DeviceFull", py.get_type::<DeviceFull>())
 }
 
+/// What the library names as commands, and what it is in Python.
+const CALLS: [(&str, &str); 10] = [
+    ("`destage list buffers`", "destage.buffers()"),
+    ("`destage list ftls`", "destage.ftls()"),
+    ("`destage list profiles`", "destage.profiles()"),
+    ("`destage list formats`", "destage.formats()"),
+    ("`destage list workloads`", "destage.workloads()"),
+    ("`destage list metrics`", "destage.metrics()"),
+    ("`destage list experiments`", "destage.experiments()"),
+    ("`destage show`", "destage.parameters()"),
+    (
+        "(`destage list`, `destage show`)",
+        "(destage.buffers(), destage.metrics(), destage.parameters() and so on)",
+    ),
+    ("`destage trace info`", "Trace.info()"),
+];
+
+/// `text` with calls of Python in place of commands.
+fn in_python(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (command, call) in CALLS {
+        if text.contains(command) {
+            text = text.replace(command, call);
+        }
+    }
+    text
+}
+
 /// The exception that `error` is.
 pub(crate) fn raised(error: &destage::Error) -> PyErr {
-    let text = error.to_string();
+    let text = in_python(&error.to_string());
     match error {
         destage::Error::Input(_) | destage::Error::Argument(_) => InputError::new_err(text),
         destage::Error::Trace(_) => TraceError::new_err(text),

@@ -51,6 +51,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(commands::study, module)?)?;
     module.add_function(wrap_pyfunction!(commands::reproduce, module)?)?;
     module.add_function(wrap_pyfunction!(commands::report, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::outline, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(registries::explain, module)?)?;
     module.add_function(wrap_pyfunction!(commands::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(registries::require_metric, module)?)?;
     module.add_function(wrap_pyfunction!(registries::rows, module)?)?;

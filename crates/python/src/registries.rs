@@ -48,3 +48,11 @@ pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
     page.map(|page| json::text(&page.to_json()))
         .map_err(|error| raised(&error))
 }
+
+/// What a name or a message means: what `destage explain TEXT --json` prints.
+#[pyfunction]
+pub(crate) fn explain(text: &str) -> PyResult<String> {
+    let found = registries::explain(text).map_err(|error| raised(&error))?;
+    let found = found.iter().map(registries::Explanation::to_json);
+    Ok(json::text(&Value::Array(found.collect())))
+}

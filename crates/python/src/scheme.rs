@@ -11,7 +11,7 @@ use destage::buffer::page_map::PageMap;
 use destage::buffer::scheme::{
     Access as CoreAccess, AccessKind, Entry, Need as CoreNeed, Properties, Victim,
 };
-use destage::buffer::{Scheme, SchemeConfig, SchemeRow, View};
+use destage::buffer::{Scheme, SchemeConfig, SchemeRow, Sees, View};
 use pyo3::prelude::*;
 
 use crate::errors::InputError;
@@ -75,6 +75,7 @@ pub(crate) fn row(
         reconstructed: false,
         parameters: &[],
         needs_future: false,
+        sees: &[Sees::Clusters, Sees::Time, Sees::Queues],
         build: Box::leak(Box::new(build)),
     };
     Ok((Box::leak(Box::new(row)), prototype))

@@ -1,5 +1,6 @@
 //! From settings to the configuration of a device that is used, where some defaults are others than those of a run.
 
+use destage_sim::check::Purpose;
 use destage_sim::error::SimError;
 use destage_sim::parameters::Costing;
 use destage_sim::settings::{Config, Origin, Settings};
@@ -34,21 +35,21 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
         config = settings.resolve()?;
         notes.push("sim.costing = event: a server has a clock, and op_count has none".to_owned());
     }
-    let (with_bytes, others) = config.with_bytes();
-    config = with_bytes;
-    notes.extend(others);
     if config.is_open() {
         let bytes = config.capacity_bytes.unwrap_or(CAPACITY);
         config = config.with_blocks(config.blocks_for_capacity(bytes)?);
     }
+    config = config.used_for(Purpose::Live);
     config.check_live()?;
+    let in_vain = config.without_effect.iter();
+    notes.extend(
+        in_vain.map(|(key, reason)| format!("{key} was set, and decides nothing: {reason}")),
+    );
     Ok((config, notes))
 }
 
 #[cfg(test)]
 mod tests {
-    use destage_base::parameter::Value;
-
     use super::*;
 
     fn of(pairs: &[&str]) -> Result<(Config, Vec<String>), String> {
@@ -81,14 +82,16 @@ mod tests {
     }
 
     #[test]
-    fn what_only_reference_simulators_do_is_done_otherwise_and_says_so() {
-        for pair in ["sim.write_order=reference", "sim.clock=double_ms"] {
-            let (config, notes) = of(&[pair]).unwrap();
-            let (key, value) = pair.split_once('=').unwrap();
-            let is = Value::Text(value.to_owned());
-            assert_ne!(config.parameters()[key], is);
-            assert!(notes.len() == 1 && notes[0].starts_with(key), "{notes:?}");
-        }
+    fn bytes_have_strict_order_and_exact_times_which_is_said() {
+        let (config, notes) = of(&["sim.write_order=reference", "sim.clock=double_ms"]).unwrap();
+        assert!(config.check_live().is_ok());
+        assert_eq!(
+            notes,
+            [
+                "sim.write_order was set, and decides nothing: with bytes it is strict",
+                "sim.clock was set, and decides nothing: with bytes it is exact"
+            ]
+        );
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub const CAPACITY: Parameter = Parameter {
     unit: "bytes",
     about: "Size of the device as the host sees it, in place of flash.blocks_per_plane: the smallest number of blocks that offers it.",
     source: "ours",
+    ..Parameter::BLANK
 };
 
 /// Flash beyond what is offered.
@@ -32,6 +33,7 @@ pub const OVER_PROVISIONING: Parameter = Parameter {
     unit: "%",
     about: "Over-provisioning, in place of ftl.reserve_percent: flash that is not offered to the host, over what is. All of it serves garbage collection: ftl.min_free_percent is 0 then, unless it is given, too.",
     source: "ours",
+    ..Parameter::BLANK
 };
 
 /// Settings that stand for others. What a row has as a default is an example: they are not set unless given.

@@ -6,24 +6,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use destage_base::parameter::{CountOrAuto, Value, Values};
+use destage_base::parameter::{CountOrAuto, Parameter, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow, Shares};
-use destage_device::{Device, DeviceConfig, Wording};
+use destage_device::{Device, DeviceConfig, Ordering, Wording};
 use destage_flash::ftl::{FtlConfig, FtlRow};
-use destage_flash::mount::MountError;
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
+use crate::check::{Asked, Purpose};
 use crate::engine::{EngineConfig, Replay};
 use crate::error::SimError;
+use crate::events::Clock;
 use crate::host::Scheduler;
 use crate::mapping::{in_units, units_per_page};
 use crate::metrics::MergeCost;
 use crate::paging::{AddressMap, Addressing, Align};
-use crate::parameters::{ByHandle, CellMode, Costing, Parameters, Trim, VolatileCache, Wearout};
-use crate::power::check_capacitor;
-use crate::precondition::{self, Precondition};
+use crate::parameters::{
+    ByHandle, CellMode, Costing, Dispatch, MultiPlane, Parameters, Trim, VolatileCache, Wearout,
+};
+use crate::precondition::Precondition;
 use crate::prepass::Prepass;
 use crate::state::State;
 
@@ -54,8 +56,10 @@ pub struct Config {
     pub(crate) units_per_page: u32,
     /// Runs are explained. It changes no result, and so is no parameter.
     pub explain: bool,
-    /// Parameters of the host that were set, and decide nothing since runs have no clock; profiles set them for runs that have one.
-    pub without_effect: Vec<&'static str>,
+    /// Parameters that were set and decide nothing in a run, each with the reason; those that a profile sets are not among them.
+    pub without_effect: Vec<(String, String)>,
+    /// What it is to be used for, and what was set for that.
+    pub(crate) asked: Asked,
 }
 
 impl Config {
@@ -80,6 +84,7 @@ impl Config {
             ftl_row,
             capacity_bytes: None,
             without_effect: Vec::new(),
+            asked: Asked::default(),
             state: None,
             explain: false,
         }
@@ -89,6 +94,46 @@ impl Config {
     #[must_use]
     pub fn with_failing_power(mut self) -> Self {
         self.set("device.power_may_fail", Value::Flag(true));
+        self.used_for(Purpose::Cut)
+    }
+
+    /// The same to be used for `purpose`, for which more of what was set may decide something. With bytes a device has a clock, strict
+    /// order and exact times, and programs the pages of a block in their order, whatever was set: then that is named.
+    #[must_use]
+    pub fn used_for(mut self, purpose: Purpose) -> Self {
+        self.asked.purpose = purpose;
+        let has_bytes = matches!(purpose, Purpose::Cut | Purpose::Live);
+        let (sim, flash) = (&self.typed.sim, &self.typed.flash);
+        let waits_in_queues = flash.scheduling.dispatch() != Dispatch::Off;
+        let is_otherwise = [
+            ("sim.costing", "event", sim.costing == Costing::OpCount),
+            (
+                "sim.write_order",
+                "strict",
+                sim.write_order != Ordering::Strict,
+            ),
+            ("sim.clock", "exact", sim.clock != Clock::Exact),
+            (
+                "flash.multi_plane",
+                "in_order",
+                waits_in_queues && flash.multi_plane == MultiPlane::AnyOrder,
+            ),
+        ];
+        let replaced = is_otherwise.iter().filter(|of| has_bytes && of.2);
+        for (key, word, _) in replaced.clone() {
+            self.set(key, Value::Text((*word).to_owned()));
+        }
+        let mut without_effect = std::mem::take(&mut self.without_effect);
+        let has_default = |row: &Parameter, value| row.read(row.default).as_ref() == Ok(value);
+        without_effect.retain(|(key, _)| match self.row(key) {
+            None => true,
+            Some((row, value)) => has_default(row, value) || self.lacks(key, None).is_some(),
+        });
+        for (key, word, _) in replaced {
+            without_effect.retain(|(known, _)| known != key);
+            without_effect.push(((*key).to_owned(), format!("with bytes it is {word}")));
+        }
+        self.without_effect = without_effect;
         self
     }
 
@@ -119,6 +164,12 @@ impl Config {
             *self = self.with_blocks(blocks);
         }
         self.state = Some(Arc::new(state));
+    }
+
+    /// The value of the parameter `name` of device, host, trace or run, if there is such a one.
+    #[must_use]
+    pub fn global_parameter(&self, name: &str) -> Option<&Value> {
+        self.global.get(name)
     }
 
     /// The value of the scheme's parameter `name`, or of one every buffer has; if there is such a one.
@@ -197,55 +248,6 @@ impl Config {
             values: &self.buffer,
         };
         self.scheme.needs_future || (self.scheme.build)(&smallest).properties().keeps_pages
-    }
-
-    /// What no single row can see.
-    pub(crate) fn check(&self) -> Result<(), SimError> {
-        let page = self.typed.flash.page_bytes;
-        if !page.is_multiple_of(512) {
-            return Err(SimError::Config(format!(
-                "flash.page_bytes = {page}: expected a multiple of 512"
-            )));
-        }
-        let unit = self.typed.trace.align_bytes;
-        if !unit.is_multiple_of(512) {
-            return Err(SimError::Config(format!(
-                "trace.align_bytes = {unit}: expected a multiple of 512, or 0"
-            )));
-        }
-        let precondition = &self.typed.sim.precondition;
-        if self.state.is_none() && Precondition::read(precondition).is_none() {
-            return Err(SimError::Config(format!(
-                "sim.precondition = {precondition:?}: expected {}",
-                precondition::EXPECTED
-            )));
-        }
-        self.check_mapping()?;
-        self.check_media()?;
-        self.check_handles()?;
-        self.check_front()?;
-        check_capacitor(&self.typed.device.plp)?;
-        self.common.check().map_err(SimError::Buffer)?;
-        let capacity = self.typed.buffer.capacity_bytes;
-        if capacity < page && self.keeps_pages() {
-            return Err(SimError::Config(format!(
-                "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or buffer.kind=nocache for no buffer at all",
-                self.scheme.name
-            )));
-        }
-        let held = u64::from(self.pages_in_units());
-        if held > 0 && capacity / page <= held && capacity > 0 && self.keeps_pages() {
-            return Err(SimError::Config(format!(
-                "buffer.capacity_bytes = {capacity}: up to {held} pages of {page} bytes wait for the rest of their program units; expected more than {}, or buffer.kind=nocache",
-                held * page
-            )));
-        }
-        if capacity / page > u64::from(u32::MAX / 2) {
-            return Err(SimError::Config(format!(
-                "buffer.capacity_bytes = {capacity}: expected at most 2^31 pages of {page} bytes"
-            )));
-        }
-        Ok(())
     }
 
     /// How traces are to be read.
@@ -358,9 +360,6 @@ impl Config {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
-        if self.typed.device.power_may_fail && !self.ftl_row.can_be_mounted {
-            return Err(self.no_mount(&MountError::Unsupported));
-        }
         let built = (self.ftl_row.build)(&FtlConfig {
             units_per_page: self.units_per_page,
             program_unit: flash.program_unit,
@@ -377,9 +376,7 @@ impl Config {
             seed: self.typed.sim.seed,
             values: &self.ftl,
         });
-        let built = built.map_err(SimError::Layer)?;
-        self.check_layer(&built.properties())?;
-        Ok(built)
+        built.map_err(SimError::Layer)
     }
 
     /// Whether a flush is answered at once.
@@ -434,9 +431,6 @@ impl Config {
         let capacity = (self.typed.buffer.capacity_bytes / page_bytes) as u32;
         // A buffer too small for that was refused, unless it keeps nothing.
         let capacity = capacity.saturating_sub(held);
-        if self.scheme.needs_future && capacity > 0 {
-            self.check_order()?;
-        }
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
         config.unbounded_admission = true;
@@ -457,10 +451,10 @@ impl Config {
                 values: &self.buffer,
             })
         };
-        if self.typed.buffer.by_handle == ByHandle::Shared || capacity == 0 {
+        let share = capacity / self.handles();
+        if self.by_handle() == ByHandle::Shared || share == 0 {
             return Ok(Buffer::new(config, scheme(capacity)));
         }
-        let share = self.share_of_handle(capacity)?;
         let parts = (0..self.handles()).map(|_| scheme(share)).collect();
         Ok(Buffer::new(config, Box::new(Shares::new(parts, share))))
     }
@@ -485,10 +479,11 @@ impl Config {
                 false => Wording::Runs,
             },
             batches: timed,
-            service: self.typed.flash.order,
-            reads_ahead: self.typed.flash.reads_ahead,
+            service: self.typed.flash.scheduling.service(),
+            reads_ahead: self.typed.flash.read_starvation_limit,
             units: self.units().filter(|_| timed),
             power_may_fail: self.typed.device.power_may_fail,
+            frees_dies: timed && self.frees_dies(),
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };
         Device::new(config, buffer, ftl)
@@ -498,23 +493,6 @@ impl Config {
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         !self.is_timed() || (self.typed.host.scheduler == Scheduler::Fifo && !self.front_reorders())
-    }
-
-    fn check_order(&self) -> Result<(), SimError> {
-        let scheduler = self.typed.host.scheduler;
-        if self.is_timed() && self.front_reorders() {
-            return Err(SimError::Config(format!(
-                "buffer.kind = {}: knows the writes to come in the order of the trace, and host.queues or device.firmware_cores may change it; expected 1 of each, or ftl.kind=none",
-                self.scheme.name
-            )));
-        }
-        if !self.keeps_order() {
-            return Err(SimError::Config(format!(
-                "buffer.kind = {}: knows the writes to come in the order of the trace, and host.scheduler = {scheduler} may change it; expected host.scheduler=fifo, or ftl.kind=none",
-                self.scheme.name
-            )));
-        }
-        Ok(())
     }
 
     /// How requests become pages, those of a trace that spans `span_pages`; that number plays a part on a device only.

@@ -1,44 +1,33 @@
 //! Media whose commands wait in queues: what a configuration says of them.
 
-use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, from_units};
-use destage_device::ServiceOrder;
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
-use destage_flash::media::{Cells, PlaneGaps, Tiers};
+use destage_flash::media::{Cells, PlaneGaps};
 
 use crate::config::Config;
-use crate::error::SimError;
 use crate::media::by_type;
-use crate::parameters::{Dispatch, MultiPlane, Suspend};
+use crate::parameters::{Dispatch, MultiPlane};
 
 impl Config {
     /// The media, if commands wait in queues.
     pub(crate) fn dispatch(&self) -> Option<DispatchConfig> {
         let (flash, timing) = (&self.typed.flash, self.timing());
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
-        let order = match flash.dispatch {
+        let order = match flash.scheduling.dispatch() {
             Dispatch::Off => return None,
             Dispatch::Arrival => Order::Arrival,
-            Dispatch::ReadsFirst => Order::ReadsFirst(flash.reads_ahead),
+            Dispatch::ReadsFirst => Order::ReadsFirst(flash.read_starvation_limit),
         };
-        let channels = match flash.channels {
-            CountOrAuto::Count(channels) => channels,
-            CountOrAuto::Auto => flash.dies,
-        };
+        let channels = self.channels();
         let command = phase(flash.command_ns);
         Some(DispatchConfig {
             channels,
             dies_per_channel: flash.dies / channels,
             planes: flash.planes_per_die,
             cells: Cells {
-                read: by_type(timing.read, &flash.read_factors, &flash.read_times_us),
-                program: by_type(
-                    timing.program,
-                    &flash.program_factors,
-                    &flash.program_times_us,
-                ),
+                read: by_type(timing.read, &flash.read_times_us),
+                program: by_type(timing.program, &flash.program_times_us),
                 erase: timing.erase,
-                tiers: Tiers::default(),
             },
             command: CommandTimes {
                 read: command,
@@ -63,47 +52,6 @@ impl Config {
             registers: self.registers(),
         })
     }
-
-    /// What does not fit together.
-    pub(crate) fn check_dispatch(&self) -> Result<(), SimError> {
-        let flash = &self.typed.flash;
-        let is_off = flash.dispatch == Dispatch::Off;
-        let refuse = |text: String| Err(SimError::Config(text));
-        if is_off && flash.multi_plane != MultiPlane::Off {
-            return refuse(format!(
-                "flash.multi_plane = {}: pages go together only where they wait; expected off, or flash.dispatch = arrival or reads_first",
-                flash.multi_plane
-            ));
-        }
-        if is_off {
-            return Ok(());
-        }
-        if flash.status_ns > 0.0 {
-            return refuse(format!(
-                "flash.status_ns = {}: commands that wait in queues have no status phase; expected 0, or flash.dispatch = off",
-                flash.status_ns
-            ));
-        }
-        if flash.suspend != Suspend::Never {
-            return refuse(format!(
-                "flash.suspend = {}: commands that wait in queues are not interrupted, and reads go first only between them; expected never, or flash.dispatch = off",
-                flash.suspend
-            ));
-        }
-        if flash.order != ServiceOrder::Arrival {
-            return refuse(format!(
-                "flash.order = {}: with flash.dispatch = {} commands wait in queues, which have an order of their own; expected arrival, or flash.dispatch = off",
-                flash.order, flash.dispatch
-            ));
-        }
-        if self.units().is_some() || self.ftl_row.has_cell_modes {
-            return refuse(format!(
-                "flash.dispatch = {}: pages programmed in units, and blocks with one bit a cell, are only where a die does one operation at a time; expected off",
-                flash.dispatch
-            ));
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -122,7 +70,7 @@ mod tests {
         assert_eq!(ns(media.command.program), 361);
         assert_eq!(ns(2 * media.command.read + media.gaps.read), 940);
         assert_eq!(ns(2 * media.command.program + media.gaps.program), 1177);
-        assert_eq!(ns(media.cells.read(0, 0, 0) + media.ready), 75_020);
+        assert_eq!(ns(media.cells.read(0) + media.ready), 75_020);
         assert_eq!(media.rules.together, Together::AnyOrder);
         assert_eq!(media.rules.order, Order::ReadsFirst(u32::MAX));
         assert_eq!((media.channels, media.dies_per_channel), (8, 2));
@@ -132,27 +80,22 @@ mod tests {
     fn what_does_not_fit_is_named() {
         for (pairs, says) in [
             (
-                &["flash.multi_plane=in_order"][..],
-                "flash.dispatch = arrival or reads_first",
+                &["flash.scheduling=commands_arrival", "flash.program_unit=2"][..],
+                "pages are programmed together only where",
             ),
             (
-                &["flash.dispatch=arrival", "flash.order=reads_first"],
-                "an order of their own",
-            ),
-            (
-                &["flash.dispatch=arrival", "flash.program_unit=2"],
-                "pages programmed in units",
-            ),
-            (
-                &["flash.dispatch=arrival", "flash.status_ns=5"],
+                &["flash.scheduling=commands_arrival", "flash.status_ns=5"],
                 "no status phase",
             ),
             (
-                &["flash.dispatch=arrival", "flash.parallel_units=2"],
-                "flash.dispatch",
+                &[
+                    "flash.scheduling=commands_arrival",
+                    "flash.parallel_units=2",
+                ],
+                "expected flash.scheduling = arrival, or to be without flash.parallel_units > 1",
             ),
             (
-                &["flash.dispatch=arrival", "flash.channels=3"],
+                &["flash.scheduling=commands_arrival", "flash.channels=3"],
                 "divides flash.dies",
             ),
         ] {

@@ -2,7 +2,6 @@
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
-use destage_buffer::Contradiction;
 use destage_flash::GeometryError;
 use destage_flash::ftl::{BuildError, NoSpace};
 use destage_flash::medium::image::Damage;
@@ -20,6 +19,42 @@ pub struct Argument {
     pub what: String,
 }
 
+/// Parameters that exclude another, or what a run is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Those that are refused: name, value, and default.
+    pub refused: Vec<(String, String, &'static str)>,
+    /// With what, in words.
+    pub with: String,
+    /// Why, in one sentence without its full stop.
+    pub because: &'static str,
+}
+
+impl std::error::Error for Refusal {}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let set = self
+            .refused
+            .iter()
+            .map(|(key, value, _)| format!("{key} = {value}"));
+        let set: Vec<String> = set.collect();
+        let defaults = self.refused.iter().map(|(key, _, default)| match *default {
+            "" => format!("no {key}"),
+            default => format!("{key} = {default}"),
+        });
+        let defaults: Vec<String> = defaults.collect();
+        write!(
+            formatter,
+            "{}: {}; expected {}, or to be without {}",
+            set.join(", "),
+            self.because,
+            defaults.join(", "),
+            self.with
+        )
+    }
+}
+
 /// The user's input cannot be simulated. Every message names where, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
@@ -29,6 +64,9 @@ pub enum SimError {
     /// A parameter is unknown, out of range, or contradicts another.
     #[error("{0}")]
     Config(String),
+    /// Parameters of which one excludes the other.
+    #[error(transparent)]
+    Excluded(Refusal),
     /// What a caller gave under a name of its own cannot be used.
     #[error(transparent)]
     Argument(Argument),
@@ -68,9 +106,6 @@ pub enum SimError {
     /// The image of a flash is not what was written to it.
     #[error("the image is damaged: {0}; expected it as it was left")]
     Image(Damage),
-    /// Parameters of the buffer contradict each other.
-    #[error("{}", words::contradiction(*.0))]
-    Buffer(Contradiction),
     /// A request lies outside the device.
     #[error(
         "{origin}:{line}: request of {sectors} sectors at {sector} ends beyond the device, which has {device_sectors} sectors ({device_pages} pages); expected addresses within it, a larger device (flash.blocks_per_plane), or trace.addr_map=modulo or shrink"

@@ -5,18 +5,14 @@ use destage_base::time::{TICKS_PER_NS, from_units};
 
 use crate::config::Config;
 use crate::engine::{Firmware, FrontConfig};
-use crate::error::SimError;
 use crate::metrics::FrontScope;
 use crate::wire::Wire;
 
 /// The largest weight of a queue; NVMe has 256.
-const WEIGHT_MAX: u32 = 256;
-
-/// What makes requests take time on a core.
-const FIRMWARE: &str = "device.firmware_ns, device.firmware_read_ns or device.firmware_page_ns";
+pub(crate) const WEIGHT_MAX: u32 = 256;
 
 /// Weights of `queues` queues, one number for all or one for each with `/` between them.
-fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
+pub(crate) fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
     let numbers: Option<Vec<u32>> = text.split('/').map(|part| part.parse().ok()).collect();
     let numbers = numbers.filter(|numbers| {
         let mut numbers = numbers.iter();
@@ -95,58 +91,18 @@ impl Config {
     /// What metrics need to know of it.
     pub(crate) fn front_scope(&self) -> FrontScope {
         let (host, device) = (&self.typed.host, &self.typed.device);
+        // What is off takes no energy.
+        let taken = |is_on: bool, energy: f64| if is_on { energy } else { 0.0 };
+        let page_bytes = self.typed.flash.page_bytes as f64;
         FrontScope {
-            link_byte: host.link_uj_per_byte,
-            request: device.firmware_uj,
-            dram_page: device.dram_uj_per_byte * self.typed.flash.page_bytes as f64,
+            link_byte: taken(self.link().is_some(), host.link_uj_per_byte),
+            request: taken(self.firmware().is_some(), device.firmware_uj),
+            dram_page: taken(
+                self.dram_page().is_some(),
+                device.dram_uj_per_byte * page_bytes,
+            ),
             cores: device.firmware_cores,
         }
-    }
-
-    /// What does not fit together.
-    pub(crate) fn check_front(&self) -> Result<(), SimError> {
-        let (host, device) = (&self.typed.host, &self.typed.device);
-        let refuse = |text: String| Err(SimError::Config(text));
-        if weights(&host.queue_weights, host.queues).is_none() {
-            return refuse(format!(
-                "host.queue_weights = {:?}: expected a number from 1 to {WEIGHT_MAX} for all queues, or one for each of host.queues = {} with / between them",
-                host.queue_weights, host.queues
-            ));
-        }
-        let has_firmware = self.firmware().is_some();
-        if device.firmware_cores > 1 && !has_firmware {
-            return refuse(format!(
-                "device.firmware_cores = {}: no request takes time on a core; expected 1, or {FIRMWARE} above 0",
-                device.firmware_cores
-            ));
-        }
-        for (key, energy, is_on, of) in [
-            (
-                "host.link_uj_per_byte",
-                host.link_uj_per_byte,
-                self.link().is_some(),
-                "host.link_lane_gb_per_s",
-            ),
-            (
-                "device.firmware_uj",
-                device.firmware_uj,
-                has_firmware,
-                FIRMWARE,
-            ),
-            (
-                "device.dram_uj_per_byte",
-                device.dram_uj_per_byte,
-                self.dram_page().is_some(),
-                "device.dram_access_ns or device.dram_ns_per_byte",
-            ),
-        ] {
-            if energy > 0.0 && !is_on {
-                return refuse(format!(
-                    "{key} = {energy}: that is off, and takes no energy; expected 0, or {of} above 0"
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// Whether requests are taken in in another order than they are sent, though the scheduler keeps it.
@@ -178,16 +134,6 @@ mod tests {
                 &["host.queue_weights=1/2"],
                 "one for each of host.queues = 1",
             ),
-            (
-                &["device.firmware_cores=2"],
-                "device.firmware_read_ns or device.firmware_page_ns above 0",
-            ),
-            (
-                &["host.link_uj_per_byte=1"],
-                "host.link_lane_gb_per_s above 0",
-            ),
-            (&["device.dram_uj_per_byte=1"], "device.dram_access_ns"),
-            (&["device.firmware_uj=1"], "device.firmware_ns"),
             (&["host.link_lane_gb_per_s=-1"], "expected a number from 0"),
         ] {
             let mut settings = Settings::new();

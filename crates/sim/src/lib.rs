@@ -3,6 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
+//! | [`check`] | what parameters need and exclude, and the check of a whole configuration against that |
 //! | [`capacity`], [`size`] | how many blocks a device has where no number is given |
 //! | [`renamed`] | names of earlier versions, which are refused with the new ones |
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
@@ -24,13 +25,16 @@
 
 mod bytes;
 pub mod capacity;
+pub mod check;
 mod config;
 pub mod curve;
 mod dispatch;
 pub mod engine;
 pub mod error;
 pub mod events;
+mod exclusions;
 pub mod explain;
+mod fits;
 mod front;
 mod handles;
 pub mod host;

@@ -3,12 +3,10 @@
 //! Everything above flash counts in units, so the typed parameters say of a device whose pages hold several what they say of
 //! one with as many smaller pages that are [programmed together](crate::media): a unit is the page.
 
-use crate::config::Config;
-use crate::error::SimError;
 use crate::parameters::Parameters;
 
 /// The most units of a page.
-const MOST_UNITS: u64 = 64;
+pub(crate) const MOST_UNITS: u64 = 64;
 
 /// Units of the mapping in a page of flash, if they fit.
 pub(crate) fn units_per_page(parameters: &Parameters) -> Option<u32> {
@@ -27,25 +25,4 @@ pub(crate) fn in_units(mut parameters: Parameters, units: u32) -> Parameters {
     flash.pages_per_block = flash.pages_per_block.saturating_mul(units);
     flash.program_unit = flash.program_unit.saturating_mul(units);
     parameters
-}
-
-impl Config {
-    /// What does not fit together.
-    pub(crate) fn check_mapping(&self) -> Result<(), SimError> {
-        let (flash, unit) = (&self.typed.flash, self.typed.ftl.map_unit_bytes);
-        let refuse = |text: String| Err(SimError::Config(text));
-        if units_per_page(&self.as_given()).is_none() {
-            return refuse(format!(
-                "ftl.map_unit_bytes = {unit}: expected a multiple of 512 that divides flash.page_bytes = {} into at most {MOST_UNITS} units, or 0",
-                flash.page_bytes
-            ));
-        }
-        if self.units_per_page > 1 && self.ftl_row.has_cell_modes {
-            return refuse(format!(
-                "ftl.map_unit_bytes = {unit}: ftl.kind = {} programs pages of its cache one by one; expected 0, or another layer",
-                self.ftl_row.name
-            ));
-        }
-        Ok(())
-    }
 }

@@ -5,7 +5,7 @@
 
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
-use destage_device::{BatchStep, Device, Driver, PageOperation, Progress};
+use destage_device::{BatchStep, Device, Driver, Progress, Token, Transaction};
 use destage_flash::Operations;
 use destage_flash::ftl::NoSpace;
 use destage_trace::Request;
@@ -39,15 +39,21 @@ impl Driver for Counter<'_> {
     const SKIPS_HOLLOW: bool = true;
 
     #[inline]
-    fn serve(&mut self, _: u32, _: PageOperation, operations: &Operations, map: Ticks) -> Progress {
-        self.meter.serve(operations, map);
-        Progress::Ended
-    }
-
-    fn collect_garbage(&mut self, _: u32, operations: &Operations) -> Progress {
-        self.meter.count_garbage(operations);
-        self.meter
-            .add_gc_time(self.meter.timing.parallel(operations));
+    fn begin(
+        &mut self,
+        _: u32,
+        transaction: Transaction,
+        operations: &Operations,
+        map: Ticks,
+        _: Token,
+    ) -> Progress {
+        if transaction == Transaction::Collection {
+            self.meter.count_garbage(operations);
+            self.meter
+                .add_gc_time(self.meter.timing.parallel(operations));
+        } else {
+            self.meter.serve(operations, map);
+        }
         Progress::Ended
     }
 

@@ -1,4 +1,9 @@
-//! The device profiles that come with the program, as data.
+//! The device profiles that come with the program, as data; and profiles in files, which may build on others.
+
+use std::path::Path;
+
+use crate::error::SimError;
+use crate::settings::{argument, read_file, suggestion};
 
 /// A device as a TOML text with the parameters it sets.
 pub struct Profile {
@@ -13,7 +18,7 @@ macro_rules! profile {
     ($name:literal) => {
         Profile {
             name: $name,
-            text: include_str!(concat!("../../../profiles/", $name, ".toml")),
+            text: include_str!(concat!("../profiles/", $name, ".toml")),
         }
     };
 }
@@ -42,6 +47,102 @@ pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
+/// A profile that was read: one that comes with the program, or a file of somebody's own.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// Its name, or the path of its file.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// What its table `profile` says: `about`, `source`, `inherits`.
+    about: toml::Table,
+}
+
+/// What the table `profile` may say of the device.
+const ABOUT: [&str; 3] = ["about", "source", "inherits"];
+
+impl Read {
+    fn of(name: &str) -> Result<Self, SimError> {
+        let wrong = |what: String| argument("profile", what);
+        let text = if name.ends_with(".toml") {
+            let unreadable = |error| wrong(format!(" {name}: {error}; expected a TOML file"));
+            read_file(Path::new(name)).map_err(unreadable)?
+        } else {
+            let Some(profile) = find(name) else {
+                let names = PROFILES.iter().map(|profile| profile.name);
+                return Err(wrong(format!(
+                    " {name:?}: no such profile{}; expected one of {} or a .toml file",
+                    suggestion(name, names.clone()),
+                    names.collect::<Vec<_>>().join(", ")
+                )));
+            };
+            profile.text.to_owned()
+        };
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            SimError::Config(format!("profile {name}: {error}"))
+        })?;
+        for key in ABOUT.iter().filter(|key| table.contains_key(**key)) {
+            return Err(SimError::Config(format!(
+                "profile {name}: {key} stands in no table; expected it under [profile]"
+            )));
+        }
+        let about = match table.get("profile") {
+            None => toml::Table::new(),
+            Some(toml::Value::Table(about)) => about.clone(),
+            Some(other) => {
+                return Err(SimError::Config(format!(
+                    "profile {name}: profile = {other}: expected a table [profile]"
+                )));
+            }
+        };
+        for (key, value) in &about {
+            if !ABOUT.contains(&key.as_str()) || !value.is_str() {
+                return Err(SimError::Config(format!(
+                    "profile {name}: profile.{key} = {value}{}; expected about, source or inherits, each a text",
+                    suggestion(key, ABOUT.into_iter())
+                )));
+            }
+        }
+        let name = name.to_owned();
+        Ok(Self { name, text, about })
+    }
+
+    /// What it says of the device under `key`.
+    #[must_use]
+    pub fn describe(&self, key: &str) -> Option<&str> {
+        self.about.get(key)?.as_str()
+    }
+
+    /// The profile that it builds on; a file is looked for beside its own.
+    fn inherits(&self) -> Option<String> {
+        let base = self.describe("inherits")?;
+        let folder = Path::new(&self.name).parent();
+        match folder.filter(|_| base.ends_with(".toml")) {
+            Some(folder) => Some(folder.join(base).display().to_string()),
+            None => Some(base.to_owned()),
+        }
+    }
+}
+
+/// The profile called `name`, or in a file of that name ending in `.toml`, behind those that it builds on, the first of all first.
+///
+/// # Errors
+/// If one of them cannot be read, says something of itself that is not known, or builds on itself.
+pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
+    let mut chain = vec![Read::of(name)?];
+    while let Some(base) = chain.last().and_then(Read::inherits) {
+        let of = &chain[chain.len() - 1].name;
+        if chain.iter().any(|profile| profile.name == base) {
+            return Err(SimError::Config(format!(
+                "profile {of}: inherits {base:?}, which builds on {of}; expected a profile that does not"
+            )));
+        }
+        chain.push(Read::of(&base)?);
+    }
+    chain.reverse();
+    Ok(chain)
+}
+
 impl Profile {
     /// What its table `profile` says under `key`.
     #[must_use]
@@ -64,6 +165,68 @@ mod tests {
             assert!(settings.resolve().is_ok(), "{}", profile.name);
             assert!(profile.describe("about").is_some(), "{}", profile.name);
             assert!(profile.describe("source").is_some(), "{}", profile.name);
+        }
+    }
+
+    #[test]
+    fn a_profile_builds_on_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let write = |name: &str, text: &str| std::fs::write(path(name), text).unwrap();
+        write(
+            "base.toml",
+            "[profile]\ninherits = \"tlc\"\n[flash]\ndies = 2\nprogram_us = 500\n",
+        );
+        write(
+            "mine.toml",
+            "flash.dies = 3\n[profile]\nabout = \"Mine.\"\ninherits = \"base.toml\"\n",
+        );
+        let mut settings = Settings::new();
+        settings.load_profile(&path("mine.toml")).unwrap();
+        let flash = settings.resolve().unwrap().typed.flash;
+        assert_eq!((flash.dies, flash.program_us), (3, 500.0));
+        let mut of_tlc = Settings::new();
+        of_tlc.load_profile("tlc").unwrap();
+        assert_eq!(flash.read_us, of_tlc.resolve().unwrap().typed.flash.read_us);
+        let names: Vec<String> = chain(&path("mine.toml"))
+            .unwrap()
+            .into_iter()
+            .map(|one| one.name)
+            .collect();
+        assert_eq!(
+            names,
+            ["tlc".to_owned(), path("base.toml"), path("mine.toml")]
+        );
+    }
+
+    #[test]
+    fn what_a_profile_says_of_itself_is_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml").display().to_string();
+        for (text, wrong) in [
+            (
+                "inherits = \"tlc\"\n",
+                "inherits stands in no table; expected it under [profile]",
+            ),
+            (
+                "[profile]\ninherit = \"tlc\"\n",
+                "profile.inherit = \"tlc\"; did you mean \"inherits\"?",
+            ),
+            (
+                "[profile]\nabout = 3\n",
+                "profile.about = 3; expected about, source or inherits",
+            ),
+            ("profile = 3\n", "expected a table [profile]"),
+            ("[profile]\ninherits = \"mine.toml\"\n", "which builds on"),
+            ("[profile]\ninherits = \"tcl\"\n", "did you mean \"tlc\"?"),
+            (
+                "[profile]\ninherits = \"other.toml\"\n",
+                "other.toml: No such file",
+            ),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = chain(&path).unwrap_err().to_string();
+            assert!(error.contains(wrong), "{text}: {error}");
         }
     }
 }

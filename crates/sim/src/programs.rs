@@ -64,24 +64,17 @@ impl Config {
         let times = match self.ftl_row.has_cell_modes {
             // What is written goes to cells with one bit first.
             true => vec![timing.one_bit[1]],
-            false => by_type(
-                timing.program,
-                &flash.program_factors,
-                &flash.program_times_us,
-            ),
+            false => by_type(timing.program, &flash.program_times_us),
         };
         let mean = times.iter().map(|time| to_ms(*time)).sum::<f64>() / times.len() as f64;
         let first = match flash.program_passes {
             1 => 0,
             _ => from_units(flash.first_pass_us, TICKS_PER_US),
         };
-        let planes = match flash.multi_plane {
-            MultiPlane::Off => flash.parallel_units,
-            _ => flash.planes_per_die,
-        };
-        let command = match flash.dispatch {
-            Dispatch::Off => flash.command_ns,
-            _ => flash.program_command_ns,
+        let (command, planes) = match (flash.scheduling.dispatch(), flash.multi_plane) {
+            (Dispatch::Off, _) => (flash.command_ns, flash.parallel_units),
+            (_, MultiPlane::Off) => (flash.program_command_ns, flash.parallel_units),
+            (_, _) => (flash.program_command_ns, flash.planes_per_die),
         };
         let (pages, planes) = (u64::from(flash.program_unit), u64::from(planes));
         let command_ms = to_ms(from_units(command, TICKS_PER_NS));

@@ -10,6 +10,24 @@ pub const KEYS: &[(&str, &str)] = &[
     ("ftl.background_cleaning", "ftl.background_gc"),
     ("trace.asu", "trace.volumes"),
     ("trace.asu_stride", "trace.volume_stride"),
+    ("flash.order", "flash.scheduling"),
+    ("flash.dispatch", "flash.scheduling"),
+    ("flash.reads_ahead", "flash.read_starvation_limit"),
+    ("flash.read_factors", "flash.read_times_us"),
+    ("flash.program_factors", "flash.program_times_us"),
+    ("ftl.d", "ftl.gc_choices"),
+    ("ftl.gc_floor", "ftl.gc_hard_threshold"),
+    ("buffer.key", "buffer.epo_key"),
+    ("buffer.pool", "buffer.epo_pool"),
+    ("buffer.pird_thd", "buffer.bpac_pird_thd"),
+    ("buffer.bird_thd", "buffer.bpac_bird_thd"),
+];
+
+/// Values of a renamed parameter that have another name under the new one: its old name, the old word and the new one.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("flash.dispatch", "off", "arrival"),
+    ("flash.dispatch", "arrival", "commands_arrival"),
+    ("flash.dispatch", "reads_first", "commands_reads_first"),
 ];
 
 /// Values of a parameter: its dotted name, the old word and the new one.
@@ -30,6 +48,20 @@ fn new_name(table: &[(&str, &'static str)], old: &str) -> Option<&'static str> {
 #[must_use]
 pub fn key(old: &str) -> Option<&'static str> {
     new_name(KEYS, old)
+}
+
+/// What parameter `old` with the value `word` is called now, with its value, if it was renamed.
+#[must_use]
+pub fn pair(old: &str, word: &str) -> Option<String> {
+    let new = key(old)?;
+    // Times are said as they are, and no longer as factors.
+    if old.ends_with("_factors") {
+        return Some(format!("{new} with the times themselves"));
+    }
+    let mut words = WORDS.iter();
+    let row = words.find(|(name, known, _)| *name == old && *known == word);
+    let word = row.map_or(word, |(.., new)| new);
+    Some(format!("{new}={word}"))
 }
 
 /// What metric `old` is called now, if it was renamed.
@@ -67,8 +99,45 @@ mod tests {
             let text = refusal(&[(old, "1")]).unwrap();
             let expected = format!("{old:?} is now {new}");
             assert!(text.contains(&expected), "{text}");
-            assert!(Settings::new().accepts(new), "{new}");
+            // One of a scheme or layer that is not chosen is taken, too.
+            let text = refusal(&[(new, "?")]).unwrap();
+            assert!(!text.contains("unknown parameter"), "{text}");
             assert!(!Settings::new().accepts(old), "{old}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_a_renamed_key_is_said_with_the_new_one() {
+        for (old, word, expected) in [
+            (
+                "flash.order",
+                "garbage_last",
+                "flash.scheduling=garbage_last",
+            ),
+            (
+                "flash.dispatch",
+                "reads_first",
+                "flash.scheduling=commands_reads_first",
+            ),
+            (
+                "flash.read_factors",
+                "1/2",
+                "flash.read_times_us with the times",
+            ),
+            ("ftl.d", "4", "ftl.gc_choices=4"),
+        ] {
+            let text = refusal(&[(old, word)]).unwrap();
+            assert!(text.contains(&format!("expected {expected}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_glossary_has_every_renamed_key() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/GLOSSARY.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        for (old, new) in KEYS {
+            let row = format!("| `{old}` | `{new}` |");
+            assert!(text.contains(&row), "{row}");
         }
     }
 

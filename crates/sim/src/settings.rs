@@ -15,6 +15,7 @@ use destage_buffer::SchemeRow;
 use destage_flash::ftl::FtlRow;
 
 use crate::capacity::STAND_INS;
+use crate::check::Purpose;
 pub use crate::config::Config;
 use crate::error::{Argument, SimError};
 use crate::parameters::PARAMETERS;
@@ -60,7 +61,7 @@ impl Origin {
     }
 }
 
-fn argument(name: &str, what: String) -> SimError {
+pub(crate) fn argument(name: &str, what: String) -> SimError {
     let name = name.to_owned();
     SimError::Argument(Argument { name, what })
 }
@@ -254,28 +255,16 @@ impl Settings {
         self.load_toml(&text, &origin)
     }
 
-    /// Reads a device profile by name, or from a `.toml` file.
+    /// Reads a device profile by name, or from a `.toml` file. One that builds on another (`inherits` in its table `profile`) sets what
+    /// it says after what the other does.
     ///
     /// # Errors
-    /// If there is no such profile, or its file cannot be read.
+    /// If there is no such profile, or its file cannot be read; or one that it builds on.
     pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
-        if name.ends_with(".toml") {
-            let origin = Origin::Profile(name.to_owned());
-            let text = read_file(Path::new(name)).map_err(|error| {
-                argument("profile", format!(" {name}: {error}; expected a TOML file"))
-            })?;
-            return self.load_toml(&text, &origin);
+        for profile in profiles::chain(name)? {
+            self.load_toml(&profile.text, &Origin::Profile(profile.name))?;
         }
-        let Some(profile) = profiles::find(name) else {
-            let names = profiles::PROFILES.iter().map(|profile| profile.name);
-            let what = format!(
-                " {name:?}: no such profile{}; expected one of {} or a .toml file",
-                suggestion(name, names.clone()),
-                names.collect::<Vec<_>>().join(", ")
-            );
-            return Err(argument("profile", what));
-        };
-        self.load_toml(profile.text, &Origin::Profile(name.to_owned()))
+        Ok(())
     }
 
     /// Whether `key` would be taken by the scheme and FTL these settings choose.
@@ -335,7 +324,7 @@ impl Settings {
         key: &str,
         list: &str,
         find: impl Fn(&str) -> Option<&'static R>,
-        names: impl Iterator<Item = &'static str>,
+        names: impl Iterator<Item = &'static str> + Clone,
     ) -> Result<&'static R, SimError> {
         let name = match self.entries.get(key) {
             Some(setting) => setting.text.as_str(),
@@ -359,9 +348,8 @@ impl Settings {
     /// Checks everything.
     ///
     /// # Errors
-    /// The first setting that is unknown, does not fit its row, or belongs to a scheme or FTL that is not
-    /// the chosen one. (A profile's settings for another scheme or FTL are passed over: its user chose
-    /// the kind anew.)
+    /// The first setting that is unknown or does not fit its row, and what excludes each other. A setting of a scheme or layer that
+    /// is not the chosen one is passed over, and named in [`Config::without_effect`] unless a profile has it.
     pub fn resolve(&self) -> Result<Config, SimError> {
         let rows = Rows {
             scheme: self.scheme()?,
@@ -374,10 +362,20 @@ impl Settings {
         let mut ftl = Values::defaults(rows.ftl.parameters);
         for (key, setting) in &settings.entries {
             let Some((section, row)) = rows.find(key) else {
-                if matches!(setting.origin, Origin::Profile(_)) && owners_of(key).next().is_some() {
-                    continue;
+                let mut others = rows_of_others(key).peekable();
+                if others.peek().is_none() {
+                    return Err(setting.origin.error(unknown(key, &setting.text, &rows)));
                 }
-                return Err(setting.origin.error(unknown(key, &rows)));
+                // A value that none of them takes is a slip, wherever it would have counted.
+                if let Some(Err(expected)) = others
+                    .map(|row| row.read(&setting.text))
+                    .max_by_key(Result::is_ok)
+                {
+                    let text = &setting.text;
+                    let wrong = format!("{key}: {text:?}: expected {expected}");
+                    return Err(setting.origin.error(wrong));
+                }
+                continue;
             };
             let value = row.read(&setting.text).map_err(|expected| {
                 let (origin, text) = (&setting.origin, &setting.text);
@@ -398,27 +396,32 @@ impl Settings {
         let mut added = self.schemes.iter();
         let own = added.find(|(row, _)| std::ptr::eq(*row, rows.scheme));
         config.own_version = own.map(|(_, version)| version.clone());
-        if !config.is_timed() {
-            config.without_effect = settings.of_the_clock(&rows);
-        }
         if let Some(path) = state::file_of(&config.typed.sim.precondition) {
             config.begin_with(State::open(path)?);
         }
-        config.check()?;
+        config.check(Purpose::Run)?;
+        config.asked.given = settings.given().cloned().collect();
+        config.without_effect = settings.without_effect(&config, &rows);
         Ok(config)
     }
 
-    /// Parameters of the host that somebody set to another value than their default, but for the factor on times of arrival: pages
-    /// grow old by that without a clock, too.
-    fn of_the_clock(&self, rows: &Rows) -> Vec<&'static str> {
+    /// The keys that somebody set, not a profile.
+    fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
-        let set = keys.filter_map(|(key, setting)| {
-            let (_, row) = rows.find(key)?;
-            let is_given = !matches!(setting.origin, Origin::Profile(_));
-            let differs = row.read(&setting.text) != row.read(row.default);
-            (is_given && differs && key.starts_with("host.")).then_some(row.name)
+        let given = keys.filter(|(_, setting)| !matches!(setting.origin, Origin::Profile(_)));
+        given.map(|(key, _)| key)
+    }
+
+    /// Parameters that somebody set, not a profile, and that decide nothing in a run of `config`, each with the reason.
+    fn without_effect(&self, config: &Config, rows: &Rows) -> Vec<(String, String)> {
+        let with_reason = self.given().filter_map(|key| {
+            let reason = match rows.find(key) {
+                Some(_) => format!("it needs {}", config.lacks(key, None)?),
+                None => of_another(key, rows)?,
+            };
+            Some((key.clone(), reason))
         });
-        set.filter(|name| *name != "host.time_scale").collect()
+        with_reason.collect()
     }
 }
 
@@ -476,7 +479,7 @@ impl Rows {
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The text of a file of settings, unless it is so long that it can be none.
-fn read_file(path: &Path) -> io::Result<String> {
+pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut start = File::open(path)?.take(FILE_BYTES_MAX + 1);
     start.read_to_string(&mut text)?;
@@ -486,37 +489,45 @@ fn read_file(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Schemes and FTLs that have a parameter called `key`.
-fn owners_of(key: &str) -> impl Iterator<Item = &'static str> {
+/// Schemes and layers that have a parameter called `key`, with its row.
+fn others_with(key: &str) -> impl Iterator<Item = (&'static str, &'static Parameter)> {
     let (section, name) = key.split_once('.').unwrap_or((key, ""));
-    let name = name.to_owned();
+    let (section, name) = (section.to_owned(), name.to_owned());
     let schemes = destage_buffer::SCHEMES
         .iter()
         .map(|row| ("buffer", row.name, row.parameters));
     let ftls = destage_flash::ftl::FTLS
         .iter()
         .map(|row| ("ftl", row.name, row.parameters));
-    let section = section.to_owned();
     schemes.chain(ftls).filter_map(move |(kind, owner, rows)| {
-        (kind == section && rows.iter().any(|row| row.name == name)).then_some(owner)
+        let mut named = rows
+            .iter()
+            .filter(|row| kind == section && row.name == name);
+        named.next().map(|row| (owner, row))
     })
 }
 
-fn unknown(key: &str, rows: &Rows) -> String {
-    if let Some(new) = renamed::key(key) {
-        return format!("{key:?} is now {new}; expected {new}");
-    }
-    let owners: Vec<_> = owners_of(key).collect();
-    if !owners.is_empty() {
-        let chosen = if key.starts_with("ftl.") {
-            rows.ftl.name
-        } else {
-            rows.scheme.name
-        };
-        return format!(
-            "{key} is a parameter of {}, but {chosen} is chosen; expected a parameter of {chosen}",
-            owners.join(", ")
-        );
+/// The rows called `key` of schemes and layers.
+fn rows_of_others(key: &str) -> impl Iterator<Item = &'static Parameter> {
+    others_with(key).map(|(_, row)| row)
+}
+
+/// Why `key`, which is of another scheme or layer than the chosen ones, decides nothing; nothing if it is of none.
+fn of_another(key: &str, rows: &Rows) -> Option<String> {
+    let owners: Vec<_> = others_with(key).map(|(owner, _)| owner).collect();
+    let chosen = match key.starts_with("ftl.") {
+        true => rows.ftl.name,
+        false => rows.scheme.name,
+    };
+    (!owners.is_empty()).then(|| {
+        let owners = owners.join(", ");
+        format!("it is a parameter of {owners}, and {chosen} is chosen")
+    })
+}
+
+fn unknown(key: &str, text: &str, rows: &Rows) -> String {
+    if let Some((new, pair)) = renamed::key(key).zip(renamed::pair(key, text)) {
+        return format!("{key:?} is now {new}; expected {pair}");
     }
     let keys: Vec<String> = rows.keys().collect();
     format!(
@@ -525,13 +536,50 @@ fn unknown(key: &str, rows: &Rows) -> String {
     )
 }
 
-/// `; did you mean "x"?` for the nearest of `names`, if one is near; of equally near ones the first.
-pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    names
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
-        .map(|(_, candidate)| format!("; did you mean {candidate:?}?"))
+/// Words that people use for a name that is not near in letters.
+const SYNONYMS: [(&str, &str); 8] = [
+    ("none", "nocache"),
+    ("off", "nocache"),
+    ("no", "nocache"),
+    ("min", "belady"),
+    ("opt", "belady"),
+    ("optimal", "belady"),
+    ("page-mapped", "page"),
+    ("page-level", "page"),
+];
+
+/// `; did you mean "x"?` for the nearest of `names`, if one is near: in letters (of equally near ones the first), as a word that people
+/// use for it, or as the shortest one that has `name` in it.
+pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    let name = name.trim().to_ascii_lowercase();
+    let in_letters = || {
+        let distance =
+            |candidate: &'a str| (strsim::damerau_levenshtein(&name, candidate), candidate);
+        let nearest = names
+            .clone()
+            .map(distance)
+            .min_by_key(|(distance, _)| *distance);
+        nearest.filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
+    };
+    let in_words = || {
+        let meant = SYNONYMS.iter().filter(|(word, _)| *word == name);
+        let meant = meant.map(|(_, meant)| *meant);
+        names
+            .clone()
+            .find(|candidate| meant.clone().any(|meant| meant == *candidate))
+    };
+    // Fewer letters are in too many names.
+    let within = || {
+        let holding = names
+            .clone()
+            .filter(|candidate| name.len() >= 4 && candidate.contains(&name));
+        holding.min_by_key(|candidate| candidate.len())
+    };
+    let nearest = in_words()
+        .or_else(|| in_letters().map(|(_, candidate)| candidate))
+        .or_else(within);
+    nearest
+        .map(|candidate| format!("; did you mean {candidate:?}?"))
         .unwrap_or_default()
 }
 
@@ -582,15 +630,29 @@ mod tests {
         let text = error(&["flash.deis=4"]);
         assert!(text.contains("did you mean \"flash.dies\"?"), "{text}");
         assert!(error(&["buffer.kind=lur"]).contains("did you mean \"lru\"?"));
+        for (pair, meant) in [
+            ("buffer.kind=none", "nocache"),
+            ("buffer.kind=LRU", "lru"),
+            ("flash.planes=4", "flash.planes_per_die"),
+            ("queue_depth=4", "host.queue_depth"),
+        ] {
+            let text = error(&[pair]);
+            assert!(text.contains(&format!("did you mean {meant:?}?")), "{text}");
+        }
+        assert!(!error(&["flash.zzz=4"]).contains("did you mean"));
     }
 
     #[test]
-    fn a_key_of_another_scheme_says_whose_it_is() {
-        let text = error(&["buffer.kind=fifo", "buffer.lru_unit=page"]);
-        assert!(
-            text.contains("is a parameter of lru, but fifo is chosen"),
-            "{text}"
-        );
+    fn a_key_of_another_scheme_is_taken_and_named_with_its_owner() {
+        let mut settings = Settings::new();
+        settings.set_pair("buffer.kind=fifo").unwrap();
+        settings.set_pair("buffer.lru_unit=request").unwrap();
+        let named = settings.resolve().unwrap().without_effect;
+        let reason = "it is a parameter of lru, and fifo is chosen";
+        assert_eq!(named, [("buffer.lru_unit".to_owned(), reason.to_owned())]);
+        // A slip in its value is one all the same.
+        let text = error(&["buffer.kind=fifo", "buffer.lru_unit=heap"]);
+        assert!(text.contains("expected one of page, request"), "{text}");
     }
 
     #[test]

@@ -2,17 +2,39 @@
 
 mod ahead;
 
-use destage_trace::{Passed, Reader, Request, Sieve, SoFar, TraceError};
+use destage_trace::{Operation, Passed, Reader, Request, Sieve, SoFar, TraceError};
 
 use self::ahead::Ahead;
 
 /// Requests in a batch of those that are not read from a trace.
 const BATCH: usize = 4096;
 
+/// What there was among requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Seen {
+    /// How many there were.
+    pub requests: u64,
+    /// There was a trim.
+    pub trims: bool,
+    /// There was a flush, or a write with force unit access.
+    pub durable: bool,
+}
+
+impl Seen {
+    fn add(&mut self, batch: &[Request]) {
+        self.requests += batch.len() as u64;
+        for request in batch {
+            self.trims |= request.operation == Operation::Trim;
+            self.durable |= request.fua || request.operation == Operation::Flush;
+        }
+    }
+}
+
 /// A stream of requests in arrival order.
 pub struct Source<'a> {
     origin: String,
     kind: Kind<'a>,
+    seen: Seen,
 }
 
 enum Kind<'a> {
@@ -32,6 +54,7 @@ impl Source<'static> {
             Ok(ahead) => Self {
                 origin,
                 kind: Kind::Ahead(ahead),
+                seen: Seen::default(),
             },
             Err(source) => *source,
         }
@@ -44,6 +67,7 @@ impl<'a> Source<'a> {
         Self {
             origin: origin.into(),
             kind: Kind::Memory(requests.chunks(BATCH)),
+            seen: Seen::default(),
         }
     }
 
@@ -52,6 +76,7 @@ impl<'a> Source<'a> {
         Self {
             origin: origin.into(),
             kind: Kind::Reading(Box::new(reader)),
+            seen: Seen::default(),
         }
     }
 
@@ -63,6 +88,7 @@ impl<'a> Source<'a> {
         Self {
             origin: origin.into(),
             kind: Kind::Generated(requests),
+            seen: Seen::default(),
         }
     }
 
@@ -77,6 +103,18 @@ impl<'a> Source<'a> {
     /// # Errors
     /// What is wrong with the trace.
     pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
+        let more = self.take(batch)?;
+        self.seen.add(batch);
+        Ok(more)
+    }
+
+    /// What there was among the requests that were handed out by [`Source::fill`].
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    fn take(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
         match &mut self.kind {
             Kind::Memory(chunks) => {
                 batch.clear();

@@ -50,8 +50,6 @@ const DECIDES: &[(&str, bool)] = &[
     ("flash.parallel_units", true),
     ("flash.read_us", false),
     ("flash.program_us", false),
-    ("flash.read_factors", false),
-    ("flash.program_factors", false),
     ("flash.read_times_us", false),
     ("flash.program_times_us", false),
     ("flash.program_unit", true),
@@ -70,12 +68,11 @@ const DECIDES: &[(&str, bool)] = &[
     ("flash.channels", false),
     ("flash.command_ns", false),
     ("flash.status_ns", false),
-    ("flash.order", false),
-    ("flash.reads_ahead", false),
+    ("flash.scheduling", false),
+    ("flash.read_starvation_limit", false),
     ("flash.suspend", false),
     ("flash.suspend_us", false),
     ("flash.suspend_limit", false),
-    ("flash.dispatch", false),
     ("flash.multi_plane", false),
     ("flash.program_command_ns", false),
     ("flash.ready_ns", false),
@@ -318,16 +315,10 @@ fn parameters(config: &Config) -> BTreeMap<String, String> {
         let of_device = DECIDES.contains(&(name, true));
         of_device || name.starts_with("ftl.") || FILLED.contains(&name)
     };
-    let text = |value: Value| match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => text,
-    };
     let parameters = config.parameters().into_iter();
     parameters
         .filter(|(name, _)| decides(name))
-        .map(|(name, value)| (name, text(value)))
+        .map(|(name, value)| (name, value.to_string()))
         .collect()
 }
 

@@ -1,8 +1,7 @@
 //! What the core says in numbers, in words: with the keys that can be set, their values, and what was expected.
 
-use destage_buffer::Contradiction;
 use destage_flash::GeometryError;
-use destage_flash::ftl::{BuildError, Fixed, Own, ReserveTooSmall, Shortage};
+use destage_flash::ftl::{BuildError, ReserveTooSmall, Shortage};
 
 /// Counts that make no device.
 pub fn geometry(error: GeometryError) -> String {
@@ -75,23 +74,6 @@ pub fn layer(error: &BuildError) -> String {
             "ftl.gc_high = {high} is less than ftl.gc_low = {low}: garbage collection would end before it starts"
         ),
         BuildError::Reserve(of) => reserve(&of),
-        BuildError::Placement(fixed) => {
-            let fixed = in_the_way(fixed);
-            format!(
-                "ftl.placement = dynamic chooses a die for each write and cannot be joined with {fixed}"
-            )
-        }
-        BuildError::Apart(own, fixed) => {
-            let (own, fixed) = match own {
-                Own::Streams => (
-                    "ftl.handles above 1 and ftl.hot_window above 0",
-                    in_the_way(fixed),
-                ),
-                Own::Steps => ("ftl.gc_step_pages above 0", in_the_way(fixed)),
-                Own::Journal => ("ftl.journal_changes above 0", in_the_way(fixed)),
-            };
-            format!("{own} cannot be joined with {fixed}; expected their default, or without that")
-        }
         BuildError::Zone {
             zone_blocks,
             blocks,
@@ -99,25 +81,9 @@ pub fn layer(error: &BuildError) -> String {
         } => format!(
             "ftl.zone_blocks = {zone_blocks}: expected a number that divides the {blocks} blocks of a die, and zones of at most 32768 pages (a block has {data_pages})"
         ),
-        BuildError::HotHandles { window } => format!(
-            "ftl.hot_window = {window}: ftl.handles above 1 tells writes apart already; expected 0, or ftl.handles=1"
-        ),
         BuildError::Floor { floor, least } => format!(
-            "ftl.gc_floor = {floor} leaves garbage collection in steps no room for what it moves; expected at least {least}"
+            "ftl.gc_hard_threshold = {floor} leaves garbage collection in steps no room for what it moves; expected at least {least}"
         ),
-    }
-}
-
-fn in_the_way(fixed: Fixed) -> String {
-    match fixed {
-        Fixed::Stride(stride) => format!("ftl.stride = {stride}"),
-        Fixed::ParallelUnits(units) => format!("flash.parallel_units = {units}"),
-        Fixed::Plane => "ftl.allocation_pool = plane".into(),
-        Fixed::Placement => "ftl.placement = dynamic".into(),
-        Fixed::Victims => {
-            "ftl.victim_ties = reference, ftl.gc_policy = wear_aware or ftl.wl_migrate = true"
-                .into()
-        }
     }
 }
 
@@ -137,15 +103,6 @@ fn reserve(of: &ReserveTooSmall) -> String {
     format!(
         "garbage collection keeps {goal} blocks free (ftl.min_free_percent = {min_free_percent}, ftl.gc_low = {low}, ftl.gc_high = {high}), {open} open (ftl.separate_gc_block = {separate}) and {map_blocks} for its map, but ftl.reserve_percent = {reserve_percent} sets aside only {reserved} of {blocks}: garbage collection would never end"
     )
-}
-
-/// Parameters of the buffer that contradict each other.
-pub fn contradiction(error: Contradiction) -> String {
-    match error {
-        Contradiction::LowAboveHigh { low, high } => format!(
-            "buffer.bg_low = {low} is above buffer.bg_high = {high}; expected at most {high}"
-        ),
-    }
 }
 
 /// What ran out, and which parameter helps.
@@ -207,7 +164,7 @@ mod tests {
     fn contradictions_name_both_keys_and_their_values() {
         for (pairs, expected) in [
             (
-                "buffer.bg_high=0.5",
+                "buffer.bg_destage=true buffer.bg_high=0.5",
                 "buffer.bg_low = 0.7 is above buffer.bg_high = 0.5; expected at most 0.5",
             ),
             (
@@ -244,7 +201,7 @@ mod tests {
             ),
             (
                 "ftl.gc_policy=wear_aware flash.copy_back=false",
-                "ftl.gc_policy = wear_aware needs flash.copy_back = true",
+                "ftl.gc_policy = wear_aware: wear-aware garbage collection moves pages inside their plane; expected ftl.gc_policy = greedy, or to be without flash.copy_back = false",
             ),
             (
                 "ftl.gc_low=1 ftl.separate_gc_block=true",
@@ -260,15 +217,15 @@ mod tests {
             ),
             (
                 "ftl.placement=dynamic ftl.stride=2",
-                "ftl.placement = dynamic chooses a die for each write and cannot be joined with ftl.stride = 2",
+                "ftl.placement = dynamic: a die is chosen for each page, and a stride keeps pages together; expected ftl.placement = stripe, or to be without ftl.stride > 1",
             ),
             (
                 "ftl.placement=dynamic flash.parallel_units=2",
-                "ftl.placement = dynamic chooses a die for each write and cannot be joined with flash.parallel_units = 2",
+                "ftl.placement = dynamic: a die is chosen for each page, and groups of planes are served in batches; expected ftl.placement = stripe, or to be without flash.parallel_units > 1",
             ),
             (
                 "ftl.placement=dynamic ftl.allocation_pool=plane",
-                "ftl.placement = dynamic chooses a die for each write and cannot be joined with ftl.allocation_pool = plane",
+                "ftl.placement = dynamic: a die is chosen for each page, and the pool keeps each page in its plane; expected ftl.placement = stripe, or to be without ftl.allocation_pool = plane",
             ),
         ] {
             assert_eq!(refusal(pairs), expected, "{pairs}");

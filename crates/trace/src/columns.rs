@@ -1,8 +1,11 @@
-//! The columns of a table whose layout the user names: `time,op,offset,bytes`.
+//! The columns of a table whose layout the user names: `time,op,offset,bytes`; or whose first line names them, in words of others.
+
+mod heading;
 
 use std::str::FromStr;
 
 use crate::decode::State;
+use crate::format::TimeUnit;
 
 /// What a column of such a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,51 +68,6 @@ const NAMES: [(&str, Field); 16] = [
     ("-", Field::Ignored),
 ];
 
-/// What others call these columns, by the name used here.
-const OTHER_NAMES: [(&str, &[&str]); 9] = [
-    ("time", &["timestamp", "ts", "arrival", "arrival_time"]),
-    (
-        "volume",
-        &[
-            "device",
-            "dev",
-            "disk",
-            "lun",
-            "asu",
-            "device_id",
-            "disk_id",
-            "volume_id",
-            "disknumber",
-        ],
-    ),
-    (
-        "op",
-        &[
-            "rw",
-            "r/w",
-            "operation",
-            "opcode",
-            "type",
-            "io_type",
-            "iotype",
-            "command",
-            "cmd",
-        ],
-    ),
-    ("sector", &["lba", "lbn", "start_sector", "first_sector"]),
-    ("sectors", &["sector_count", "num_sectors", "nsectors"]),
-    ("offset", &["byte_offset", "offset_bytes"]),
-    (
-        "bytes",
-        &["size", "size_bytes", "length_bytes", "nbytes", "io_size"],
-    ),
-    ("kib", &["size_kib", "length_kib"]),
-    ("stream", &["stream_id"]),
-];
-
-/// A length in whatever unit the address has.
-const LENGTHS: [&str; 3] = ["len", "length", "count"];
-
 /// The columns of a table, in order, and what stands between them.
 ///
 /// ```
@@ -126,6 +84,8 @@ pub struct Columns {
     pub(crate) fields: Vec<Field>,
     /// Whether one of them says what a request does.
     pub(crate) has_operation: bool,
+    /// The unit of the times, where the name of their column says it, as `time (s)` does.
+    pub(crate) time_unit: Option<TimeUnit>,
 }
 
 impl FromStr for Columns {
@@ -149,34 +109,15 @@ impl Columns {
         Self::named(text, |_| Ok(Field::Ignored))
     }
 
+    /// What the first line of a table lacks, if it names some columns that are known here and not all that are needed.
+    pub(crate) fn missing(text: &str) -> Option<String> {
+        heading::missing(&names(text).1)
+    }
+
     /// From names, of which `other` says what the unknown ones hold.
     fn named(text: &str, other: impl Fn(&str) -> Result<Field, String>) -> Result<Self, String> {
-        let text = text.trim_matches([' ', '\r', '\n']);
-        let separator = [',', ';', '\t', '|']
-            .into_iter()
-            .find(|separator| text.contains(*separator))
-            .unwrap_or(' ');
-        // A name in quotes may hold a separator.
-        let mut is_quoted = false;
-        let ends_name = |letter: char| {
-            is_quoted ^= letter == '"';
-            letter == separator && !is_quoted
-        };
-        let names: Vec<String> = text
-            .split(ends_name)
-            .map(|name| name.trim().trim_matches('"').trim().to_ascii_lowercase())
-            .filter(|name| !name.is_empty() || separator != ' ')
-            .collect();
-        let in_sectors = names.iter().any(|name| known(name) == Some(Field::Sector));
-        let mut fields = Vec::new();
-        for name in &names {
-            fields.push(match known(name) {
-                Some(field) => field,
-                None if !LENGTHS.contains(&name.as_str()) => other(name)?,
-                None if in_sectors => Field::Sectors,
-                None => Field::Bytes(Unit::Byte),
-            });
-        }
+        let (separator, names) = names(text);
+        let (fields, time_unit) = heading::fields(&names, other)?;
         let count =
             |wanted: &dyn Fn(&Field) -> bool| fields.iter().filter(|field| wanted(field)).count();
         let once = |wanted: &dyn Fn(&Field) -> bool, names: &str| {
@@ -205,18 +146,27 @@ impl Columns {
             separator: u8::try_from(separator).expect("separators are ASCII"),
             fields,
             has_operation: operations == 1,
+            time_unit,
         })
     }
 }
 
-/// What a column called `name` holds.
-fn known(name: &str) -> Option<Field> {
-    let own = OTHER_NAMES
-        .iter()
-        .find(|(_, others)| others.contains(&name))
-        .map_or(name, |(own, _)| own);
-    NAMES
-        .iter()
-        .find(|(known, _)| *known == own)
-        .map(|(_, field)| *field)
+/// What separates the names in `text`, and the names in lower case.
+fn names(text: &str) -> (char, Vec<String>) {
+    let text = text.trim_matches([' ', '\r', '\n']);
+    let separator = [',', ';', '\t', '|']
+        .into_iter()
+        .find(|separator| text.contains(*separator))
+        .unwrap_or(' ');
+    // A name in quotes may hold a separator.
+    let mut is_quoted = false;
+    let ends_name = |letter: char| {
+        is_quoted ^= letter == '"';
+        letter == separator && !is_quoted
+    };
+    let names = text
+        .split(ends_name)
+        .map(|name| name.trim().trim_matches('"').trim().to_ascii_lowercase())
+        .filter(|name| !name.is_empty() || separator != ' ');
+    (separator, names.collect())
 }

@@ -59,6 +59,8 @@ pub(crate) struct State {
     /// The time unit: ticks in one, a power of ten, and its exponent.
     pub ticks_per_unit: u64,
     pub exponent: u32,
+    /// Whether the user names the unit, so that the trace does not.
+    pub unit_is_given: bool,
     /// Ticks of one in the last of so many digits behind the point; 0 where that is less than a tick.
     pub ticks_per_digit: [u64; 8],
     /// For times that count from an epoch: what is subtracted, in whole units.
@@ -99,15 +101,13 @@ pub(crate) struct Outcome {
 impl State {
     /// For a time unit of 10^`exponent` ticks.
     pub fn new(exponent: u32) -> Self {
-        let ticks_per_unit = POWERS_OF_TEN[exponent as usize];
+        let (ticks_per_unit, ticks_per_digit) = Self::ticks(exponent);
         Self {
             line: 1,
             ticks_per_unit,
             exponent,
-            ticks_per_digit: std::array::from_fn(|digits| {
-                let missing = (exponent as usize).checked_sub(digits);
-                missing.map_or(0, |missing| POWERS_OF_TEN[missing])
-            }),
+            unit_is_given: false,
+            ticks_per_digit,
             base: None,
             rounded: 0,
             is_calendar: false,
@@ -121,6 +121,21 @@ impl State {
             clock: 0,
             under_way: HashMap::new(),
         }
+    }
+
+    /// Ticks of a time unit of 10^`exponent` ticks, and of one in each digit behind its point.
+    fn ticks(exponent: u32) -> (u64, [u64; 8]) {
+        let of_digits = std::array::from_fn(|digits| {
+            let missing = (exponent as usize).checked_sub(digits);
+            missing.map_or(0, |missing| POWERS_OF_TEN[missing])
+        });
+        (POWERS_OF_TEN[exponent as usize], of_digits)
+    }
+
+    /// Times are of 10^`exponent` ticks from here on.
+    pub fn count_in(&mut self, exponent: u32) {
+        self.exponent = exponent;
+        (self.ticks_per_unit, self.ticks_per_digit) = Self::ticks(exponent);
     }
 
     /// With what the user says of things that the format leaves open.

@@ -11,7 +11,7 @@ use crate::decode::State;
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::{Encoding, FORMATS, Format, PARQUET_LEFT_OUT, names};
 use crate::formats;
-use crate::options::{BadLines, Choices, ReadOptions};
+use crate::options::{BadLines, Choices, Columns, ReadOptions};
 use crate::report::block_error;
 use crate::variant::variant;
 
@@ -193,6 +193,15 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
         candidates.retain(|format| !format.general);
     }
     if candidates.is_empty() {
+        let heading = std::str::from_utf8(text).unwrap_or_default();
+        if let Some(missing) = Columns::missing(heading) {
+            return Err(TraceError::Header {
+                file: file.to_owned(),
+                line,
+                missing,
+                text: Excerpt::new(text),
+            });
+        }
         return Err(TraceError::UnknownFormat {
             file: file.to_owned(),
             line,

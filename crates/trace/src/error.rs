@@ -108,6 +108,20 @@ pub enum TraceError {
         /// What reads the file, if it is nearly in a format; and names of all formats.
         known: String,
     },
+    /// The first line names columns of a table, and not all that a trace needs.
+    #[error(
+        "{file}:{line}: the first line has {missing}: \"{text}\"; expected one of each among the names, or format csv with trace.columns, such as time,op,offset,bytes with - for what plays no part"
+    )]
+    Header {
+        /// The path as given.
+        file: String,
+        /// The line with the names.
+        line: u64,
+        /// What it lacks or has more than once, and which names are known.
+        missing: String,
+        /// That line.
+        text: Excerpt,
+    },
     /// Several formats fit, and the file's name does not decide.
     #[error(
         "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected a format by name, or a file name ending in one"

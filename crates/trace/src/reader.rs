@@ -139,6 +139,7 @@ impl Reader {
         };
         let unit = options.time_unit_of(&file, format)?;
         let mut state = State::new(unit.exponent()).with(&options.choices);
+        state.unit_is_given = options.time_unit.is_some();
         // First lines that were too long are done.
         state.line += faults.skipped;
         let rows = match format.encoding {
@@ -236,13 +237,17 @@ impl Reader {
     pub fn doubts(&self) -> Vec<Doubt> {
         let mut pace = self.pace;
         pace.rounded = self.state.rounded;
-        pace.doubts(self.unit)
+        pace.doubts(self.time_unit())
     }
 
     /// The unit that times were taken for.
     #[must_use]
     pub fn time_unit(&self) -> TimeUnit {
-        self.unit
+        let columns = self.state.choices.columns.as_ref();
+        let of_table = columns.and_then(|columns| columns.time_unit);
+        of_table
+            .filter(|_| !self.state.unit_is_given)
+            .unwrap_or(self.unit)
     }
 
     /// What was met so far.

@@ -25,9 +25,9 @@ parameters! {
         max_pages: u64 as MAX_PAGES;
         mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.05", about: "Mean of the exponentially distributed gaps within a burst; 0 lets a burst arrive at once." };
         /// Mean length of a burst; lengths are geometrically distributed.
-        burst_requests: f64 = "512" in Kind::Number { min: 1.0, max: 1e9 }, "requests", "";
+        burst_requests: f64 = "64" in Kind::Number { min: 1.0, max: 1e9 }, "requests", "";
         /// Mean of the exponentially distributed pauses between bursts.
-        mean_pause_ms: f64 = "500" in Kind::Number { min: 0.0, max: 1e9 }, "ms", "";
+        mean_pause_ms: f64 = "64" in Kind::Number { min: 0.0, max: 1e9 }, "ms", "";
         skew: f64 as SKEW;
         cluster_pages: u64 as CLUSTER_PAGES;
     }
@@ -113,6 +113,7 @@ mod tests {
         let mut values = Values::defaults(WORKLOAD.parameters);
         values.set("requests", Value::Integer(200_000));
         values.set("burst_requests", Value::Number(100.0));
+        values.set("mean_pause_ms", Value::Number(500.0));
         values.set("mean_interarrival_ms", Value::Number(0.0));
         let mut bursts = 0;
         let mut last = None;

@@ -35,7 +35,7 @@ parameters! {
         write_percent_min: f64 = "40" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
         min_pages: u64 as MIN_PAGES;
         max_pages: u64 as MAX_PAGES;
-        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.05" };
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.1" };
         skew: f64 as SKEW;
         /// Skews of volumes lie between skew less this and skew plus this.
         skew_spread: f64 = "0.3" in Kind::Number { min: 0.0, max: 10.0 }, "", "";

@@ -23,6 +23,7 @@ pub(super) const STREAM_PAGES: Parameter = Parameter {
     unit: "pages",
     about: "Size of a stream's requests.",
     source: "",
+    ..Parameter::BLANK
 };
 
 parameters! {

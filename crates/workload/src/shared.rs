@@ -17,6 +17,7 @@ pub(super) const REQUESTS: Parameter = Parameter {
     unit: "requests",
     about: "How many requests there are.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const FOOTPRINT_PAGES: Parameter = Parameter {
     name: "footprint_pages",
@@ -28,6 +29,7 @@ pub(super) const FOOTPRINT_PAGES: Parameter = Parameter {
     unit: "pages",
     about: "Requests touch pages below this one.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const PAGE_BYTES: Parameter = Parameter {
     name: "page_bytes",
@@ -39,6 +41,7 @@ pub(super) const PAGE_BYTES: Parameter = Parameter {
     unit: "bytes",
     about: "Size of the pages that all other parameters count; a multiple of 512.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const WRITE_PERCENT: Parameter = Parameter {
     name: "write_percent",
@@ -50,6 +53,7 @@ pub(super) const WRITE_PERCENT: Parameter = Parameter {
     unit: "%",
     about: "Share of requests that write.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const MIN_PAGES: Parameter = Parameter {
     name: "min_pages",
@@ -61,6 +65,7 @@ pub(super) const MIN_PAGES: Parameter = Parameter {
     unit: "pages",
     about: "Smallest request; sizes from here to max_pages are equally likely.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const MAX_PAGES: Parameter = Parameter {
     name: "max_pages",
@@ -72,6 +77,7 @@ pub(super) const MAX_PAGES: Parameter = Parameter {
     unit: "pages",
     about: "Largest request.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const MEAN_INTERARRIVAL_MS: Parameter = Parameter {
     name: "mean_interarrival_ms",
@@ -80,6 +86,7 @@ pub(super) const MEAN_INTERARRIVAL_MS: Parameter = Parameter {
     unit: "ms",
     about: "Mean of the exponentially distributed gaps between arrivals; 0 lets all arrive at once.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const SKEW: Parameter = Parameter {
     name: "skew",
@@ -91,6 +98,7 @@ pub(super) const SKEW: Parameter = Parameter {
     unit: "",
     about: "Exponent of the Zipf law: the k-th most popular page is drawn in proportion to k^-skew; 0 is uniform.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const CLUSTER_PAGES: Parameter = Parameter {
     name: "cluster_pages",
@@ -102,6 +110,7 @@ pub(super) const CLUSTER_PAGES: Parameter = Parameter {
     unit: "pages",
     about: "Pages next to each other in popularity stay next to each other in runs of this length, and the runs are scattered; the whole footprint leaves the most popular pages at its start.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const STREAMS: Parameter = Parameter {
     name: "streams",
@@ -113,6 +122,7 @@ pub(super) const STREAMS: Parameter = Parameter {
     unit: "streams",
     about: "Sequential streams, each in a part of its own, starting over at its end.",
     source: "",
+    ..Parameter::BLANK
 };
 
 /// An error about `parameter`, which does not fit the others.

@@ -4,7 +4,7 @@ extern crate alloc;
 
 use core::alloc::{GlobalAlloc, Layout};
 
-use destage_device::{BatchStep, Device, Driver, PageOperation, Progress, Request};
+use destage_device::{BatchStep, Device, Driver, Progress, Request, Token, Transaction};
 use destage_flash::Operations;
 
 /// A device has its own allocator; this one only has to link.
@@ -30,10 +30,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 struct Nobody;
 
 impl Driver for Nobody {
-    fn serve(&mut self, _: u32, _: PageOperation, _: &Operations, _: u64) -> Progress {
-        Progress::Ended
-    }
-    fn collect_garbage(&mut self, _: u32, _: &Operations) -> Progress {
+    fn begin(&mut self, _: u32, _: Transaction, _: &Operations, _: u64, _: Token) -> Progress {
         Progress::Ended
     }
     fn serve_batch(&mut self, _: u32, _: BatchStep<'_>) {}

@@ -222,7 +222,7 @@ fn collections_go_on_beside_registers() {
         TRANSFER_10_US,
     ];
     let (_, alone) = run(&device, &requests);
-    for order in ["flash.order=arrival", "flash.order=reads_first"] {
+    for order in ["flash.scheduling=arrival", "flash.scheduling=reads_first"] {
         let registers = ["flash.cache_read=true", "flash.cache_program=true", order];
         let (seen, with) = run(&[&device[..], &registers].concat(), &requests);
         assert_eq!(seen.len(), requests.len());
@@ -245,7 +245,7 @@ fn what_they_do_not_go_with_is_named() {
         (
             &[
                 "flash.cache_program=true",
-                "flash.dispatch=arrival",
+                "flash.scheduling=commands_arrival",
                 "flash.program_unit=2",
             ],
             "pages programmed in units",
@@ -253,7 +253,7 @@ fn what_they_do_not_go_with_is_named() {
         (
             &[
                 "flash.cache_program=true",
-                "flash.dispatch=reads_first",
+                "flash.scheduling=commands_reads_first",
                 "flash.suspend=moves_end",
             ],
             "commands that wait in queues are not interrupted",

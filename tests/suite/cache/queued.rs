@@ -5,7 +5,7 @@ use destage_trace::Operation;
 
 use super::{DEVICE, READ_BETWEEN_WRITES, TRANSFER_10_US, TRANSFER_60_US, US, on_one_die};
 
-const ARRIVAL: &str = "flash.dispatch=arrival";
+const ARRIVAL: &str = "flash.scheduling=commands_arrival";
 const READ: &str = "flash.cache_read=true";
 const PROGRAM: &str = "flash.cache_program=true";
 
@@ -69,7 +69,11 @@ fn a_read_behind_a_program_waits_for_its_cells_and_a_program_for_the_register() 
     assert_eq!(on_one_die(&both, &of), [210, 260, 470]);
     // A read that goes first is behind the program that the cells have, and goes before the next.
     let of = [of[0], of[2], of[1]];
-    let first = [TRANSFER_10_US, "flash.dispatch=reads_first", PROGRAM];
+    let first = [
+        TRANSFER_10_US,
+        "flash.scheduling=commands_reads_first",
+        PROGRAM,
+    ];
     assert_eq!(on_one_die(&first, &of), [210, 470, 260]);
 }
 

@@ -13,7 +13,7 @@ use super::{Flash, TRANSFER_10_US, US, any_flash, on_one_die, responses};
 const CACHED: [&str; 3] = [
     TRANSFER_10_US,
     "flash.cache_program=true",
-    "flash.order=reads_first",
+    "flash.scheduling=reads_first",
 ];
 
 fn with(pairs: &[&'static str], of: &[(u64, u64, Operation)]) -> Vec<u64> {
@@ -380,11 +380,11 @@ fn random_streams_with_suspension_end_when_a_straight_line_model_says() {
         };
         let pairs = [
             "flash.blocks_per_plane=2048".to_owned(),
-            "flash.order=reads_first".to_owned(),
+            "flash.scheduling=reads_first".to_owned(),
             format!("flash.suspend={suspend}"),
             format!("flash.suspend_us={}", rules.cost as f64 / US as f64),
             format!("flash.suspend_limit={}", rules.limit),
-            format!("flash.reads_ahead={}", rules.ahead),
+            format!("flash.read_starvation_limit={}", rules.ahead),
         ];
         let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
         let seen = responses(&flash, &pairs, &requests);

@@ -97,9 +97,9 @@ fn collections_and_maps_go_on_beside_units() {
         .collect();
     let requests = single_pages(&all);
     let orders = [
-        &["flash.order=arrival"][..],
-        &["flash.order=reads_first", "flash.suspend=moves_end"],
-        &["flash.order=garbage_last", "flash.suspend=keeps_end"],
+        &["flash.scheduling=arrival"][..],
+        &["flash.scheduling=reads_first", "flash.suspend=moves_end"],
+        &["flash.scheduling=garbage_last", "flash.suspend=keeps_end"],
     ];
     let layers = [
         &["ftl.kind=page"][..],

@@ -8,7 +8,7 @@ use destage_flash::Kind;
 use destage_flash::media::dispatch::{
     CommandTimes, DispatchConfig, Operation, Order, Rules, Together,
 };
-use destage_flash::media::{Cells, PlaneGaps, Registers, Tiers};
+use destage_flash::media::{Cells, PlaneGaps, Registers};
 
 /// What comes.
 struct Load {
@@ -27,7 +27,6 @@ fn random_config(has_registers: bool, random: &mut Random) -> DispatchConfig {
         read: vec![time(1), time(1)],
         program: vec![time(10), time(10)],
         erase: time(20),
-        tiers: Tiers::default(),
     };
     let command = CommandTimes {
         read: time(1),

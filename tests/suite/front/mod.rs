@@ -8,7 +8,7 @@ use destage_base::Random;
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
-use destage_flash::media::{Cells, PlaneGaps, Tiers};
+use destage_flash::media::{Cells, PlaneGaps};
 use destage_sim::engine::Replay;
 use destage_sim::metrics::Metrics;
 use destage_sim::wire::Wire;
@@ -403,7 +403,6 @@ fn the_link_is_mqsims() {
                     read: vec![75_000 * NS],
                     program: vec![750_000 * NS],
                     erase: 3_800_000 * NS,
-                    tiers: Tiers::default(),
                 },
                 command: CommandTimes {
                     read: 290 * NS,
@@ -441,8 +440,8 @@ fn the_link_is_mqsims() {
             "flash.page_bytes=8192",
             "flash.pages_per_block=256",
             "flash.channels=2",
-            "flash.dispatch=reads_first",
-            "flash.reads_ahead=4294967295",
+            "flash.scheduling=commands_reads_first",
+            "flash.read_starvation_limit=4294967295",
             "flash.read_us=75",
             "flash.program_us=750",
             "flash.transfer_ns_per_byte=3",

@@ -1,5 +1,6 @@
 //! Shared channels: FEMU's published examples and random streams, and MQSim's runs, to the nanosecond.
 
+mod femu;
 mod form;
 mod mqsim;
 mod runs;
@@ -12,12 +13,12 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::Kind;
 use destage_flash::media::dispatch::{Order, Together};
-use destage_flash::media::{
-    BusTimes, Cells, Command, Copyback, Gate, Media, MediaConfig, PlaneGaps, Suspend, Target, Tiers,
-};
+use destage_flash::media::{self as own, BusTimes, PlaneGaps};
 use destage_sim::wire::Wire;
 #[cfg(test)]
 use destage_tests::outside;
+
+use self::femu::{Cells, Command, Copyback, Gate, Media, MediaConfig, Target, Tiers};
 
 /// Keys of a stream, or columns of a line, by name.
 type Named<'a> = BTreeMap<&'a str, &'a str>;
@@ -75,23 +76,81 @@ fn media(keys: &Named<'_>) -> MediaConfig {
             command: ticks(keys, "cmd_ns"),
             status: ticks(keys, "status_ns"),
         }),
-        suspend: is_on("suspend").then(|| Suspend {
-            cost: ticks(keys, "tsusp_ns"),
-            limit: u32::MAX,
-            moves_end: false,
-        }),
+        suspend: is_on("suspend").then(|| ticks(keys, "tsusp_ns")),
         gaps: PlaneGaps {
             read: ticks(keys, "plane_gap_read_ns"),
             program: ticks(keys, "plane_gap_program_ns"),
             erase: ticks(keys, "plane_gap_erase_ns"),
         },
         cache_read: is_on("cache_read").then(|| ticks(keys, "trcbsy_ns")),
+    }
+}
+
+/// The simulator's own media, where they have what `femu` has: dies that do one thing at a time, and cells that do not age.
+fn own_media(femu: &MediaConfig) -> Option<own::Media> {
+    let is_plain =
+        femu.gate == Gate::Die && femu.cells.tiers == Tiers::default() && femu.cache_read.is_none();
+    let config = || own::MediaConfig {
+        channels: femu.channels,
+        dies_per_channel: femu.dies_per_channel,
+        planes: femu.planes,
+        cells: own::Cells {
+            read: femu.cells.read.clone(),
+            program: femu.cells.program.clone(),
+            erase: femu.cells.erase,
+        },
+        bus: femu.bus,
+        suspend: femu.suspend.map(|cost| own::Suspend {
+            cost,
+            limit: u32::MAX,
+            moves_end: false,
+        }),
         registers: None,
+    };
+    is_plain.then(|| own::Media::new(config()))
+}
+
+/// A stream of operations on FEMU's media, and on the simulator's own for as long as these have what it asks for.
+struct Stream {
+    femu: Media,
+    own: Option<own::Media>,
+}
+
+impl Stream {
+    fn new(config: MediaConfig) -> Self {
+        Self {
+            own: own_media(&config),
+            femu: Media::new(config),
+        }
+    }
+
+    /// Carries out `command`, issued at `now`, with both, whose ends are to be equal.
+    fn operate(&mut self, now: Ticks, command: &Command<'_>) -> femu::Answer {
+        let answer = self.femu.operate(now, command);
+        let own = self.own.take().filter(|_| command.targets.len() == 1);
+        self.own = own.map(|mut own| {
+            let command = own::Command {
+                kind: command.kind,
+                die: command.die,
+                plane: command.targets[0].plane,
+                page_type: command.page_type,
+                data: Some(command.data),
+            };
+            let done = own.operate(now, &command);
+            let ours = (done, own.free_from(command.die));
+            assert_eq!(
+                ours,
+                (answer.done, answer.array_free),
+                "{command:?} at {now}"
+            );
+            own
+        });
+        answer
     }
 }
 
 /// Completion, array and channel of the operation on a line, in nanoseconds.
-fn answer(media: &mut Media, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
+fn answer(stream: &mut Stream, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
     let luns = number(keys, "luns");
     let die = |lun| (number(line, "ch") * luns + number(line, lun)) as u32;
     let wear: Vec<u64> = numbers(line["pe_cycles"]).collect();
@@ -113,7 +172,8 @@ fn answer(media: &mut Media, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
             plane: number(line, "dst_plane") as u32,
             erases: 0,
         };
-        media.copy_back(
+        stream.own = None;
+        stream.femu.copy_back(
             now,
             &Copyback {
                 from: (die("lun"), targets[0]),
@@ -128,7 +188,7 @@ fn answer(media: &mut Media, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
             "P" => Kind::Program,
             _ => Kind::Erase,
         };
-        media.operate(
+        stream.operate(
             now,
             &Command {
                 kind,
@@ -136,11 +196,11 @@ fn answer(media: &mut Media, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
                 targets: &targets,
                 page_type,
                 age_s,
-                data: Some(ticks(keys, "data_ns")),
+                data: ticks(keys, "data_ns"),
             },
         )
     };
-    let channel = media.channel_held_until(die("lun"));
+    let channel = stream.femu.channel_held_until(die("lun"));
     [answer.done, answer.array_free, channel].map(|ticks| ticks / TICKS_PER_NS)
 }
 
@@ -165,7 +225,7 @@ fn compare(text: &str) -> Compared {
         if line.starts_with('#') {
             let head = form::keys(line).and_then(|keys| form::stream(&keys).map(|()| keys));
             keys = form::told(number, line, head)?;
-            stream = Some(Media::new(media(&keys)));
+            stream = Some(Stream::new(media(&keys)));
             last = 0;
             continue;
         }

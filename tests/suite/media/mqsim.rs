@@ -6,7 +6,7 @@ use crate::direct::{DirectConfig, Pins, run};
 use destage_base::Random;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
-use destage_flash::media::{Cells, PlaneGaps, Tiers};
+use destage_flash::media::{Cells, PlaneGaps};
 use destage_sim::engine::Replay;
 use destage_sim::wire::Wire;
 use destage_trace::{Operation, Request};
@@ -83,7 +83,6 @@ pub fn device(row: &Named<'_>) -> DirectConfig {
                 read: times("read_ns"),
                 program: times("program_ns"),
                 erase: 0,
-                tiers: Tiers::default(),
             },
             command: CommandTimes {
                 read: 290 * TICKS_PER_NS,

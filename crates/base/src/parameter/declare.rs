@@ -203,15 +203,7 @@ pub const fn count(lists: &[&[Parameter]]) -> usize {
 /// When compiled, if they are not `N`.
 #[must_use]
 pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
-    const EMPTY: Parameter = Parameter {
-        name: "",
-        kind: Kind::Text,
-        default: "",
-        unit: "",
-        about: "",
-        source: "",
-    };
-    let mut rows = [EMPTY; N];
+    let mut rows = [Parameter::BLANK; N];
     let (mut filled, mut list) = (0, 0);
     while list < lists.len() {
         let mut row = 0;
@@ -273,6 +265,7 @@ macro_rules! choices {
 ///     field: Type = "default", "unit", "source";
 ///     /// What it does.
 ///     field: Type = "default" in KIND, "unit", "source";      more narrowly than the type
+///     field: Type = "default", "unit", "source", needs &["other.key > 1"], excludes &[...];     either may be left out
 ///     field: Type as ROW;             a row that several declarations share; its name is the field's
 ///     field: Type as ROW { default: "other" };                with other words
 ///     field: Struct;                  the parameters of another declaration, at this place
@@ -296,7 +289,7 @@ macro_rules! parameters {
                 $(#[doc = $about:literal])*
                 $field:ident : $type:ty
                 $(as $row:path $({ $($key:ident : $value:expr),+ $(,)? })?)?
-                $(= $default:literal $(in $kind:expr)?, $unit:expr, $source:expr)?;
+                $(= $default:literal $(in $kind:expr)?, $unit:expr, $source:expr $(, needs $needs:expr)? $(, excludes $excludes:expr)?)?;
             )*
         }
     ) => {
@@ -313,7 +306,7 @@ macro_rules! parameters {
                     $( $crate::parameter_rows!(
                         $prefix [$($about)*] $field [$type]
                         $(as $row $({ $($key: $value),+ })?)?
-                        $(= $default $(in $kind)?, $unit, $source)?
+                        $(= $default $(in $kind)?, $unit, $source $(, needs $needs)? $(, excludes $excludes)?)?
                     ), )*
                 ];
                 const JOINED: [$crate::parameter::Parameter; $crate::parameter::count(LISTS)] =
@@ -328,7 +321,7 @@ macro_rules! parameters {
                     $( $field: $crate::parameter_value!(
                         values $prefix [$($about)*] $field [$type]
                         $(as $row $({ $($key: $value),+ })?)?
-                        $(= $default $(in $kind)?, $unit, $source)?
+                        $(= $default $(in $kind)?, $unit, $source $(, needs $needs)? $(, excludes $excludes)?)?
                     ), )*
                 }
             }
@@ -342,7 +335,7 @@ macro_rules! parameters {
 macro_rules! parameter_rows {
     (
         $prefix:literal [$($about:literal)+] $field:ident [$type:ty]
-        = $default:literal, $unit:expr, $source:expr
+        = $default:literal, $unit:expr, $source:expr $(, needs $needs:expr)? $(, excludes $excludes:expr)?
     ) => {
         &[$crate::parameter::Parameter {
             name: ::core::concat!($prefix, ::core::stringify!($field)),
@@ -351,11 +344,12 @@ macro_rules! parameter_rows {
             unit: $unit,
             about: $crate::parameter::prose(::core::concat!($($about),+)),
             source: $source,
-        }]
+            ..$crate::parameter::Parameter::BLANK
+        }$(.needing($needs))?$(.excluding($excludes))?]
     };
     (
         $prefix:literal [$($about:literal)+] $field:ident [$type:ty]
-        = $default:literal in $kind:expr, $unit:expr, $source:expr
+        = $default:literal in $kind:expr, $unit:expr, $source:expr $(, needs $needs:expr)? $(, excludes $excludes:expr)?
     ) => {
         &[$crate::parameter::Parameter {
             name: ::core::concat!($prefix, ::core::stringify!($field)),
@@ -364,7 +358,8 @@ macro_rules! parameter_rows {
             unit: $unit,
             about: $crate::parameter::prose(::core::concat!($($about),+)),
             source: $source,
-        }]
+            ..$crate::parameter::Parameter::BLANK
+        }$(.needing($needs))?$(.excluding($excludes))?]
     };
     (
         $prefix:literal [$($about:literal)*] $field:ident [$type:ty]
@@ -409,6 +404,7 @@ mod tests {
         unit: "",
         about: "A share.",
         source: "ours",
+        ..Parameter::BLANK
     };
 
     choices! {

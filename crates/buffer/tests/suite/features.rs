@@ -30,6 +30,7 @@ const EVERYTHING: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
+    sees: &[],
     build: &|config| {
         let set_pages = config.capacity_pages as usize / 2;
         Box::new(Everything {

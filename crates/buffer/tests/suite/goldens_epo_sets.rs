@@ -97,7 +97,7 @@ fn text(word: &str) -> Value {
 #[test]
 fn epo_by_physical_address_never_hits() {
     for (in_place, hits) in [(false, 0), (true, 2)] {
-        let mut bench = bench("epo", 8, &[("key", text("physical"))]);
+        let mut bench = bench("epo", 8, &[("epo_key", text("physical"))]);
         bench.device.updates_in_place = in_place;
         write(&mut bench, &[1, 2, 3, 2, 4, 3]);
         let counts = bench.buffer.counts();
@@ -116,7 +116,7 @@ fn epo_by_physical_address_never_hits() {
 /// The pool as figure 3 prints it grows by one page less than there are dies at every miss: nothing ever leaves.
 #[test]
 fn epo_as_printed_never_evicts() {
-    let mut bench = bench("epo", 4, &[("pool", text("printed"))]);
+    let mut bench = bench("epo", 4, &[("epo_pool", text("printed"))]);
     write(&mut bench, &[0, 4, 8, 12, 16, 20, 24, 28]);
     assert_eq!((bench.log.len(), bench.buffer.counts().dirty_max), (0, 8));
     assert_eq!(pool_of(&bench), [(4 + 8 * 3) as f64, 4.0]);
@@ -125,7 +125,7 @@ fn epo_as_printed_never_evicts() {
 /// With pages of one die only, an eviction frees one page and counts four.
 #[test]
 fn epo_that_counts_every_queue_grows_beyond_its_capacity() {
-    let mut bench = bench("epo", 4, &[("pool", text("every_queue"))]);
+    let mut bench = bench("epo", 4, &[("epo_pool", text("every_queue"))]);
     write(&mut bench, &[0, 4, 8, 12, 16, 20, 24, 28]);
     assert_eq!(bench.log, ["evict 0"]);
     assert_eq!(pool_of(&bench), [0.0, 3.0]);

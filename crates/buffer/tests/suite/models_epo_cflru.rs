@@ -144,8 +144,8 @@ fn epo_as_printed() {
         ] {
             let key = if physical { "physical" } else { "logical" };
             let set = [
-                ("key", Value::Text(key.into())),
-                ("pool", Value::Text(pool.into())),
+                ("epo_key", Value::Text(key.into())),
+                ("epo_pool", Value::Text(pool.into())),
             ];
             let mut model = EpoModel {
                 physical,

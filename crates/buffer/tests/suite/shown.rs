@@ -146,7 +146,7 @@ fn lists_are_drawn_as_the_papers_draw_them() {
     );
     // Page 1 was hit and is hot, and its hit was a use of block 0; block 2 was not used for more than three writes.
     assert_eq!(
-        drawn("bpac", 16, &[("bird_thd", "3")], &[8, 0, 1, 1, 4, 5]),
+        drawn("bpac", 16, &[("bpac_bird_thd", "3")], &[8, 0, 1, 1, 4, 5]),
         [
             "P-list: hot pages:  [1]",
             "B-list: size-independent: 2 pages, sequential [4 5]",

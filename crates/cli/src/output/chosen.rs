@@ -49,8 +49,16 @@ impl Chosen {
         })
     }
 
-    /// The table. Rows without a value of what they are sorted by come last.
+    /// The table as text: of the usual columns as many as a terminal is wide.
     pub(crate) fn table(&self, records: &[Record]) -> String {
+        match self.columns.is_empty() {
+            true => summary::table(&self.sorted(records)),
+            false => self.whole(records).text(),
+        }
+    }
+
+    /// The records in the order of the rows. Those without a value of what they are sorted by come last.
+    fn sorted(&self, records: &[Record]) -> Vec<Record> {
         let mut records = records.to_vec();
         if let Some((key, is_descending)) = &self.sort {
             records.sort_by(|a, b| match (value(a, key), value(b, key)) {
@@ -59,8 +67,14 @@ impl Chosen {
                 (a, b) => b.is_some().cmp(&a.is_some()),
             });
         }
+        records
+    }
+
+    /// The table with all of its columns.
+    pub(crate) fn whole(&self, records: &[Record]) -> Table {
+        let records = self.sorted(records);
         if self.columns.is_empty() {
-            return summary::table(&records);
+            return summary::whole(&records);
         }
         let first = identity(&records);
         let sides = first.iter().map(|column| column.side);
@@ -80,7 +94,7 @@ impl Chosen {
             });
             table.row(names.chain(values));
         }
-        table.text()
+        table
     }
 }
 

@@ -3,23 +3,20 @@
 use std::path::Path;
 
 use destage::reproduce::Report;
+use destage::study::StudyReport;
 use destage::study::figure::Figure;
 use destage::study::shown::short;
-use destage::study::{StudyReport, rows::Row};
 
 use super::table::{Side, Table};
 
 /// The longest cell of a table.
 const WIDEST: usize = 44;
 
-/// A study: its figures as tables, and what failed.
+/// A study: its figures as tables, and where the report is.
 pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
     let mut text = format!("{}\n", report.title);
     for figure in &report.figures {
         text.push_str(&format!("\n{}\n{}", figure.heading(), data(figure)));
-    }
-    for error in report.rows.all.iter().filter_map(Row::error) {
-        text.push_str(&format!("\na run failed: {error}\n"));
     }
     let runs = report.rows.all.len();
     text.push_str(&format!(

@@ -8,7 +8,10 @@ use crate::args::Machine;
 use crate::errors::Failure;
 #[cfg(feature = "parquet")]
 use crate::output::parquet;
+use crate::output::table::{Markup, Side};
+use crate::output::{self, numbers, summary};
 use destage::Record;
+use destage::csv::Names;
 use destage::files::{self, PendingFile};
 use destage::study::rows::Rows;
 
@@ -24,6 +27,8 @@ pub(crate) enum Form {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Table {
     Csv,
+    /// The columns that people see, for a text of theirs.
+    MarkedUp(Markup),
     #[cfg(feature = "parquet")]
     Parquet,
 }
@@ -33,6 +38,7 @@ impl Table {
     pub(crate) fn of(self, records: &[Record]) -> Vec<u8> {
         match self {
             Self::Csv => destage::csv::runs(records).into_bytes(),
+            Self::MarkedUp(markup) => summary::whole(records).marked_up(markup).into_bytes(),
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::runs(records),
         }
@@ -42,17 +48,49 @@ impl Table {
     pub(crate) fn of_study(self, rows: &Rows) -> Vec<u8> {
         match self {
             Self::Csv => destage::csv::rows(rows).into_bytes(),
+            Self::MarkedUp(markup) => study(rows).marked_up(markup).into_bytes(),
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::rows(rows),
         }
     }
 }
 
+/// What tells the runs of a study apart, and those of the usual metrics that it has.
+fn study(rows: &Rows) -> output::table::Table {
+    let Names { labels, metrics } = Names::of(rows);
+    let usual: Vec<_> = summary::metric_columns()
+        .filter(|(_, name)| metrics.contains(name.as_str()))
+        .collect();
+    let sides = labels
+        .iter()
+        .map(|_| Side::Left)
+        .chain(usual.iter().map(|_| Side::Right));
+    let mut table = output::table::Table::new(sides.collect());
+    for line in 0..2 {
+        let names = labels
+            .iter()
+            .map(|label| if line == 1 { *label } else { "" });
+        table.row(names.chain(usual.iter().map(|(head, _)| head[line])));
+    }
+    table.rule();
+    for row in &rows.all {
+        let labels = labels
+            .iter()
+            .map(|label| row.labels.get(*label).cloned().unwrap_or_default());
+        let metrics = usual.iter().map(|(_, name)| {
+            let value = row.value(name).and_then(serde_json::Value::as_f64);
+            value.map_or_else(|| "-".to_owned(), numbers::real)
+        });
+        table.row(labels.chain(metrics));
+    }
+    table
+}
+
 /// The endings of result files.
 const ENDINGS: &str = if cfg!(feature = "parquet") {
-    ".json, .csv, .parquet or .html"
+    ".json, .csv, .parquet, .html, .md or .tex"
 } else {
-    ".json, .csv or .html"
+    ".json, .csv, .html, .md or .tex"
 };
 
 /// A result file that is wanted: checked before the work, filled after it.
@@ -73,6 +111,8 @@ impl ResultFile {
             #[cfg(feature = "parquet")]
             Some("parquet") => Form::Table(Table::Parquet),
             Some("html") => Form::Html,
+            Some("md") => Form::Table(Table::MarkedUp(Markup::Markdown)),
+            Some("tex") => Form::Table(Table::MarkedUp(Markup::Latex)),
             other => {
                 let reason = match other.and_then(left_out) {
                     Some(reason) => reason.to_owned(),

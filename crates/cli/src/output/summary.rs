@@ -175,7 +175,31 @@ pub(crate) fn table(records: &[Record]) -> String {
     }
 }
 
+/// The table with all of its columns.
+pub(crate) fn whole(records: &[Record]) -> Table {
+    laid_out(&columns(records), records)
+}
+
+/// What the columns of metrics are called, and the metrics' names; for results that are no records.
+pub(crate) fn metric_columns() -> impl Iterator<Item = ([&'static str; 2], String)> {
+    let names = [
+        rows::RESPONSE.of("mean"),
+        rows::RESPONSE.of("p99"),
+        rows::BUFFER_WRITE_HITS_PERCENT.name.to_owned(),
+        rows::BUFFER_EVICTIONS.name.to_owned(),
+        rows::BUFFER_DESTAGED_PAGES.name.to_owned(),
+        rows::BUFFER_MEAN_DESTAGE_PAGES.name.to_owned(),
+        rows::FLASH_ERASES.name.to_owned(),
+        rows::WAF_HOST.name.to_owned(),
+    ];
+    METRICS.iter().map(|column| column.head).zip(names)
+}
+
 fn text(columns: &[Column], records: &[Record]) -> String {
+    laid_out(columns, records).text()
+}
+
+fn laid_out(columns: &[Column], records: &[Record]) -> Table {
     let mut table = Table::new(columns.iter().map(|column| column.side).collect());
     for line in 0..2 {
         table.row(columns.iter().map(|column| column.head[line]));
@@ -184,7 +208,7 @@ fn text(columns: &[Column], records: &[Record]) -> String {
     for record in records {
         table.row(columns.iter().map(|column| column.cell(record)));
     }
-    table.text()
+    table
 }
 
 /// What a reader of the table has to know to read it; whole lines, or nothing.

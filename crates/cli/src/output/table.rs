@@ -2,6 +2,14 @@
 
 use std::ops::Range;
 
+/// How a table is written where another program sets it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Markup {
+    Markdown,
+    /// With the rules of the package `booktabs`.
+    Latex,
+}
+
 /// Which side of its column a cell stands at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -111,6 +119,33 @@ impl Table {
         }
     }
 
+    /// The table for `markup`. The rows above the rule are one heading, the empty ones are left out.
+    pub(crate) fn marked_up(&self, markup: Markup) -> String {
+        let width = self.sides.len();
+        let (head, body) = self.rows.split_at(self.rule_after);
+        let heading = (0..width).map(|column| {
+            let cells = head.iter().filter_map(|row| row.get(column));
+            let words: Vec<&str> = cells
+                .map(|cell| cell.trim())
+                .filter(|cell| !cell.is_empty())
+                .collect();
+            words.join(" ")
+        });
+        let cells = |row: &Vec<String>| -> Vec<String> {
+            let cell = |column| row.get(column).map(|cell: &String| cell.trim().to_owned());
+            (0..width)
+                .map(|column| cell(column).unwrap_or_default())
+                .collect()
+        };
+        let is_empty = |row: &Vec<String>| row.iter().all(String::is_empty);
+        let body = body.iter().map(cells).filter(|row| !is_empty(row));
+        let heading: Vec<String> = heading.collect();
+        match markup {
+            Markup::Markdown => markdown(&heading, &self.sides, body),
+            Markup::Latex => latex(&heading, &self.sides, body),
+        }
+    }
+
     /// The text, each line ended, none with spaces at its end.
     pub(crate) fn text(&self) -> String {
         let lined_up = self.lined_up();
@@ -135,6 +170,57 @@ impl Table {
         }
         text
     }
+}
+
+fn markdown(heading: &[String], sides: &[Side], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells
+            .iter()
+            .map(|cell| cell.replace('\\', "\\\\").replace('|', "\\|"))
+            .collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rules: Vec<&str> = sides
+        .iter()
+        .map(|side| if *side == Side::Left { "---" } else { "---:" })
+        .collect();
+    let mut text = line(heading);
+    text.push_str(&format!("| {} |\n", rules.join(" | ")));
+    rows.for_each(|row| text.push_str(&line(&row)));
+    text
+}
+
+fn latex(heading: &[String], sides: &[Side], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let escaped = |cell: &String| {
+        let mut text = String::new();
+        for letter in cell.chars() {
+            match letter {
+                '&' | '%' | '$' | '#' | '_' | '{' | '}' => text.extend(['\\', letter]),
+                '\\' => text.push_str("\\textbackslash{}"),
+                '~' => text.push_str("\\textasciitilde{}"),
+                '^' => text.push_str("\\textasciicircum{}"),
+                '<' => text.push_str("\\textless{}"),
+                '>' => text.push_str("\\textgreater{}"),
+                other => text.push(other),
+            }
+        }
+        text
+    };
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(escaped).collect();
+        format!("{} \\\\\n", cells.join(" & "))
+    };
+    let sides: String = sides
+        .iter()
+        .map(|side| if *side == Side::Left { 'l' } else { 'r' })
+        .collect();
+    let mut text = format!(
+        "\\begin{{tabular}}{{{sides}}}\n\\toprule\n{}\\midrule\n",
+        line(heading)
+    );
+    rows.for_each(|row| text.push_str(&line(&row)));
+    text.push_str("\\bottomrule\n\\end{tabular}\n");
+    text
 }
 
 #[cfg(test)]
@@ -182,6 +268,29 @@ mod tests {
             "d               -",
         ];
         assert_eq!(table.text().lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn other_programs_set_the_same_cells() {
+        let mut table = Table::new(vec![Side::Left, Side::Right]);
+        table.row(["", "mean"]);
+        table.row(["a|b", "ms"]);
+        table.rule();
+        table.row([""]);
+        table.row(["x_1 < 5 %", "1,064"]);
+        let markdown = "| a\\|b | mean ms |\n| --- | ---: |\n| x_1 < 5 % | 1,064 |\n";
+        assert_eq!(table.marked_up(Markup::Markdown), markdown);
+        let lines = [
+            "\\begin{tabular}{lr}",
+            "\\toprule",
+            "a|b & mean ms \\\\",
+            "\\midrule",
+            "x\\_1 \\textless{} 5 \\% & 1,064 \\\\",
+            "\\bottomrule",
+            "\\end{tabular}",
+        ];
+        let latex = table.marked_up(Markup::Latex);
+        assert_eq!(latex.lines().collect::<Vec<_>>(), lines);
     }
 
     #[test]

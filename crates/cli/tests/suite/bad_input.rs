@@ -374,11 +374,15 @@ fn a_buffer_of_no_bytes() {
 fn a_parameter_of_another_scheme() {
     let place = Place::new();
     place.write("t.disksim", GOOD);
-    let parts = ["buffer.lru_unit is a parameter of lru, but fifo is chosen"];
+    // It is taken and named; a value that it could not have is a slip all the same.
+    let outcome = place.run(&["run", "t.disksim", "--buffer", "fifo:lru_unit=request"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    let named = "buffer.lru_unit was set, and decides nothing: it is a parameter of lru, and fifo is chosen";
+    assert!(outcome.errors.contains(named), "{}", outcome.errors);
     refused(
         &place,
-        &["run", "t.disksim", "--buffer", "fifo:lru_unit=page"],
-        &parts,
+        &["run", "t.disksim", "--buffer", "fifo:lru_unit=pages"],
+        &["buffer.lru_unit", "expected one of page, request"],
     );
 }
 

@@ -100,11 +100,11 @@ impl Plan {
         maybe(20, "flash.planes_per_die=2");
         // Commands that begin and end one by one.
         maybe(20, "flash.channels=1");
-        maybe(15, "flash.program_factors=0.5/2");
-        let is_queued = layer != "pslc" && maybe(15, "flash.dispatch=reads_first");
+        maybe(15, "flash.program_times_us=100/400");
+        let is_queued = layer != "pslc" && maybe(15, "flash.scheduling=commands_reads_first");
         if is_queued {
             maybe(50, "flash.cache_program=true");
-        } else if maybe(20, "flash.order=reads_first") {
+        } else if maybe(20, "flash.scheduling=reads_first") {
             maybe(50, "flash.suspend=moves_end");
         }
         let fills_units = ["page", "hat", "dftl", "pslc"].contains(&layer) && size != "32KiB";

@@ -156,7 +156,9 @@ fn parameters_are_shown_with_default_unit_and_range() {
         let document = place.json(&[arguments, &["--json"]].concat());
         let rows = document["parameters"].as_array().unwrap();
         assert!(!rows.is_empty(), "{arguments:?}");
-        for key in ["name", "default", "unit", "range", "about", "source"] {
+        for key in [
+            "name", "key", "default", "unit", "expected", "about", "source", "needs", "excludes",
+        ] {
             assert!(
                 rows.iter().all(|row| row.get(key).is_some()),
                 "{arguments:?} {key}"

@@ -159,7 +159,7 @@ fn a_page_to_watch_does_not_change_results_and_is_written_whole_or_not_at_all() 
         ),
         (
             &["--set", "sim.costing=op_count"],
-            "--watch x.html: this run has no moments to watch; expected sim.costing=event",
+            "sim.costing = op_count: there are no moments to be watched without a clock; expected sim.costing = event",
         ),
         (
             &["--payload", "--cut-at-program", "5"],

@@ -80,10 +80,39 @@ fn overload_is_named() {
     let errors = run("0.001");
     assert!(errors.contains(": overload: a request takes "), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
+    // Times of a workload are in no other unit, and those of a trace may be.
+    assert!(!errors.contains("trace.time_unit"), "{errors}");
+    place.succeed(&[
+        "trace",
+        "generate",
+        "--workload",
+        "uniform:requests=20000,mean_interarrival_ms=0.001",
+        "-o",
+        "t.csv",
+    ]);
+    let trace = ["run", "t.csv", "--set", "flash.blocks_per_plane=2048"];
+    let errors = place.run(&trace).errors;
+    assert!(errors.contains(": overload: "), "{errors}");
+    assert!(errors.contains("trace.time_unit"), "{errors}");
     let many = "compare --buffers lru,fab,clc --sizes 64KiB,128KiB --ftls page --set flash.blocks_per_plane=2048 --workload uniform:requests=20000,mean_interarrival_ms=0.001";
     let errors = place.run(&many.split(' ').collect::<Vec<_>>()).errors;
     assert_eq!(errors.lines().count(), 1, "{errors}");
     assert!(errors.contains("; and 5 other runs likewise"), "{errors}");
+}
+
+/// What somebody tries first is no overload: made-up workloads, with their defaults, on the default device.
+#[test]
+fn made_up_workloads_load_the_default_device_to_a_part() {
+    let place = Place::new();
+    let rows = place.json(&["list", "workloads", "--json"]);
+    let names = rows.as_array().unwrap().iter();
+    let names = names.map(|row| row["name"].as_str().unwrap());
+    let made_up: Vec<_> = names.filter(|name| !name.starts_with("standin-")).collect();
+    assert_eq!(made_up.len(), 7, "{made_up:?}");
+    for name in made_up {
+        let run = place.json(&["run", "--workload", name, "--json"]);
+        assert!(run["warnings"].is_null(), "{name}: {}", run["warnings"]);
+    }
 }
 
 #[test]

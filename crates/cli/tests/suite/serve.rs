@@ -502,10 +502,6 @@ fn what_makes_no_server_is_refused() {
             "knows the writes to come",
         ),
         (
-            &["serve", "--unix", "s", "--profile", "disksim-ssd"],
-            "sim.write_order",
-        ),
-        (
             &["serve", "--unix", "s", "--record", "t.xyz"],
             "names no form",
         ),

@@ -1,4 +1,4 @@
-//! A device kept in a file, and the warm-up: as README.md says it is done.
+//! A device kept in a file, and the warm-up: as docs/TOUR.md says it is done.
 
 use crate::common;
 
@@ -139,10 +139,10 @@ fn a_warm_up_leaves_the_first_requests_out_and_logs_have_them() {
 }
 
 #[test]
-fn the_commands_of_the_readme_work() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = std::fs::read_to_string(readme).expect("README.md");
-    let section = readme.split("## A used device").nth(1).expect("a section");
+fn the_commands_of_the_tour_work() {
+    let tour = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/TOUR.md");
+    let tour = std::fs::read_to_string(tour).expect("docs/TOUR.md");
+    let section = tour.split("## A used device").nth(1).expect("a section");
     let block = section.split("```").nth(1).expect("commands");
     let commands: Vec<_> = block
         .lines()

@@ -493,6 +493,45 @@ inputs = ["odd"]
 of = "trace"
 "#;
 
+/// One of its two runs cannot be made.
+const FAILING: &str = r#"
+title = "Two sizes of a device"
+
+[settings]
+buffer.capacity_bytes = "64KiB"
+sim.precondition = "none"
+
+[[input]]
+name = "fast"
+workload = "uniform:requests=100,footprint_pages=8000"
+
+[[grid]]
+buffers = ["lru"]
+vary = { "flash.blocks_per_plane" = [8, 1] }
+"#;
+
+#[test]
+fn a_study_of_which_a_run_failed_ends_as_a_comparison_does() {
+    let place = Place::new();
+    place.write("f.toml", FAILING);
+    let study = ["study", "f.toml", "--results", "kept", "--quiet"];
+    for arguments in [&study[..], &study, &["study", "merge", "kept"]] {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.status, 2, "{}", outcome.errors);
+        let errors: Vec<&str> = outcome.errors.lines().collect();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].starts_with("destage: error: "), "{errors:?}");
+        for part in ["flash.blocks_per_plane=1 ", "is less than one block"] {
+            assert!(errors[0].contains(part), "{part}: {errors:?}");
+        }
+        // What could be made is there.
+        let results = common::json(&place.read("kept/f/results.json"));
+        let runs = results["runs"].as_array().unwrap().iter();
+        let whole = runs.filter(|run| run["metrics"]["host.requests"] == 100);
+        assert_eq!(whole.count(), 1);
+    }
+}
+
 #[test]
 fn warnings_of_runs_and_inputs_stand_in_all_that_a_study_writes() {
     let place = Place::new();

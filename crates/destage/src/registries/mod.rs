@@ -3,8 +3,12 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `page` | one row with its parameters |
+//! | `explanation` | what a word means, whatever it is the name of |
+//! | `problems` | messages that users meet, each with its cause and what to do |
 
+mod explanation;
 mod page;
+mod problems;
 
 use destage_buffer::SCHEMES;
 use destage_flash::ftl::FTLS;
@@ -15,6 +19,7 @@ use destage_trace::statistics::StatisticRow;
 use destage_workload::WORKLOADS;
 use serde_json::{Map, Value};
 
+pub use explanation::{Explanation, explain, parameters_named};
 pub use page::{Entry, Page, buffer, ftl, parameters, profile, workload};
 
 use crate::error::Error;

@@ -1,11 +1,12 @@
 //! One row of a registry with its parameters: default, unit, range and source.
 
-use destage_base::parameter::{Parameter, Value as Setting};
+use destage_base::parameter::{Condition, Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES, SchemeRow};
 use destage_flash::ftl::{FTLS, FtlRow};
 use destage_sim::capacity::STAND_INS;
+use destage_sim::check::in_words;
 use destage_sim::parameters::PARAMETERS;
-use destage_sim::profiles::PROFILES;
+use destage_sim::profiles;
 use destage_sim::settings::Settings;
 use destage_trace::PARAMETERS as TRACE_PARAMETERS;
 use destage_workload::WORKLOADS;
@@ -51,6 +52,23 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
         }
     };
     rows.iter().map(entry).collect()
+}
+
+/// The rows of all parameters by their full names; one that several schemes or layers share, once for each of them.
+fn every_row() -> impl Iterator<Item = (String, &'static Parameter)> {
+    let of = |prefix: &'static str, rows: &'static [Parameter]| {
+        rows.iter()
+            .map(move |row| (format!("{prefix}{}", row.name), row))
+    };
+    of("", PARAMETERS)
+        .chain(of("", TRACE_PARAMETERS))
+        .chain(of("buffer.", COMMON))
+        .chain(
+            SCHEMES
+                .iter()
+                .flat_map(move |row| of("buffer.", row.parameters)),
+        )
+        .chain(FTLS.iter().flat_map(move |row| of("ftl.", row.parameters)))
 }
 
 fn stand_ins() -> Vec<Entry> {
@@ -136,17 +154,21 @@ pub fn workload(name: &str) -> Result<Page, Error> {
     })
 }
 
-/// The profile called `name`, with what it sets.
+/// The profile called `name`, or in a file of that name ending in `.toml`, with what it and those that it builds on set.
 ///
 /// # Errors
-/// If there is no such profile.
+/// If there is no such profile, or it is none that a run would take.
 pub fn profile(name: &str) -> Result<Page, Error> {
-    let row = find_row(name, "profile", PROFILES, |row| row.name)?;
+    let chain = profiles::chain(name)?;
+    let describe = |key: &str| {
+        let nearest = chain.iter().rev().find_map(|profile| profile.describe(key));
+        nearest.unwrap_or_default().to_owned()
+    };
     let mut settings = Settings::new();
     settings.load_profile(name)?;
     let config = settings.resolve()?;
     let values = config.parameters();
-    let source = row.describe("source").unwrap_or_default();
+    let source = describe("source");
     let set = settings.keys().filter_map(|key| {
         let row = row_of(key, config.scheme, config.ftl_row)?;
         Some(Entry {
@@ -156,9 +178,22 @@ pub fn profile(name: &str) -> Result<Page, Error> {
             has_example: false,
         })
     });
+    let below: Vec<&str> = chain
+        .iter()
+        .rev()
+        .skip(1)
+        .map(|profile| profile.name.as_str())
+        .collect();
+    let mut about = describe("about");
+    if !below.is_empty() {
+        about.push_str(&format!(
+            " It builds on {}.",
+            below.join(", which builds on ")
+        ));
+    }
     Ok(Page {
-        name: row.name.into(),
-        about: row.describe("about").unwrap_or_default(),
+        name: name.into(),
+        about: about.trim_start().into(),
         parts: vec![("What it sets", set.collect())],
         source,
     })
@@ -216,12 +251,49 @@ impl Entry {
         set.map_or(self.row.source, |(_, source)| source)
     }
 
-    /// `{"name", "value", "default", "unit", "range", "about", "source"}`.
+    /// What has to hold, in words, for it to decide anything: all of it.
+    #[must_use]
+    pub fn needs(&self) -> Vec<String> {
+        self.row.needs.iter().map(|text| in_words(text)).collect()
+    }
+
+    /// What it cannot stand beside: that in words, and why. Those of its own row, and those of others that name it.
+    #[must_use]
+    pub fn excludes(&self) -> Vec<(String, &'static str)> {
+        let own = self.row.excludes.iter().map(|exclusion| {
+            let with = in_words(exclusion.with);
+            let with = match exclusion.value {
+                "" => with,
+                value => format!("{with}, if it is {}", value.trim_start_matches("= ")),
+            };
+            (with, exclusion.because)
+        });
+        let mut all: Vec<_> = own.collect();
+        for (key, row) in every_row() {
+            for exclusion in row.excludes {
+                let condition = Condition::read(exclusion.with);
+                let names_it =
+                    condition.is_some_and(|read| read.keys().any(|key| key == self.name));
+                let with = match exclusion.value {
+                    "" => key.clone(),
+                    value => format!("{key} {value}"),
+                };
+                if names_it && !all.contains(&(with.clone(), exclusion.because)) {
+                    all.push((with, exclusion.because));
+                }
+            }
+        }
+        all
+    }
+
+    /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`: what it needs as sentences
+    /// without a subject, what it excludes as `{"with", "because"}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = self.row;
         let mut map = Map::new();
         map.insert("name".into(), json!(self.name));
+        map.insert("key".into(), json!(self.name));
         if let Some((value, _)) = &self.set {
             map.insert("value".into(), json::setting(value));
         }
@@ -239,9 +311,13 @@ impl Entry {
             }
         }
         map.insert("unit".into(), json!(row.unit));
-        map.insert("range".into(), json!(row.expected()));
+        map.insert("expected".into(), json!(row.expected()));
         map.insert("about".into(), json!(row.about));
         map.insert("source".into(), json!(self.source()));
+        map.insert("needs".into(), json!(self.needs()));
+        let excludes = self.excludes().into_iter();
+        let excludes = excludes.map(|(with, because)| json!({"with": with, "because": because}));
+        map.insert("excludes".into(), excludes.collect());
         Value::Object(map)
     }
 }

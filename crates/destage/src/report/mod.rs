@@ -13,7 +13,7 @@ mod content;
 mod page;
 mod table;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use content::Content;
@@ -24,6 +24,37 @@ use content::Content;
 /// # Errors
 /// If it is no JSON, or none of these.
 pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
+    let mut content = read(document)?;
+    if let Some(title) = title {
+        title.clone_into(&mut content.title);
+    }
+    Ok(page::text(&content))
+}
+
+/// What stands at the head of that page, and its table, as JSON: `{"kind", "title", "origin", "heading", "conclusions", "notes", "table",
+/// "statistics"}`; of the last three and the heading what such a page has. A table is `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]],
+/// "same": {...}}`, statistics are rows of name, value, unit and meaning.
+///
+/// # Errors
+/// As [`html`].
+pub fn outline(document: &str) -> Result<String, Error> {
+    let mut content = read(document)?;
+    let mut outline = json!({
+        "title": content.title,
+        "origin": content.origin,
+        "conclusions": content.conclusions,
+        "notes": content.notes,
+    });
+    for name in ["kind", "heading", "table", "statistics", "goals"] {
+        let part = content.data[name].take();
+        if !part.is_null() {
+            outline[name] = part;
+        }
+    }
+    Ok(outline.to_string())
+}
+
+fn read(document: &str) -> Result<Content, Error> {
     let wrong = |what: &str| {
         Error::Input(format!(
             "{what}; expected what destage run, compare, curve, fleet, size, study, reproduce or trace info prints as JSON"
@@ -31,9 +62,5 @@ pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     };
     let mut document: Value =
         serde_json::from_str(document).map_err(|error| wrong(&format!("no JSON: {error}")))?;
-    let mut content = Content::of(&mut document).ok_or_else(|| wrong("no results"))?;
-    if let Some(title) = title {
-        title.clone_into(&mut content.title);
-    }
-    Ok(page::text(&content))
+    Content::of(&mut document).ok_or_else(|| wrong("no results"))
 }

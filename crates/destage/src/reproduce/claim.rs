@@ -287,6 +287,28 @@ pub(super) fn ratios(measured: &Value, published: &Value) -> Option<Value> {
     }
 }
 
+/// `value` once for each of its numbers but zeros, with that one `times` as large.
+pub(super) fn altered(value: &toml::Value, times: i32) -> Vec<toml::Value> {
+    match value {
+        toml::Value::Integer(0) => Vec::new(),
+        toml::Value::Integer(number) => vec![toml::Value::Integer(number * i64::from(times))],
+        toml::Value::Float(number) if *number == 0.0 => Vec::new(),
+        toml::Value::Float(number) => vec![toml::Value::Float(number * f64::from(times))],
+        toml::Value::Array(items) => {
+            let with = |index: usize| {
+                let others = items.get(index).map(|item| altered(item, times));
+                others.unwrap_or_default().into_iter().map(move |item| {
+                    let mut items = items.clone();
+                    items[index] = item;
+                    toml::Value::Array(items)
+                })
+            };
+            (0..items.len()).flat_map(with).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The smallest number in `value`, whatever lists it stands in.
 pub(super) fn smallest(value: &Value) -> Option<f64> {
     match value {

@@ -22,7 +22,7 @@ pub mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -72,6 +72,8 @@ pub struct Cost {
 pub struct Report {
     /// How it came to be.
     pub manifest: Manifest,
+    /// The day on which it did, in universal time: `2026-01-31`.
+    pub date: String,
     /// How much was run.
     pub scale: Scale,
     /// What counted as what.
@@ -180,6 +182,7 @@ impl Plan {
         }
         Ok(Report {
             manifest: Manifest::of_study(started),
+            date: day(SystemTime::now()),
             scale: self.scale,
             thresholds: self.thresholds.clone(),
             papers,
@@ -332,6 +335,26 @@ impl Plan {
     }
 }
 
+/// The day of `time` in universal time and the calendar of Gregory: `2026-01-31`.
+fn day(time: SystemTime) -> String {
+    let seconds = time
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    // Years begin in March, so that the day that is sometimes there is the last; 1 March 0000 is 719 468 days before 1970.
+    let days = seconds / 86_400 + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year + later)
+}
+
 /// Runs that failed, and inputs that were not found.
 fn gaps(rows: &Rows) -> Vec<String> {
     let missing = rows
@@ -411,7 +434,7 @@ impl Report {
         both.into_iter().flatten().collect()
     }
 
-    /// `{"manifest", "scale", "conclusions", "verdicts", "thresholds", "claims", "papers", "readings", "figures"}`.
+    /// `{"manifest", "date", "scale", "conclusions", "verdicts", "thresholds", "claims", "papers", "readings", "figures"}`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut readings = serde_json::Map::new();
@@ -431,6 +454,7 @@ impl Report {
         let manifest = self.manifest.many();
         let document: Value = json!({
             "manifest": manifest,
+            "date": self.date,
             "scale": self.scale.name(),
             "conclusions": self.counts().iter().map(|text| format!("{text}.")).collect::<Vec<_>>(),
             "verdicts": Verdict::ALL.map(|verdict| json!({
@@ -447,3 +471,6 @@ impl Report {
         crate::json::text(&document)
     }
 }
+
+#[cfg(test)]
+mod tests;

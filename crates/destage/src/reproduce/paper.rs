@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::study::{BASE, Cell, Study, Traces, VariantKind, from_toml};
 
 /// The experiments that come with the library.
-static SHIPPED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../experiments");
+static SHIPPED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/experiments");
 
 /// A paper with its experiments and claims.
 #[derive(Clone, Debug)]

@@ -148,6 +148,7 @@ fn claims(all: &[Judged]) -> String {
         "measured",
         "of it",
         "verdict",
+        "experiment",
         "because",
     ];
     let rows = all.iter().map(|claim| {
@@ -156,11 +157,12 @@ fn claims(all: &[Judged]) -> String {
             plain(&claim.place),
             plain(&claim.statement),
             plain(&claim.on()),
-            claim.check.clone(),
+            plain(&claim.check),
             plain(&short(&claim.published)),
             plain(&short(&claim.measured)),
             plain(&short(&claim.ratio)),
             format!("**{}**", claim.spoken()),
+            claim.experiment.clone().unwrap_or_default(),
             plain(&claim.because),
         ]
     });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::claim::{Check, Claim, Tolerance, bears_out, ratios, smallest, truth};
+use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest, truth};
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
 use super::thresholds::Thresholds;
 use crate::error::Error;
@@ -27,13 +27,15 @@ pub struct Judged {
     pub statement: String,
     /// What sort of statement it is.
     pub kind: Kind,
-    /// How it was checked, with the tolerance.
+    /// The experiment whose runs it goes over, if any.
+    pub experiment: Option<String>,
+    /// How it was checked, with the tolerance, or the formula that has to be true.
     pub check: String,
     /// The published value.
     pub published: Value,
     /// The measured one, under the paper's own settings and the first seed.
     pub measured: Value,
-    /// Measured over published, if both are numbers.
+    /// Measured over published, if both are numbers that are compared.
     pub ratio: Value,
     /// What became of it.
     pub verdict: Verdict,
@@ -81,6 +83,7 @@ impl Judged {
             "place": self.place,
             "statement": self.statement,
             "kind": self.kind.name(),
+            "experiment": self.experiment,
             "check": self.check,
             "published": self.published,
             "measured": self.measured,
@@ -110,6 +113,16 @@ impl Tried {
     };
 }
 
+/// What everything that was tried says of a claim.
+struct Outcome {
+    /// Under the paper's own settings, with the first seed.
+    first: Tried,
+    /// The seeds and settings that came out otherwise than the first.
+    against: Vec<String>,
+    evidence: Evidence,
+    verdict: Verdict,
+}
+
 /// A claim with the study and the results it goes over, if it needs any.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
@@ -132,8 +145,8 @@ impl Case<'_> {
             return Ok(self.judged(checked, Verdict::NotCheckable, None, None, String::new()));
         }
         let seeds = self.seeds();
-        let first = match self.attempt(&self.context(BASE, seeds.first())) {
-            Ok(tried) => tried,
+        let outcome = match self.outcome(readings)? {
+            Ok(outcome) => outcome,
             Err(NoValue::Missing(trace)) => {
                 let because =
                     format!("The trace {trace} was not found; --trace {trace}=FILE names it.");
@@ -144,6 +157,32 @@ impl Case<'_> {
                 return Ok(self.judged(checked, Verdict::NotCheckable, None, None, because));
             }
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
+        };
+        let mut because = self.because(&outcome);
+        let Outcome {
+            first,
+            evidence: Evidence { share, .. },
+            verdict,
+            ..
+        } = outcome;
+        if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) {
+            let turned = self.turned(seeds.first())?;
+            if !turned.is_empty() {
+                because.push(format!("Turned by {}.", turned.join(", or ")));
+            }
+        }
+        because.extend(self.unmoved(readings, (verdict, share))?);
+        let shown = (share.tried > 1).then_some(share);
+        Ok(self.judged(checked, verdict, Some(first), shown, because.join(" ")))
+    }
+
+    /// The claim in everything that is tried, and the verdict on that; why there is none otherwise.
+    fn outcome(&self, readings: Option<Share>) -> Result<Result<Outcome, NoValue>, Error> {
+        let claim = self.claim;
+        let seeds = self.seeds();
+        let first = match self.attempt(&self.context(BASE, seeds.first())) {
+            Ok(tried) => tried,
+            Err(none) => return Ok(Err(none)),
         };
         let mut tries = Vec::new();
         for seed in seeds.iter().skip(1) {
@@ -157,17 +196,16 @@ impl Case<'_> {
             tries.extend(tried.map(|tried| (name, tried.holds)));
         }
         let held = usize::from(first.holds) + tries.iter().filter(|(_, holds)| *holds).count();
-        let share = Share {
-            held,
-            tried: 1 + tries.len(),
-        };
         let role = first.inputs.iter().map(|input| input.role).max();
         let ratio = ratios(&first.measured, &self.published());
         let is_of_size = claim.check.check == Check::Sign && claim.holds.is_none();
         let evidence = Evidence {
             kind: self.kind,
             role: role.unwrap_or_default(),
-            share,
+            share: Share {
+                held,
+                tried: 1 + tries.len(),
+            },
             holds: first.holds,
             readings,
             effect: ratio.as_ref().filter(|_| is_of_size).and_then(smallest),
@@ -175,31 +213,76 @@ impl Case<'_> {
             fitted: !claim.fitted.is_empty(),
         };
         let verdict = decide(&evidence, self.thresholds.effect_share);
-        let against: Vec<_> = tries
-            .iter()
-            .filter(|(_, holds)| *holds != first.holds)
-            .map(|(name, _)| name.as_str())
-            .collect();
-        let mut because = self.because(verdict, &evidence, &first, &against);
-        if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) {
-            let turned = self.turned(seeds.first())?;
-            if !turned.is_empty() {
-                because.push(format!("Turned by {}.", turned.join(", or ")));
-            }
-        }
-        let shown = (share.tried > 1).then_some(share);
-        Ok(self.judged(checked, verdict, Some(first), shown, because.join(" ")))
+        let against = tries.into_iter().filter(|(_, holds)| *holds != first.holds);
+        Ok(Ok(Outcome {
+            against: against.map(|(name, _)| name).collect(),
+            first,
+            evidence,
+            verdict,
+        }))
     }
 
-    /// Why it is `verdict`, in sentences; `against` names the tries that came out otherwise than the first.
-    fn because(
+    /// What a reader should know if the paper might have printed another number: that the verdict would be the same with
+    /// one of its numbers three times as large, or of the other sign. Where it is open what decides, that is named already.
+    fn unmoved(
         &self,
-        verdict: Verdict,
-        evidence: &Evidence,
-        first: &Tried,
-        against: &[&str],
-    ) -> Vec<String> {
+        readings: Option<Share>,
+        now: (Verdict, Share),
+    ) -> Result<Option<String>, Error> {
+        let (verdict, _) = now;
+        let Some(published) = &self.claim.published else {
+            return Ok(None);
+        };
+        if verdict == Verdict::UnderDetermined {
+            return Ok(None);
+        }
+        let mut same = [false, false];
+        for (times, same) in [3, -1].into_iter().zip(&mut same) {
+            for other in altered(published, times) {
+                let claim = Claim {
+                    published: Some(other),
+                    ..self.claim.clone()
+                };
+                let case = Case {
+                    claim: &claim,
+                    ..*self
+                };
+                if let Ok(other) = case.outcome(readings)? {
+                    *same |= (other.verdict, other.evidence.share) == now;
+                }
+            }
+        }
+        let other = match same {
+            [false, false] => return Ok(None),
+            [true, false] => "three times what was published",
+            [false, true] => "the negative of what was published",
+            [true, true] => "three times what was published, or its negative",
+        };
+        let check = self.claim.check.check;
+        Ok(Some(match (verdict.holds(), verdict) {
+            (false, _) => format!("Nor would it hold for {other}."),
+            (true, Verdict::SignReproduced) if check == Check::Sign => format!(
+                "The verdict would be the same for {other}, since a share of {:.2} is asked.",
+                self.thresholds.effect_share
+            ),
+            (true, Verdict::SignOnly) => {
+                format!("The verdict would be the same for {other}, since no size was seen.")
+            }
+            (true, _) => format!(
+                "The verdict would be the same for {other}, since the check asks for something else."
+            ),
+        }))
+    }
+
+    /// Why it came out so, in sentences.
+    fn because(&self, outcome: &Outcome) -> Vec<String> {
         let claim = self.claim;
+        let Outcome {
+            first,
+            against,
+            evidence,
+            verdict,
+        } = outcome;
         let mut because = Vec::new();
         if claim.check.check == Check::Arithmetic {
             because.push(format!(
@@ -221,7 +304,7 @@ impl Case<'_> {
         if !against.is_empty() {
             because.push(format!("Turned by {}.", against.join(", ")));
         }
-        if let Some(effect) = evidence.effect.filter(|_| verdict == Verdict::SignOnly) {
+        if let Some(effect) = evidence.effect.filter(|_| *verdict == Verdict::SignOnly) {
             because.push(format!(
                 "The effect is {} of what was published, at its smallest; a share of {:.2} is asked.",
                 short(&json!(effect)),
@@ -244,12 +327,13 @@ impl Case<'_> {
         because
     }
 
-    /// How it is checked, with the tolerance.
+    /// How it is checked, with the tolerance, or the formula that has to be true.
     fn checked(&self) -> Result<String, Error> {
         let name = self.claim.check.check.name();
-        Ok(match self.tolerance()? {
-            Some(tolerance) => format!("{name} {tolerance}"),
-            None => name.to_owned(),
+        Ok(match (self.tolerance()?, &self.claim.holds) {
+            (_, Some(formula)) => format!("{name}: {formula}"),
+            (Some(tolerance), None) => format!("{name} {tolerance}"),
+            (None, None) => name.to_owned(),
         })
     }
 
@@ -428,8 +512,12 @@ impl Case<'_> {
             place: claim.place.clone(),
             statement: claim.statement.clone(),
             kind: self.kind,
+            experiment: claim.experiment.clone(),
             check,
-            ratio: ratios(&measured, &published).unwrap_or_default(),
+            ratio: match claim.check.check {
+                Check::Property => Value::Null,
+                _ => ratios(&measured, &published).unwrap_or_default(),
+            },
             published,
             measured,
             verdict,

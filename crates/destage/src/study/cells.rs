@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use destage_buffer::SchemeRow;
 use destage_sim::settings::{Origin, Settings, split_kind};
+use destage_trace::Operation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -390,13 +391,18 @@ impl Study {
             let input = Input::requests(&entry.name, requests);
             (input, json!({ "pages": words.join(" ") }), facts)
         };
-        let reading = Reading {
+        let mut reading = Reading {
             format: entry.format.clone(),
             limit,
             skip: entry.skip,
-            writes_only: entry.writes_only,
+            writes_only: false,
             skip_bad_lines: false,
         };
+        if let Some(writes) = entry.limit_writes {
+            let input = input.clone().read(reading.clone()).map_err(wrong)?;
+            reading.limit = Some(through(&input, settings, writes).map_err(wrong)?);
+        }
+        reading.writes_only = entry.writes_only;
         let identity = json!({
             "requests": what,
             "format": reading.format,
@@ -415,6 +421,22 @@ impl Study {
     pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantEntry> {
         self.file.variant.iter()
     }
+}
+
+/// How many requests of `input` there are up to the last of so many writes.
+fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
+    let mut source = input.open(&settings.resolve()?)?;
+    let (mut requests, mut written, mut batch) = (0, 0, Vec::new());
+    while source.fill(&mut batch)? {
+        for request in &batch {
+            if written == writes {
+                return Ok(requests);
+            }
+            requests += 1;
+            written += u64::from(request.operation == Operation::Write);
+        }
+    }
+    Ok(requests)
 }
 
 /// A trace as an input, with what identifies its requests and what a verdict says of it.

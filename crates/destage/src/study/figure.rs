@@ -175,6 +175,19 @@ impl Series {
     }
 }
 
+/// A line for each of `names`, along the columns that `series` are.
+fn turned(names: Vec<String>, series: &[Series]) -> Vec<Series> {
+    let line = |(index, name)| Series {
+        name,
+        points: series.iter().map(|column| column.points[index]).collect(),
+        published: series
+            .iter()
+            .map(|column| column.published[index])
+            .collect(),
+    };
+    names.into_iter().enumerate().map(line).collect()
+}
+
 impl Study {
     /// The data of all its figures.
     ///
@@ -281,6 +294,14 @@ impl Study {
                 published: published.collect(),
             });
         }
+        let mut names: Vec<_> = x.iter().map(|value| spoken(&entry.x, value)).collect();
+        let mut along = x.iter().map(|value| number(value)).collect();
+        if entry.kind == FigureKind::Curve {
+            let columns: Vec<_> = series.iter().map(|column| column.name.clone()).collect();
+            along = columns.iter().map(|name| number(name)).collect();
+            series = turned(names, &series);
+            names = columns;
+        }
         Ok(Figure {
             id: entry.id.clone(),
             place: entry.place.clone(),
@@ -288,8 +309,8 @@ impl Study {
             kind: entry.kind,
             log: ["x", "y"].map(|axis| entry.log.contains(axis)),
             x_title: entry.x_title.clone().unwrap_or_else(|| entry.x.clone()),
-            x: x.iter().map(|value| spoken(&entry.x, value)).collect(),
-            along: x.iter().map(|value| number(value)).collect(),
+            x: names,
+            along,
             y_title: entry.y_title.clone(),
             series,
             gaps,

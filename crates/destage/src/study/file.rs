@@ -52,6 +52,8 @@ pub(crate) struct InputEntry {
     pub(crate) limit: Option<u64>,
     /// The same at the reduced scale.
     pub(crate) reduced_limit: Option<u64>,
+    /// The number of writes up to the last of which requests are read, whatever lies between; default: all.
+    pub(crate) limit_writes: Option<u64>,
     /// The number of requests that are left out first.
     #[serde(default)]
     pub(crate) skip: u64,
@@ -200,6 +202,8 @@ pub enum FigureKind {
     Bar,
     /// Numbers only.
     Table,
+    /// Points joined by lines along the columns: their names are numbers, and each value of the axis is a line.
+    Curve,
 }
 
 impl FigureKind {
@@ -210,6 +214,7 @@ impl FigureKind {
             Self::Line => "line",
             Self::Bar => "bar",
             Self::Table => "table",
+            Self::Curve => "curve",
         }
     }
 }

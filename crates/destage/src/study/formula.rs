@@ -11,6 +11,8 @@
 //! * `near(a, b, percent)`: whether two numbers, or all of two lists, differ by at most so much of `b`.
 //! * `ascending(list)`, `descending(list)`: whether each is more, or less, than the one before.
 //! * `spearman(list, list)`: the rank correlation.
+//! * `agree(list, list, percent)`: whether no two places are in opposite order in the lists, of those that differ by more
+//!   than so many per cent of the larger in both.
 //! * `best_range(values, costs, times)`: the least and the largest of the values whose cost is at most `times` the lowest cost.
 //! * `beyond(x, range)`: by how much a number lies above the second of two, or, negative, below the first; 0 between them.
 
@@ -389,6 +391,22 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
             ));
         }
         Ok(correlation(&ranks(&one), &ranks(&other)))
+    });
+    environment.add_function("agree", |one: Value, other: Value, percent: f64| {
+        let (one, other) = (numbers(&one)?, numbers(&other)?);
+        if one.len() != other.len() || one.len() < 2 {
+            return Err(wrong(
+                "agree: expected two lists of equal length, of two values or more",
+            ));
+        }
+        // The sign of a difference, 0 for one that is too small.
+        let order = |a: f64, b: f64| match (a - b).abs() > percent / 100.0 * a.abs().max(b.abs()) {
+            true => (a - b).signum(),
+            false => 0.0,
+        };
+        let pairs = (0..one.len()).flat_map(|index| (0..index).map(move |before| (before, index)));
+        let mut all = pairs.map(|(a, b)| order(one[a], one[b]) * order(other[a], other[b]));
+        Ok(all.all(|both| both >= 0.0))
     });
 }
 

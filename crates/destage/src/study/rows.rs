@@ -148,6 +148,19 @@ impl Rows {
         all
     }
 
+    /// Which runs failed, by their labels, and why; a sentence each.
+    #[must_use]
+    pub fn failures(&self) -> Vec<String> {
+        let failed = self.all.iter().filter_map(|row| {
+            let labels = row.labels.iter();
+            let labels: Vec<_> = labels
+                .map(|(axis, value)| format!("{axis}={value}"))
+                .collect();
+            Some(format!("{}: {}", labels.join(" "), row.error()?))
+        });
+        failed.collect()
+    }
+
     /// The values of `axis` among rows with `only`, in the order in which the study has them.
     #[must_use]
     pub fn values_of(&self, axis: &str, only: &BTreeMap<String, String>) -> Vec<String> {

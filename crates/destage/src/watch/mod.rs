@@ -1,9 +1,10 @@
-//! A run whose beginning is recorded, and the page that shows it: one file that needs nothing else.
+//! A run whose beginning is recorded, and the page that shows it: one file that needs nothing else. Or a timeline for other programs.
 //!
 //! The page is `page/page.html` with styles, scripts and the recording put into it. What is recorded, and how much at most,
 //! is [`destage_sim::watch`].
 
 mod data;
+mod timeline;
 
 use destage_sim::observer::Observer;
 use destage_sim::watch::{MOST_PAGES, Recording, watched_run};
@@ -39,6 +40,13 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// A timeline in the trace event format of Chrome, as JSON, for Perfetto: requests, pages that leave, what each die does. It is equal
+    /// for equal inputs.
+    #[must_use]
+    pub fn to_timeline(&self) -> String {
+        timeline::of(self).to_string()
+    }
+
     /// The page. It is equal for equal inputs.
     #[must_use]
     pub fn to_html(&self) -> String {
@@ -83,11 +91,6 @@ pub fn watch(
     observer: &mut dyn Observer,
 ) -> Result<Watched, Error> {
     let config = &combination.config;
-    if !config.is_timed() {
-        return Err(Error::Input(
-            "watching: this run has no moments to watch; expected sim.costing=event and an FTL other than none".to_owned(),
-        ));
-    }
     let page_bytes = config.typed.flash.page_bytes;
     let pages = config.typed.buffer.capacity_bytes / page_bytes;
     if pages > u64::from(MOST_PAGES) {

@@ -174,9 +174,16 @@ fn worn_out(record: &Record) -> Option<String> {
 fn overload(record: &Record) -> Option<String> {
     let all = record.number(&rows::RESPONSE.of("mean"))?;
     let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
+    // A workload of this program has no times in another unit.
+    let why = match record.whole("workload.requests") {
+        Some(_) => "it is asked for more than it can do (a larger host.time_scale gives it time)",
+        None => {
+            "either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)"
+        }
+    };
     (all > OVERLOAD * within).then(|| {
         format!(
-            "overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)",
+            "overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; {why}",
             numbers::real(all),
             numbers::real(within)
         )

@@ -206,6 +206,24 @@ fn what_bad_drives_lose_goes_by_its_name() {
 }
 
 #[test]
+fn with_bytes_order_is_strict_and_times_are_exact_which_is_said() {
+    let of = |pairs: &[&str]| fail(pairs, CutAt::Write(20), 1).unwrap();
+    let (reference, plain) = (
+        of(&["sim.write_order=reference", "sim.clock=double_ms"]),
+        of(&[]),
+    );
+    assert_eq!(reference.result, plain.result);
+    assert!(plain.manifest.unused.is_empty());
+    assert_eq!(
+        reference.manifest.unused,
+        [
+            "sim.clock was set, and decides nothing: with bytes it is exact",
+            "sim.write_order was set, and decides nothing: with bytes it is strict"
+        ]
+    );
+}
+
+#[test]
 fn what_cannot_have_bytes_says_so() {
     for (pair, named) in [
         ("ftl.kind=none", "ftl.kind = none"),
@@ -243,8 +261,8 @@ fn timed_by_commands(random: &mut Random) -> Vec<String> {
         "flash.dies=4".to_owned(),
         format!("flash.channels={}", draw(&["1", "2", "4"])),
         format!("flash.command_ns={}", draw(&["0", "300"])),
-        format!("flash.read_factors={}", draw(&["1", "0.7/1.3"])),
-        format!("flash.program_factors={}", draw(&["1", "0.5/2"])),
+        format!("flash.read_times_us={}", draw(&["25", "17.5/32.5"])),
+        format!("flash.program_times_us={}", draw(&["200", "100/400"])),
         format!("host.queue_depth={}", draw(&["1", "4", "32"])),
         format!("host.time_scale={}", draw(&["0.01", "1"])),
         format!("device.plp={}", draw(&["none", "none", "0.0003", "1"])),
@@ -258,7 +276,7 @@ fn timed_by_commands(random: &mut Random) -> Vec<String> {
     }
     if is_queued {
         let order = draw(&["arrival", "reads_first"]);
-        pairs.push(format!("flash.dispatch={order}"));
+        pairs.push(format!("flash.scheduling=commands_{order}"));
         pairs.push(format!("flash.multi_plane={}", draw(&["off", "in_order"])));
     } else {
         pairs.push(format!("flash.status_ns={}", draw(&["0", "200"])));
@@ -267,7 +285,7 @@ fn timed_by_commands(random: &mut Random) -> Vec<String> {
             let suspend = draw(&["never", "moves_end", "keeps_end"]);
             pairs.push(format!("flash.suspend={suspend}"));
         }
-        pairs.push(format!("flash.order={order}"));
+        pairs.push(format!("flash.scheduling={order}"));
         if !["fast", "bast"].contains(&layer.as_str()) {
             // A block has to hold some units.
             pairs.push("flash.pages_per_block=32".to_owned());

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use common::own_scheme;
 use destage::Effort;
 use destage::reproduce::{Paper, Plan, Report, Thresholds, Verdict, shipped_traces};
-use destage::study::{Extra, Scale, Store};
+use destage::study::{Extra, Scale, Store, Traces};
 
 /// Claims of our own that need every part of a scheme: the victim, padding, compensation.
 const CLAIMS: &str = r#"
@@ -84,10 +84,14 @@ fn paper(claims: &str) -> Paper {
 }
 
 fn carry_out(papers: Vec<Paper>, extra: Extra) -> Report {
+    carry_out_on(papers, extra, shipped_traces().unwrap())
+}
+
+fn carry_out_on(papers: Vec<Paper>, extra: Extra, traces: Traces) -> Report {
     let plan = Plan {
         papers,
         scale: Scale::Reduced,
-        traces: shipped_traces().unwrap(),
+        traces,
         thresholds: Thresholds::shipped().unwrap(),
         extra,
         readings: false,
@@ -158,10 +162,63 @@ fn a_broken_scheme_is_found_out() {
     ] {
         assert_eq!(turned(&examples, kind, other), lost, "{kind}: {other}");
     }
-    assert_eq!(
-        turned(&shipped("bpac/examples"), "fab", "block-lru"),
-        ["P16", "P17"]
-    );
+    for (kind, lost) in [
+        ("fab", &["P16", "P17"][..]),
+        ("block-lru", &["P16.others", "P17"]),
+        ("clc", &["P16.others", "P17"]),
+        ("bpac", &["P16.others"]),
+    ] {
+        assert_eq!(
+            turned(&shipped("bpac/examples"), kind, "newest"),
+            lost,
+            "{kind}"
+        );
+    }
+    assert_eq!(turned(&shipped("epo/examples"), "epo", "newest"), ["E1"]);
+    for (kind, lost) in [("lru", "B6"), ("fifo", "B6"), ("cflru", "B21")] {
+        let turned = turned(&shipped("bplru/streams"), kind, "newest");
+        assert!(turned.iter().any(|id| id == lost), "{kind}: {turned:?}");
+    }
+}
+
+/// Schemes whose claims need long runs: each evicts what was written last, in place of its own victim. `make verdicts` runs it.
+#[test]
+fn a_broken_scheme_is_found_out_in_long_runs() {
+    let (Some(_), Some(shared)) = (
+        std::env::var_os("DESTAGE_RESULTS"),
+        std::env::var_os("DESTAGE_SHARED"),
+    ) else {
+        return;
+    };
+    let mut traces = shipped_traces().unwrap();
+    traces.look_in(&Path::new(&shared).join("traces")).unwrap();
+    for (experiment, kinds) in [
+        ("bplru/w5", &["fab"][..]),
+        ("epo/sizes", &["lru", "bplru"]),
+        ("apu/write-back", &["wb"]),
+        ("apu/response", &["apu-lru", "apu-lfu", "apu-lru-d"]),
+    ] {
+        let papers = shipped(experiment);
+        let whole = carry_out_on(papers.clone(), Extra::default(), traces.clone());
+        for kind in kinds {
+            let broken = Extra {
+                schemes: vec![(&own_scheme::NEWEST, "1".to_owned())],
+                replaced: [((*kind).to_owned(), "newest".to_owned())].into(),
+                ..Extra::default()
+            };
+            let broken = carry_out_on(papers.clone(), broken, traces.clone());
+            let (before, after) = (verdicts(&whole), verdicts(&broken));
+            let changed: Vec<_> = before
+                .iter()
+                .filter(|(id, verdict)| after[**id] != **verdict)
+                .collect();
+            println!("{experiment}, {kind}: {changed:?}");
+            assert!(
+                !changed.is_empty(),
+                "{experiment}: nothing says that {kind} is broken"
+            );
+        }
+    }
 }
 
 #[test]

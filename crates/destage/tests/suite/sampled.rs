@@ -205,7 +205,7 @@ fn few_samples_tell(workload: &str, writes: f64, step: u64, error: f64) {
 #[test]
 fn schemes_on_samples_live_in_the_virtual_time_of_the_input() {
     let input = workload();
-    let scheme = "bpac:bpac_adapts=false,bird_thd=500,pird_thd=500";
+    let scheme = "bpac:bpac_adapts=false,bpac_bird_thd=500,bpac_pird_thd=500";
     for seed in ["sim.seed=1", "sim.seed=2", "sim.seed=3"] {
         let mut exact = plan(&[scheme], Some(SIZES), &[seed], Rate::Share(1.0));
         exact.sampling = None;

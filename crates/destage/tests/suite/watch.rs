@@ -212,12 +212,12 @@ fn what_cannot_be_drawn_is_refused() {
 fn commands_add_up_to_the_metrics_of_the_run() {
     for options in [
         "flash.channels=2 flash.command_ns=300",
-        "flash.channels=2 flash.program_factors=0.5/2 flash.order=reads_first flash.suspend=moves_end",
-        "flash.channels=2 flash.dispatch=reads_first flash.multi_plane=in_order",
-        "flash.dispatch=arrival flash.cache_program=true flash.cache_read=true",
+        "flash.channels=2 flash.program_times_us=100/400 flash.scheduling=reads_first flash.suspend=moves_end",
+        "flash.channels=2 flash.scheduling=commands_reads_first flash.multi_plane=in_order",
+        "flash.scheduling=commands_arrival flash.cache_program=true flash.cache_read=true",
         "flash.program_unit=4 flash.cache_program=true",
-        "ftl.kind=pslc flash.order=reads_first",
-        "ftl.kind=dftl flash.channels=2 flash.order=garbage_last",
+        "ftl.kind=pslc flash.scheduling=reads_first",
+        "ftl.kind=dftl flash.channels=2 flash.scheduling=garbage_last",
     ] {
         let mut pairs = vec!["sim.drain=true", "buffer.capacity_bytes=1MiB"];
         pairs.extend(options.split(' '));

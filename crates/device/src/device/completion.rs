@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_buffer::destage::{DirtyPage, Slot};
 
 use super::{Device, Outcome};
-use crate::driver::{Driver, Progress};
+use crate::driver::{Driver, Progress, Token};
 use crate::operation::{PageOperation, Work};
 
 impl Device {
@@ -67,7 +67,7 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         match progress {
-            Progress::Queued => self.hand_over(die, now, driver),
+            Progress::Beside => self.hand_over(die, now, driver),
             Progress::Running | Progress::Ended => Ok(()),
         }
     }
@@ -89,7 +89,7 @@ impl Device {
                         self.page_done(operation, now, driver)?;
                     }
                 }
-                Progress::Queued if !self.dies.places_writes() => self.dies.hand_over(die),
+                Progress::Beside if !self.dies.places_writes() => self.dies.hand_over(die),
                 _ => break,
             }
         }
@@ -99,32 +99,37 @@ impl Device {
         Ok(())
     }
 
-    /// What `die` has in service goes on by itself until [`Device::complete_queued`]; the die may begin the next. Not over a layer
-    /// that [places writes](destage_flash::ftl::Properties::places_writes).
+    /// The transaction `token` of a page operation or fillers goes on by itself, and its die may begin the next. Over a layer
+    /// that [places writes](destage_flash::ftl::Properties::places_writes) the die begins nothing before its end all the same.
     ///
     /// # Errors
     /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
-    pub fn free_die<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+    pub fn free<D: Driver>(&mut self, token: Token, now: Ticks, driver: &mut D) -> Outcome {
+        if self.dies.places_writes() {
+            return Ok(());
+        }
+        let die = self.dies.die_of_token(token);
         self.dies.hand_over(die);
         self.activate(die, now, driver)
     }
 
-    /// `operation`, which waited with the driver of `die`, has ended.
-    ///
-    /// # Errors
-    /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
-    pub fn complete_queued<D: Driver>(
+    /// What has left `die` to the next has ended: it was for `operation`, or filled a unit.
+    pub(super) fn left_ended<D: Driver>(
         &mut self,
         die: u32,
-        operation: PageOperation,
+        operation: Option<PageOperation>,
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        if self.dies.places_writes() {
-            return self.complete(die, now, driver);
-        }
         self.dies.finish_queued(die);
-        self.page_done(operation, now, driver)?;
+        match operation.filter(|operation| !self.dies.has_units() || operation.is_read()) {
+            Some(operation) => self.page_done(operation, now, driver)?,
+            None => {
+                for operation in self.dies.finish_unit(die) {
+                    self.page_done(operation, now, driver)?;
+                }
+            }
+        }
         self.activate_if_busy(die, now, driver)
     }
 

@@ -16,8 +16,8 @@ use destage_buffer::destage::DestageCause;
 use destage_flash::Ftl;
 use destage_flash::ftl::{NoSpace, Shortage};
 
-use crate::dies::{Dies, ServiceOrder, UNIT_ALARM, Units};
-use crate::driver::Driver;
+use crate::dies::{Dies, ServiceOrder, UNIT_ALARM, UnderWay, Units};
+use crate::driver::{Driver, Token};
 use crate::idle::Idle;
 use crate::operation::PageOperation;
 use crate::order::WriteOrder;
@@ -81,6 +81,9 @@ pub struct DeviceConfig {
     /// The power may fail: what a program replaces on another die is not erased before its unit has ended, and a read that programs or
     /// erases does not go between the commands of a step.
     pub power_may_fail: bool,
+    /// The driver lets transactions leave their dies to the next before they end: it says [`Progress::Beside`](crate::Progress::Beside), or calls
+    /// [`Device::free`].
+    pub frees_dies: bool,
 }
 
 impl DeviceConfig {
@@ -100,6 +103,7 @@ impl DeviceConfig {
             reads_ahead: 1,
             units: None,
             power_may_fail: false,
+            frees_dies: false,
         }
     }
 }
@@ -337,12 +341,28 @@ impl Device {
         Ok(())
     }
 
-    /// The command in service at `die` has ended.
+    /// The transaction `token` has ended.
     ///
     /// # Errors
     /// [`NoSpace`] if what comes next finds no room.
     #[inline(always)]
-    pub fn complete<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+    pub fn complete<D: Driver>(&mut self, token: Token, now: Ticks, driver: &mut D) -> Outcome {
+        match self.dies.take(token) {
+            UnderWay::InService(die) => self.service_ended(die, now, driver),
+            other => self.other_ended(other, now, driver),
+        }
+    }
+
+    /// The die of the transaction `token`, which is under way.
+    #[inline(always)]
+    #[must_use]
+    pub fn die_of(&self, token: Token) -> u32 {
+        self.dies.die_of_token(token)
+    }
+
+    /// What `die` has in service has ended.
+    #[inline(always)]
+    fn service_ended<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         if self.dies.has_units() {
             return self.complete_in_units(die, now, driver);
         }
@@ -372,27 +392,19 @@ impl Device {
         }
     }
 
-    /// The read in the midst of a step that is called `number` has ended.
-    ///
-    /// # Errors
-    /// [`NoSpace`] if what comes next finds no room.
-    pub fn complete_between<D: Driver>(
-        &mut self,
-        number: u32,
-        now: Ticks,
-        driver: &mut D,
-    ) -> Outcome {
-        match self.dies.finish_between(number) {
-            Some(operation) => self.page_done(operation, now, driver),
-            None => Ok(()),
+    /// What was not in service at its die has ended.
+    #[inline(never)]
+    fn other_ended<D: Driver>(&mut self, ended: UnderWay, now: Ticks, driver: &mut D) -> Outcome {
+        match ended {
+            UnderWay::InService(die) => self.service_ended(die, now, driver),
+            UnderWay::Left(die, operation) => self.left_ended(die, operation, now, driver),
+            UnderWay::Between(_, read) => self.page_done(read, now, driver),
+            UnderWay::Part(die, position) => self.part_ended(die, position, now, driver),
         }
     }
 
     /// The operation at `position` of the batch in service at `die` has ended.
-    ///
-    /// # Errors
-    /// [`NoSpace`] if what comes next finds no room.
-    pub fn complete_batched<D: Driver>(
+    fn part_ended<D: Driver>(
         &mut self,
         die: u32,
         position: u16,

@@ -24,18 +24,6 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// The first of the steps of `die` that have left it to the next ([`Device::free_die`]), and program, has ended, where pages
-    /// are programmed in units.
-    ///
-    /// # Errors
-    /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
-    pub fn complete_unit<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
-        for operation in self.dies.finish_unit(die) {
-            self.page_done(operation, now, driver)?;
-        }
-        self.activate(die, now, driver)
-    }
-
     /// `operation` has joined the queue of its die: is it waited for until it is durable?
     #[inline(never)]
     pub(super) fn want_if_awaited(&mut self, operation: PageOperation) {

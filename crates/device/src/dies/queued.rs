@@ -3,7 +3,7 @@
 //! They begin in the order of the queue, which is that of changes to the map, and end in any order. What is more than one
 //! command is never among them: the die begins nothing behind it before its end.
 
-use super::Dies;
+use super::{Dies, UnderWay};
 use crate::operation::PageOperation;
 
 impl Dies {
@@ -14,6 +14,7 @@ impl Dies {
         state.in_service = 0;
         state.queued += 1;
         let operation = state.serving.take();
+        self.under_way[state.in_table] = UnderWay::Left(die, operation);
         if has_units && !operation.is_some_and(PageOperation::is_read) {
             state.open.hand_over();
         }

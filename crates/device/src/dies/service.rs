@@ -9,8 +9,8 @@ use alloc::collections::VecDeque;
 use destage_base::{Ticks, choices};
 use destage_flash::ftl::NoSpace;
 
-use super::Dies;
-use crate::driver::{Driver, Progress};
+use super::{Dies, UnderWay};
+use crate::driver::{Driver, Progress, Token, Transaction};
 use crate::operation::{PageOperation, Work};
 
 choices! {
@@ -148,14 +148,16 @@ impl Dies {
         // A read that writes a page of the map may have space reclaimed for it, and that fills units.
         self.begin_units(die, None);
         self.dies[die as usize].ahead.gone += 1;
-        let number = self.between.insert((die, read));
-        driver.read_between(die, number, read, &self.operations);
+        let place = self.under_way.insert(UnderWay::Between(die, read));
+        let token = Token::of_table(place);
+        driver.begin(
+            die,
+            Transaction::ReadBetween(read),
+            &self.operations,
+            0,
+            token,
+        );
         self.operations.clear();
         Ok(())
-    }
-
-    /// The read in the midst of a step that is called `number` has ended: takes it.
-    pub fn finish_between(&mut self, number: u32) -> Option<PageOperation> {
-        self.between.remove(number).map(|(_, read)| read)
     }
 }

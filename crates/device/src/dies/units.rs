@@ -15,7 +15,7 @@ use destage_flash::nand::Ppn;
 use destage_flash::{Cause, Kind, Operations};
 
 use super::{Die, Dies};
-use crate::driver::{Driver, Progress};
+use crate::driver::{Driver, Progress, Transaction};
 use crate::operation::{PageOperation, Work};
 
 /// Alarms from here on are those of dies whose units wait.
@@ -273,7 +273,6 @@ impl Dies {
 
     /// The first of the steps of `die` that have left it to the next, and program, has ended: what ended with it.
     pub fn finish_unit(&mut self, die: u32) -> Vec<PageOperation> {
-        self.finish_queued(die);
         let open = &mut self.dies[die as usize].open;
         open.handed_over.pop_front().unwrap_or_default()
     }
@@ -312,9 +311,7 @@ impl Dies {
         if self.ftl.work_idle(die, &mut self.operations)? {
             self.dies[die as usize].collecting = true;
             self.begin_units(die, None);
-            let progress = driver.collect_garbage(die, &self.operations);
-            self.operations.clear();
-            return Ok(progress);
+            return Ok(self.collect(die, driver));
         }
         Ok(Progress::Running)
     }
@@ -340,7 +337,8 @@ impl Dies {
             .fill_unit(die, at, units.pages, &mut self.operations);
         self.begin_units(die, None);
         self.dies[die as usize].in_service = 1;
-        let progress = driver.fill(die, &self.operations);
+        let token = self.serves(die);
+        let progress = driver.begin(die, Transaction::Fillers, &self.operations, 0, token);
         self.operations.clear();
         progress
     }

@@ -126,6 +126,23 @@ fn what_was_held_before_the_first_request_may_have_been_something_else_before() 
     assert_eq!(finding(&bench, b'a'), Some(Finding::Bad));
 }
 
+/// Of a page that the cut has torn, what is no version that is known is that page, and no older version.
+#[test]
+fn what_a_bad_drive_took_is_not_said_to_be_forgotten() {
+    let mut bench = Bench::new(TERMS);
+    bench.0.hold(Lpn(1), &[b'b'; 8]);
+    bench.done(0, Trim, 0);
+    bench.ask(1, Write, b'c');
+    let found = |lost| bench.0.check(Lpn(1), &[b'?'; 8], lost);
+    let named = |lost| found(lost).first().map(|(_, finding)| *finding);
+    assert_eq!(named(None), Some(Finding::Forgotten));
+    for lost in [Lost::Torn, Lost::Paired] {
+        assert_eq!(named(Some(lost)), Some(Finding::Lost(lost)));
+        let known = bench.0.check(Lpn(1), &[b'b'; 8], Some(lost));
+        assert_eq!(known, []);
+    }
+}
+
 #[test]
 fn an_answer_with_an_error_promises_nothing() {
     let mut bench = Bench::new(TERMS);

@@ -67,8 +67,6 @@ pub enum BuildError {
     },
     /// The reserve does not hold what garbage collection keeps free and open.
     Reserve(ReserveTooSmall),
-    /// A die is chosen for each write, and something else fixes it.
-    Placement(Fixed),
     /// The blocks of a die are no whole number of zones, or a zone has too many pages.
     Zone {
         /// Blocks of a zone.
@@ -78,13 +76,6 @@ pub enum BuildError {
         /// Pages of a block.
         data_pages: u32,
     },
-    /// Two things that cannot be joined.
-    Apart(Own, Fixed),
-    /// Writes are told apart by handle and by how soon a page is written again.
-    HotHandles {
-        /// The window of hot pages.
-        window: u32,
-    },
     /// Garbage collection in steps would have no room when it gives way to nothing.
     Floor {
         /// Free blocks under which it does.
@@ -92,17 +83,6 @@ pub enum BuildError {
         /// Fewest it needs.
         least: u32,
     },
-}
-
-/// What a layer does in its own way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Own {
-    /// Writes are told apart.
-    Streams,
-    /// Garbage is collected in steps.
-    Steps,
-    /// The map has a journal.
-    Journal,
 }
 
 /// What garbage collection keeps of a pool, and what there is.
@@ -128,21 +108,6 @@ pub struct ReserveTooSmall {
     pub reserved: u32,
     /// Blocks of the pool.
     pub blocks: u32,
-}
-
-/// What stands in the way of something else, such as what fixes the die of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fixed {
-    /// Runs of so many pages on one die.
-    Stride(u32),
-    /// So many groups of planes that work side by side.
-    ParallelUnits(u32),
-    /// The plane of the page's present copy.
-    Plane,
-    /// A die is chosen for each write.
-    Placement,
-    /// Victims are chosen as the reference simulator does, or exchanged with cold blocks.
-    Victims,
 }
 
 impl From<GeometryError> for BuildError {

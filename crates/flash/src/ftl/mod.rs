@@ -34,7 +34,7 @@ mod superblock;
 mod upon_pages;
 mod zns;
 
-pub use build_error::{BuildError, Fixed, Own, ReserveTooSmall};
+pub use build_error::{BuildError, ReserveTooSmall};
 pub use no_space::{NoSpace, Shortage};
 
 /// What stays the same for a layer's whole life.
@@ -373,6 +373,14 @@ pub struct FtlRow {
     pub has_cell_modes: bool,
     /// It finds its data again after a loss of power.
     pub can_be_mounted: bool,
+    /// It fills blocks page after page for the host, so that pages can be programmed in units; see [`Properties::open_blocks`].
+    pub fills_blocks_in_turn: bool,
+    /// It serves batches by groups of planes; see [`Properties::parallel_units`].
+    pub groups_planes: bool,
+    /// It chooses the die of a write whatever its parameters say; see [`Properties::places_writes`].
+    pub places_writes: bool,
+    /// It merges blocks; see [`Properties::has_merges`].
+    pub has_merges: bool,
     /// Its own parameters, without the `ftl.` in front.
     pub parameters: &'static [Parameter],
     /// Makes it.

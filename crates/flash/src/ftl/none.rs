@@ -19,6 +19,10 @@ pub const ROW: FtlRow = FtlRow {
     has_flash: false,
     has_cell_modes: false,
     can_be_mounted: true,
+    fills_blocks_in_turn: false,
+    groups_planes: false,
+    places_writes: false,
+    has_merges: false,
     parameters: &[],
     build: |config| {
         Ok(alloc::boxed::Box::new(NoFlash {

@@ -56,6 +56,10 @@ pub(super) const ROW: FtlRow = FtlRow {
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
+    fills_blocks_in_turn: false,
+    groups_planes: false,
+    places_writes: false,
+    has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

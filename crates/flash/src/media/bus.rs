@@ -16,12 +16,6 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// No phase begins before this.
-    #[must_use]
-    pub fn held_until(&self) -> Ticks {
-        self.held_until
-    }
-
     /// The first place for `length`, not before `earliest`, of a command issued at `issued`.
     fn place(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         let past = self.booked.iter().take_while(|(_, end)| *end <= issued);

@@ -28,29 +28,27 @@ pub struct Cached {
 impl Media {
     /// Carries out `command` on one plane, issued at `now`, with the cache register of its plane; none, and nothing has
     /// happened, if such a command uses none.
-    pub fn operate_cached(&mut self, now: Ticks, command: &Command<'_>) -> Option<Cached> {
+    pub fn operate_cached(&mut self, now: Ticks, command: &Command) -> Option<Cached> {
         let registers = self.config.registers?;
-        let ([target], Some(data)) = (command.targets, command.data) else {
-            return None;
-        };
+        let data = command.data?;
         let busy = match command.kind {
             Kind::Read => registers.read?,
             Kind::Program => registers.program?,
             Kind::Erase => return None,
         };
-        let (die, plane) = (command.die, target.plane);
+        let (die, plane) = (command.die, command.plane);
         let bus = self.config.bus.unwrap_or_default();
         let ready = self.hold(die, now, now, bus.command);
         let free = self.cache_free[self.plane_index(die, plane)];
         let cells = &self.config.cells;
         if command.kind == Kind::Read {
-            let time = cells.read(command.page_type, target.erases, command.age_s);
-            let begins = ready.max(self.busy_until(die, plane));
+            let time = cells.read(command.page_type);
+            let begins = ready.max(self.free_from(die));
             let next = begins + time;
             let moves = next.max(free);
             let moved = moves + busy;
-            self.occupy(die, plane, moved);
-            self.note_end(die, plane, Kind::Read, next);
+            self.dies[die as usize].busy_until = moved;
+            self.note_end(die, Kind::Read, next);
             let left = self.book(die, now, moved, data);
             self.note_left(die, plane, left);
             let done = self.book(die, now, left, bus.status);
@@ -63,13 +61,13 @@ impl Media {
         let time = cells.program(command.page_type);
         let comes = ready.max(free);
         let there = self.hold(die, now, comes, data);
-        let moves = there.max(self.busy_until(die, plane));
+        let moves = there.max(self.free_from(die));
         let next = moves + busy;
         let done = next + time;
-        self.occupy(die, plane, done);
-        self.note_end(die, plane, Kind::Program, done);
-        self.note_begin(die, plane, next);
-        let array = self.watched_mut(die, plane);
+        self.note_end(die, Kind::Program, done);
+        let array = &mut self.dies[die as usize];
+        array.busy_until = done;
+        array.change_begins = next;
         (array.change_done, array.status) = (done, (done, done));
         self.note_left(die, plane, next);
         Some(Cached {
@@ -77,11 +75,6 @@ impl Media {
             next,
             waited: [(there, moves), (ready, comes)],
         })
-    }
-
-    /// The cells do not work on the last program or erase of this place before.
-    pub(super) fn note_begin(&mut self, die: u32, plane: u32, begins: Ticks) {
-        self.watched_mut(die, plane).change_begins = begins;
     }
 
     /// The cache register of this plane, if it has one, is in use until then.

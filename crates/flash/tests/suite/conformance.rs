@@ -264,3 +264,23 @@ fn batches_on_parallel_units_keep_what_was_written() {
         }
     }
 }
+
+#[test]
+fn rows_say_what_layers_do() {
+    for row in FTLS {
+        let mut setup = Setup::new(row.name, 2, 40, 8);
+        setup.geometry.planes = 2;
+        let built = setup.build().expect(row.name).properties();
+        assert_eq!(
+            built.open_blocks > 0,
+            row.fills_blocks_in_turn,
+            "{}",
+            row.name
+        );
+        assert_eq!(built.places_writes, row.places_writes, "{}", row.name);
+        assert_eq!(built.has_merges, row.has_merges, "{}", row.name);
+        (setup.copy_back, setup.parallel_units) = (true, 2);
+        let built = setup.build().expect(row.name).properties();
+        assert_eq!(built.parallel_units > 1, row.groups_planes, "{}", row.name);
+    }
+}

@@ -47,7 +47,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         };
         let mut setup = Setup::new("page", dies as u32, blocks as u32, pages as u32)
             .with("gc_policy", name)
-            .with("d", &draws.to_string())
+            .with("gc_choices", &draws.to_string())
             .with("wl", wear)
             .with("wl_period", "7")
             .with("wl_gap", "3")

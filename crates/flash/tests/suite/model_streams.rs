@@ -22,7 +22,7 @@ fn setup(rules: &Rules) -> Setup {
         .with("separate_gc_block", "true")
         .with("gc_low", &rules.low.to_string())
         .with("gc_high", &rules.high.to_string())
-        .with("gc_floor", &rules.floor.to_string())
+        .with("gc_hard_threshold", &rules.floor.to_string())
         .with("gc_step_pages", &rules.step.to_string())
         .with("reserve_percent", &percent(reserved, rules.blocks));
     setup.units_per_page = rules.units as u32;

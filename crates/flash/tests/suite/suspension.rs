@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use destage_base::Random;
 use destage_flash::Kind;
-use destage_flash::media::{
-    BusTimes, Cells, Command, Gate, Media, MediaConfig, PlaneGaps, Suspend, Target, Tiers,
-};
+use destage_flash::media::{BusTimes, Cells, Command, Media, MediaConfig, Suspend};
 
 const READ: u64 = 40;
 const PROGRAM: u64 = 200;
@@ -19,17 +17,13 @@ fn media(suspend: Suspend) -> Media {
         channels: 1,
         dies_per_channel: 1,
         planes: 1,
-        gate: Gate::Die,
         cells: Cells {
             read: vec![READ],
             program: vec![PROGRAM],
             erase: ERASE,
-            tiers: Tiers::default(),
         },
         bus: Some(BusTimes::default()),
         suspend: Some(suspend),
-        gaps: PlaneGaps::default(),
-        cache_read: None,
         registers: None,
     })
 }
@@ -138,19 +132,14 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
             }
             let number = answers.len();
             die.issue(number, kind, limit);
-            let target = Target {
-                plane: 0,
-                erases: 0,
-            };
             let command = Command {
                 kind,
                 die: 0,
-                targets: &[target],
+                plane: 0,
                 page_type: 0,
-                age_s: 0,
                 data: Some(0),
             };
-            answers.push(media.operate(now, &command).done);
+            answers.push(media.operate(now, &command));
             expected_work += match kind {
                 Kind::Read => READ,
                 Kind::Program => PROGRAM,
@@ -160,7 +149,7 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
                 change = Some(number);
             }
             if let Some(change) = change {
-                answers[change] = media.change_done(0, 0);
+                answers[change] = media.change_done(0);
             }
             die.step(now);
         }

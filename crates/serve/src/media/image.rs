@@ -326,13 +326,14 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let beside = PathBuf::from(name);
+    // What is there already is not ours, and stays.
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&beside)?;
     let made = (|| {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&beside)?;
         lock(&file)?;
         file.set_len(bytes)?;
         for (offset, part) in parts {
@@ -340,8 +341,7 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
         }
         file.sync_all()?;
         // Not in place of one that somebody else has made by now.
-        std::fs::hard_link(&beside, path)?;
-        Ok(file)
+        std::fs::hard_link(&beside, path)
     })();
     let _ = std::fs::remove_file(&beside);
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
@@ -350,5 +350,5 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
     {
         folder.sync_all()?;
     }
-    made
+    made.map(|()| file)
 }

@@ -272,6 +272,21 @@ fn images_and_files_behind_the_buffer_are_for_their_owner_alone() {
     }
 }
 
+/// An image is made beside its place, under a name that may be taken.
+#[test]
+fn a_file_beside_an_image_that_is_not_its_own_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made");
+    let beside = folder.path().join(format!("made.{}", std::process::id()));
+    std::fs::write(&beside, "precious").unwrap();
+    let pairs = settings(&["device.capacity_bytes=1MiB"]);
+    assert!(open(&pairs, Place::Image(&path), false).is_err());
+    assert_eq!(std::fs::read_to_string(&beside).unwrap(), "precious");
+    assert!(!path.exists());
+    std::fs::remove_file(&beside).unwrap();
+    assert!(open(&pairs, Place::Image(&path), false).is_ok());
+}
+
 /// The device in the file at `path`, whose power may fail.
 fn opened(path: &Path, pairs: &[&str]) -> (Live<'static>, Sync) {
     let opened = open(&settings(pairs), Place::Image(path), false).unwrap();

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
 use destage_device::slab::Slab;
-use destage_device::{PageOperation, Units};
+use destage_device::{Token, Transaction, Units};
 use destage_flash::divide::Divider;
-use destage_flash::media::{self, Command, Media, MediaConfig, Target};
+use destage_flash::media::{self, Command, Media, MediaConfig};
 use destage_flash::medium::{FlashCommand, Pass};
 use destage_flash::nand::Ppn;
 use destage_flash::{Geometry, Kind, Operation, Operations, Timing, Transfer};
@@ -25,6 +25,8 @@ struct Step {
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
     collects: bool,
+    /// The transaction that it is; none before the first.
+    token: Option<Token>,
     /// Its number, if it leaves the die to the next before its end.
     number: u32,
     /// The number of the step that has the latest program of the die, if that leaves it so.
@@ -56,13 +58,12 @@ impl Phase {
     }
 
     /// The command, at the die that the media call `die`.
-    fn command<'t>(&self, die: u32, targets: &'t [Target]) -> Command<'t> {
+    fn command(&self, die: u32) -> Command {
         Command {
             kind: self.kind,
             die,
-            targets,
+            plane: self.plane,
             page_type: self.page_type,
-            age_s: 0,
             data: self.data,
         }
     }
@@ -98,8 +99,8 @@ pub(super) struct Cached {
     pub die: u32,
     /// Its commands: one, or the passes of up to three units.
     pub told: [Option<FlashCommand>; 3],
-    /// What it is for; without one it ends the unit of its die that was begun first.
-    pub page: Option<PageOperation>,
+    /// The transaction that it is.
+    pub token: Token,
     /// When it ends, as far as is known.
     done: Ticks,
 }
@@ -129,10 +130,10 @@ pub(super) struct Commands {
     /// share one.
     held: Vec<u32>,
     steps: Vec<Step>,
-    /// What is left of reads in the midst of steps, by their number, and their dies.
-    reads: BTreeMap<u32, (u32, VecDeque<Phase>)>,
-    /// The latest command of each of them.
-    told_of_reads: BTreeMap<u32, FlashCommand>,
+    /// What is left of reads in the midst of steps, and their dies.
+    reads: BTreeMap<Token, (u32, VecDeque<Phase>)>,
+    /// The latest command of each of them, and its die.
+    told_of_reads: BTreeMap<Token, (u32, FlashCommand)>,
     /// Planes have cache registers, and a die may do several things at once.
     registers: Option<media::Registers>,
     /// Steps that used them and have left their dies to the next.
@@ -265,16 +266,17 @@ impl Commands {
         }
     }
 
-    /// `die` begins `operations`, one after the other; meanwhile the map is busy for `map_time`. `collects`: they are a
-    /// garbage collection.
+    /// `die` begins `operations`, one after the other, which are `transaction`, called `token`; meanwhile the map is busy for
+    /// `map_time`.
     pub fn begin(
         &mut self,
         die: u32,
+        (transaction, token): (Transaction, Token),
         operations: &Operations,
         now: Ticks,
         map_time: Ticks,
-        collects: bool,
     ) {
+        let collects = transaction == Transaction::Collection;
         let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
         self.plan(die, operations, collects, &mut commands);
         let step = &mut self.steps[die as usize];
@@ -283,6 +285,12 @@ impl Commands {
         step.latest = None;
         step.not_before = now.saturating_add(map_time);
         step.collects = collects;
+        step.token = Some(token);
+    }
+
+    /// The transaction that the step of `die` is.
+    pub fn token(&self, die: u32) -> Option<Token> {
+        self.steps[die as usize].token
     }
 
     /// Whether a die may do several things at once.
@@ -319,7 +327,7 @@ impl Commands {
         };
         let is_first = step.latest.is_none();
         let free = match is_first && self.registers.is_some() {
-            true => self.media.free_from(self.place(die), phase.plane),
+            true => self.media.free_from(self.place(die)),
             false => now,
         };
         let done = self.operate(die, phase, now, self.registers.is_none());
@@ -347,9 +355,9 @@ impl Commands {
         latest.told.take()
     }
 
-    /// Whether the step of `die`, which has just begun for `page`, leaves it to the next before its end: it is one read or program,
-    /// or, of units, for a write or fillers, and programs and data of pages alone.
-    fn uses_registers(&self, die: u32, page: Option<PageOperation>, now: Ticks) -> bool {
+    /// Whether the step of `die`, which has just begun and is `transaction`, leaves it to the next before its end: it is one read or
+    /// program, or, of units, for a write or fillers, and programs and data of pages alone.
+    fn uses_registers(&self, die: u32, transaction: Transaction, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
         let commands = &step.commands;
         let Some(media::Registers { read, program }) = self.registers else {
@@ -360,37 +368,36 @@ impl Commands {
         let reads = |phase: &Phase| uses(phase, Kind::Read) && read.is_some();
         step.not_before <= now
             && commands.back().is_some_and(|last| !last.loads)
-            && match (self.units, page.is_some_and(PageOperation::is_read)) {
-                (Some(_), true) => commands.len() == 1 && commands.iter().all(reads),
-                (Some(_), false) => {
-                    let is_write = |page: PageOperation| page.write_cause().is_some();
-                    page.is_none_or(is_write) && commands.iter().all(programs)
-                }
-                (None, _) => {
+            && match transaction {
+                Transaction::Collection | Transaction::ReadBetween(_) => false,
+                Transaction::Page(_) if self.units.is_none() => {
                     let is_plain = |phase: &Phase| reads(phase) || programs(phase);
                     commands.len() == 1 && commands.iter().all(is_plain)
                 }
+                Transaction::Page(page) if page.is_read() => {
+                    commands.len() == 1 && commands.iter().all(reads)
+                }
+                Transaction::Page(page) if page.is_trim() => false,
+                Transaction::Page(_) | Transaction::Fillers => commands.iter().all(programs),
             }
     }
 
-    /// Issues the first command of the step of `die`, which has just begun for `page`, or without one for fillers, if it
-    /// leaves its die to the next before its end; its number, too.
+    /// Issues the first command of the step of `die`, which has just begun and is `transaction`, called `token`, if it leaves its
+    /// die to the next before its end; its number, too.
     pub fn begin_cached(
         &mut self,
         die: u32,
-        page: Option<PageOperation>,
+        (transaction, token): (Transaction, Token),
         now: Ticks,
     ) -> Option<(u32, IssuedCached)> {
-        if !self.uses_registers(die, page, now) {
+        if !self.uses_registers(die, transaction, now) {
             return None;
         }
-        // What ends with a unit is known to its die.
-        let page = page.filter(|page| self.units.is_none() || page.is_read());
         let done = now;
         let number = self.cached.insert(Cached {
             die,
             told: [None; 3],
-            page,
+            token,
             done,
         });
         self.steps[die as usize].number = number;
@@ -405,8 +412,7 @@ impl Commands {
     /// command uses no register.
     pub fn issue_cached(&mut self, die: u32, now: Ticks) -> Option<IssuedCached> {
         let phase = *self.steps[die as usize].commands.front()?;
-        let (place, plane) = (self.place(die), phase.plane);
-        let target = Target { plane, erases: 0 };
+        let place = self.place(die);
         let cached = match phase.loads {
             true => {
                 let there = self.operate(die, phase, now, true);
@@ -416,9 +422,7 @@ impl Commands {
                     waited: [(now, now); 2],
                 }
             }
-            false => self
-                .media
-                .operate_cached(now, &phase.command(place, &[target]))?,
+            false => self.media.operate_cached(now, &phase.command(place))?,
         };
         let step = &mut self.steps[die as usize];
         step.commands.pop_front();
@@ -463,15 +467,14 @@ impl Commands {
         let beside = step
             .programs
             .is_some_and(|number| self.cached[number].done > now);
-        // Commands are of dies: any plane will do.
-        (in_step || beside) && self.media.takes_read(now, self.place(die), 0)
+        (in_step || beside) && self.media.takes_read(now, self.place(die))
     }
 
-    /// Read `number` begins at `die`, in the midst of its step; how long its first command takes.
+    /// The read `token` begins at `die`, in the midst of its step; how long its first command takes.
     pub fn begin_read(
         &mut self,
         die: u32,
-        number: u32,
+        token: Token,
         operations: &Operations,
         now: Ticks,
     ) -> Ticks {
@@ -479,51 +482,44 @@ impl Commands {
         self.plan(die, operations, false, &mut phases);
         // A page without contents takes no command, and its read ends all the same.
         let takes_time = !phases.is_empty();
-        self.reads.insert(number, (die, phases));
-        let time = takes_time.then(|| self.go_on_reading(number, now));
+        self.reads.insert(token, (die, phases));
+        let time = takes_time.then(|| self.go_on_reading(token, now));
         time.flatten().unwrap_or(0)
     }
 
-    /// The die of read `number`, which is under way.
-    pub fn die_of_read(&self, number: u32) -> Option<u32> {
-        self.reads.get(&number).map(|(die, _)| *die)
-    }
-
-    /// How long the next command of read `number` takes. None if it has ended.
-    pub fn go_on_reading(&mut self, number: u32, now: Ticks) -> Option<Ticks> {
-        let (die, phases) = self.reads.get_mut(&number)?;
+    /// How long the next command of the read `token` takes. None if it has ended.
+    pub fn go_on_reading(&mut self, token: Token, now: Ticks) -> Option<Ticks> {
+        let (die, phases) = self.reads.get_mut(&token)?;
         let die = *die;
         let Some(phase) = phases.pop_front() else {
-            self.reads.remove(&number);
+            self.reads.remove(&token);
             return None;
         };
         let time = self.operate(die, phase, now, true) - now;
         if let Some(told) = phase.told {
-            self.told_of_reads.insert(number, told);
+            self.told_of_reads.insert(token, (die, told));
         }
         let place = self.place(die);
         let step = &mut self.steps[die as usize];
-        if let Some(latest) = step.latest.filter(Phase::changes)
-            && step.done > now
-        {
-            step.done = self.media.change_done(place, latest.plane);
+        if step.latest.is_some_and(|latest| latest.changes()) && step.done > now {
+            step.done = self.media.change_done(place);
         }
         if let Some(number) = step.programs
             && self.cached[number].done > now
         {
-            self.cached[number].done = self.media.change_done(place, phase.plane);
+            self.cached[number].done = self.media.change_done(place);
         }
         Some(time)
     }
 
-    /// The latest command of read `number`: it has begun, or if the next is asked for ended.
-    pub fn latest_of_read(&self, number: u32) -> Option<FlashCommand> {
-        self.told_of_reads.get(&number).copied()
+    /// The latest command of the read `token`, and its die: it has begun, or if the next is asked for ended.
+    pub fn latest_of_read(&self, token: Token) -> Option<(u32, FlashCommand)> {
+        self.told_of_reads.get(&token).copied()
     }
 
     /// The same, which is forgotten.
-    pub fn take_latest_of_read(&mut self, number: u32) -> Option<FlashCommand> {
-        self.told_of_reads.remove(&number)
+    pub fn take_latest_of_read(&mut self, token: Token) -> Option<(u32, FlashCommand)> {
+        self.told_of_reads.remove(&token)
     }
 
     /// The die among those of the media: neighbours in the stripe of dies are on different channels.
@@ -540,17 +536,11 @@ impl Commands {
             let load = |data| self.media.load(now, place, phase.plane, data);
             return data.map_or(now, load);
         }
-        let target = Target {
-            plane: phase.plane,
-            erases: 0,
-        };
-        let targets = [target];
-        let command = phase.command(place, &targets);
-        let answer = match phase.kind == Kind::Read && !may_interrupt {
-            true => self.media.read_behind(now, &command, target),
+        let command = phase.command(place);
+        match phase.kind == Kind::Read && !may_interrupt {
+            true => self.media.read_behind(now, &command),
             false => self.media.operate(now, &command),
-        };
-        answer.done
+        }
     }
 
     /// How long the step of `die`, which ends `now`, collected garbage.

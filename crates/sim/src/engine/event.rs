@@ -35,20 +35,20 @@ pub(super) enum Event {
     WriteDataIn(u32),
     /// A read's data is at the host.
     ReadDataOut(u32),
+    /// The transaction of this number, whose time was known when it began, has ended.
+    Done(u32),
     /// The command in service at this die has ended.
-    DieDone(u32),
+    CommandDone(u32),
     /// A phase of the command at this die, by the media's number, has ended.
     Phase { phase: Phase, die: u32 },
     /// The step of this die, whose commands waited in queues, has ended.
     StepDone(u32),
-    /// A command of the read of this number, in the midst of a step, has ended.
+    /// A command of this read, by its token's number, in the midst of a step, has ended.
     ReadDone(u32),
     /// The step of this die goes on by itself, and the next may begin.
     DieFree(u32),
     /// The page operation of this number, whose die may have begun others, has ended.
     CachedDone(u32),
-    /// The operation at this position of the batch in service at this die has ended.
-    BatchedDone { position: u16, die: u32 },
     /// Somebody has been served on the way between host and buffer.
     Front {
         place: Place,
@@ -63,7 +63,7 @@ pub(super) enum Event {
 /// together byte by byte an event takes several times as long.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Packed {
-    /// Kind in the lowest byte; position, or message and passes, or phase in the next two; then die, request, read or alarm.
+    /// Kind in the lowest byte; message and passes, or phase in the next two; then transaction, die, request or alarm.
     word: u64,
 }
 
@@ -71,11 +71,11 @@ const ARRIVAL: u8 = 0;
 const MESSAGE: u8 = 1;
 const WRITE_DATA_IN: u8 = 2;
 const READ_DATA_OUT: u8 = 3;
-const DIE_DONE: u8 = 4;
+const DONE: u8 = 4;
 const PHASE: u8 = 5;
 const STEP_DONE: u8 = 6;
 const READ_DONE: u8 = 7;
-const BATCHED_DONE: u8 = 8;
+const COMMAND_DONE: u8 = 8;
 const DIE_FREE: u8 = 9;
 const CACHED_DONE: u8 = 10;
 const FRONT: u8 = 11;
@@ -97,11 +97,11 @@ impl From<Event> for Packed {
             ),
             Event::WriteDataIn(id) => (WRITE_DATA_IN, 0, id),
             Event::ReadDataOut(id) => (READ_DATA_OUT, 0, id),
-            Event::DieDone(die) => (DIE_DONE, 0, die),
+            Event::Done(number) => (DONE, 0, number),
+            Event::CommandDone(die) => (COMMAND_DONE, 0, die),
             Event::Phase { phase, die } => (PHASE, phase as u16, die),
             Event::StepDone(die) => (STEP_DONE, 0, die),
             Event::ReadDone(number) => (READ_DONE, 0, number),
-            Event::BatchedDone { position, die } => (BATCHED_DONE, position, die),
             Event::DieFree(die) => (DIE_FREE, 0, die),
             Event::CachedDone(number) => (CACHED_DONE, 0, number),
             Event::Front {
@@ -138,17 +138,14 @@ impl Packed {
             }
             WRITE_DATA_IN => Event::WriteDataIn(number),
             READ_DATA_OUT => Event::ReadDataOut(number),
-            DIE_DONE => Event::DieDone(number),
+            DONE => Event::Done(number),
+            COMMAND_DONE => Event::CommandDone(number),
             PHASE => Event::Phase {
                 phase: Phase::of(middle),
                 die: number,
             },
             STEP_DONE => Event::StepDone(number),
             READ_DONE => Event::ReadDone(number),
-            BATCHED_DONE => Event::BatchedDone {
-                position: middle,
-                die: number,
-            },
             DIE_FREE => Event::DieFree(number),
             CACHED_DONE => Event::CachedDone(number),
             FRONT => {
@@ -169,10 +166,10 @@ impl Packed {
         self.word == u64::from(ARRIVAL)
     }
 
-    /// The die whose command in service has ended, if it is that.
+    /// The number of the transaction that has ended, if it is that.
     #[inline(always)]
-    pub fn ends_at(self) -> Option<u32> {
-        (self.word as u32 == u32::from(DIE_DONE)).then_some((self.word >> 32) as u32)
+    pub fn ends(self) -> Option<u32> {
+        (self.word as u32 == u32::from(DONE)).then_some((self.word >> 32) as u32)
     }
 
     /// The request of which this is the news that it is complete.
@@ -261,13 +258,10 @@ mod tests {
             Event::Arrival,
             Event::WriteDataIn(u32::MAX),
             Event::ReadDataOut(3),
-            Event::DieDone(u32::MAX),
+            Event::Done(u32::MAX),
+            Event::CommandDone(6),
             Event::StepDone(5),
             Event::ReadDone(u32::MAX),
-            Event::BatchedDone {
-                position: u16::MAX,
-                die: 9,
-            },
             Event::DieFree(4),
             Event::CachedDone(u32::MAX),
             Event::Alarm(u32::MAX),
@@ -285,8 +279,8 @@ mod tests {
             let is_news = event == Message::Complete.about(u32::MAX, u8::MAX);
             assert_eq!(packed.completes(), is_news.then_some(u32::MAX), "{event:?}");
             assert_eq!(packed.is_arrival(), event == Event::Arrival);
-            let is_end = event == Event::DieDone(u32::MAX);
-            assert_eq!(packed.ends_at(), is_end.then_some(u32::MAX), "{event:?}");
+            let is_end = event == Event::Done(u32::MAX);
+            assert_eq!(packed.ends(), is_end.then_some(u32::MAX), "{event:?}");
         }
     }
 }

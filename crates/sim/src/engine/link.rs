@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
-use destage_device::{BatchStep, Driver, PageOperation, Progress, Span};
+use destage_device::{BatchStep, Driver, PageOperation, Progress, Span, Token, Transaction};
 use destage_flash::{Kind, Operations};
 use destage_trace::{Operation, Request};
 
@@ -31,6 +31,39 @@ pub(super) struct Active {
     pub sent: Ticks,
 }
 
+/// How long flash takes.
+pub(super) enum FlashTime {
+    /// The sum of what a transaction does: its end is known when it begins.
+    Sum,
+    /// Commands one by one, each placed on die and channel when it is issued.
+    Booked(Box<Commands>),
+    /// Commands one by one, each issued from a queue.
+    Queued(Box<Queued>),
+}
+
+impl FlashTime {
+    pub fn booked(&self) -> Option<&Commands> {
+        match self {
+            Self::Booked(commands) => Some(commands),
+            Self::Sum | Self::Queued(_) => None,
+        }
+    }
+
+    pub fn booked_mut(&mut self) -> Option<&mut Commands> {
+        match self {
+            Self::Booked(commands) => Some(commands),
+            Self::Sum | Self::Queued(_) => None,
+        }
+    }
+
+    fn queued_mut(&mut self) -> Option<&mut Queued> {
+        match self {
+            Self::Queued(queued) => Some(queued),
+            Self::Sum | Self::Booked(_) => None,
+        }
+    }
+}
+
 /// What the device drives its commands and answers through.
 pub(super) struct Link<'a, B, W> {
     pub mover: B,
@@ -38,12 +71,7 @@ pub(super) struct Link<'a, B, W> {
     pub events: EventList<Packed>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
-    /// Where commands are timed one by one.
-    pub commands: Option<Commands>,
-    /// Where commands wait in queues.
-    queued: Option<Queued>,
-    /// One of the two is there.
-    is_one_by_one: bool,
+    pub time: FlashTime,
     /// What lies between host and buffer besides the channel, if anything does.
     pub front: Option<Box<Front>>,
     pub active: Slab<Active>,
@@ -67,8 +95,7 @@ impl<'a, B, W> Link<'a, B, W> {
         (mover, witness): (B, W),
         events: EventList<Packed>,
         meter: FlashMeter,
-        commands: Option<Commands>,
-        queued: Option<Queued>,
+        time: FlashTime,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -77,9 +104,7 @@ impl<'a, B, W> Link<'a, B, W> {
             witness,
             events,
             meter,
-            is_one_by_one: commands.is_some() || queued.is_some(),
-            commands,
-            queued,
+            time,
             front: None,
             active: Slab::default(),
             channel_busy: false,
@@ -161,105 +186,102 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         });
     }
 
-    /// Whether commands are timed one by one.
-    #[inline]
-    pub fn times_commands(&self) -> bool {
-        self.commands.is_some()
-    }
-
     /// Whether the step of `die` stands between two commands.
     pub fn is_between(&self, die: u32) -> bool {
         let now = self.events.now();
-        let commands = self.commands.as_ref();
+        let commands = self.time.booked();
         commands.is_some_and(|commands| commands.is_between(die, now))
     }
 
-    /// A command of read `number`, in the midst of a step, has ended: the die, if it does not go on with another.
-    pub fn end_reading(&mut self, number: u32) -> Option<u32> {
+    /// The transaction that the step of `die` is, where commands are timed one by one.
+    pub fn token(&self, die: u32) -> Option<Token> {
+        match &self.time {
+            FlashTime::Sum => None,
+            FlashTime::Booked(commands) => commands.token(die),
+            FlashTime::Queued(queued) => queued.token(die),
+        }
+    }
+
+    /// A command of the read `token`, in the midst of a step, has ended: whether the read has.
+    pub fn end_reading(&mut self, token: Token) -> bool {
         let now = self.events.now();
-        let commands = self.commands.as_mut()?;
-        let die = commands.die_of_read(number)?;
-        if let Some(told) = commands.take_latest_of_read(number) {
+        let Some(commands) = self.time.booked_mut() else {
+            return true;
+        };
+        if B::HEARS_COMMANDS
+            && let Some((die, told)) = commands.take_latest_of_read(token)
+        {
             self.mover.command_ended(die, &told);
         }
-        let commands = self.commands.as_mut()?;
-        if let Some(time) = commands.go_on_reading(number, now) {
-            if let Some(told) = commands.latest_of_read(number) {
-                self.mover.command_begins(die, &told, now, time);
+        match commands.go_on_reading(token, now) {
+            Some(time) => {
+                self.wait_for_read(token, time);
+                false
             }
-            self.events.after(time, Event::ReadDone(number));
-            return None;
+            None => true,
         }
-        Some(die)
     }
 
-    /// Begins the step of `die` that `operations` are, for `page` if they are not a garbage collection, where commands are
-    /// timed one by one.
+    /// A command of the read `token`, in the midst of a step, has begun, and takes `time`.
+    fn wait_for_read(&mut self, token: Token, time: Ticks) {
+        let now = self.events.now();
+        if B::HEARS_COMMANDS
+            && let Some(commands) = self.time.booked()
+            && let Some((die, told)) = commands.latest_of_read(token)
+        {
+            self.mover.command_begins(die, &told, now, time);
+        }
+        self.events.after(time, Event::ReadDone(token.number()));
+    }
+
+    /// `die` begins `transaction`, called `token`, whose commands are timed one by one.
     #[inline(never)]
-    fn begin_one_by_one(
-        &mut self,
-        die: u32,
-        page: Option<PageOperation>,
-        operations: &Operations,
-        map: Ticks,
-    ) -> Progress {
-        if self.queued.is_some() {
-            return self.queue_commands(die, page, operations, map);
-        }
-        self.begin_commands(die, page, operations, map, page.is_none());
-        Progress::Running
-    }
-
-    /// The same where they are placed when they begin; for `page` if they serve one.
     fn begin_commands(
         &mut self,
         die: u32,
-        page: Option<PageOperation>,
+        (transaction, token): (Transaction, Token),
         operations: &Operations,
         map: Ticks,
-        collects: bool,
-    ) {
+    ) -> Progress {
         let now = self.events.now();
-        let Some(commands) = &mut self.commands else {
-            return;
+        let collects = transaction == Transaction::Collection;
+        if let FlashTime::Queued(queued) = &mut self.time {
+            self.witness.begins(&Command {
+                die,
+                collects,
+                operations,
+                timing: &self.meter.timing,
+                time: 0,
+            });
+            let begun = queued.begin(die, (transaction, token), operations, now, map);
+            return begun.unwrap_or_else(|| {
+                self.end_step(die);
+                Progress::Running
+            });
+        }
+        let Some(commands) = self.time.booked_mut() else {
+            return Progress::Running;
         };
-        commands.begin(die, operations, now, map, collects);
-        if !collects && let Some((number, issued)) = commands.begin_cached(die, page, now) {
+        commands.begin(die, (transaction, token), operations, now, map);
+        if let Some((number, issued)) = commands.begin_cached(die, (transaction, token), now) {
             self.meter.occupy(die, now);
             let waited = issued.cached.waited;
             self.witness.begins_beside(number, die, operations, waited);
-            return self.wait_for_cached(die, &issued);
+            self.wait_for_cached(die, &issued);
+            return Progress::Running;
         }
         self.begins(die, collects, operations, 0);
         if !self.issue(die) {
             self.command_begins(die, 0);
-            self.events.soon(Event::DieDone(die));
+            self.events.soon(Event::CommandDone(die));
         }
-    }
-
-    /// The same where they wait in queues.
-    #[inline(never)]
-    fn queue_commands(
-        &mut self,
-        die: u32,
-        page: Option<PageOperation>,
-        operations: &Operations,
-        map: Ticks,
-    ) -> Progress {
-        let now = self.events.now();
-        self.begins(die, page.is_none(), operations, 0);
-        let queued = self.queued.as_mut();
-        let begun = queued.and_then(|queued| queued.begin(die, page, operations, now, map));
-        begun.unwrap_or_else(|| {
-            self.end_step(die);
-            Progress::Running
-        })
+        Progress::Running
     }
 
     /// The step of `die` has no more commands: it ends now or with the map.
     fn end_step(&mut self, die: u32) {
         let now = self.events.now();
-        if let Some(queued) = &self.queued {
+        if let FlashTime::Queued(queued) = &self.time {
             let (map, collected) = queued.rest(die, now);
             self.meter.add_gc_time(collected);
             self.events.after(map, Event::StepDone(die));
@@ -268,7 +290,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 
     /// A command of the step of `die` has ended.
     pub fn go_on_queued(&mut self, die: u32) {
-        let queued = self.queued.as_mut();
+        let queued = self.time.queued_mut();
         if queued.is_some_and(|queued| !queued.go_on(die)) {
             self.end_step(die);
         }
@@ -276,7 +298,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 
     /// A phase of `die`, by the media's number, has ended.
     pub fn end_phase(&mut self, phase: Phase, die: u32) {
-        if let Some(queued) = &mut self.queued {
+        if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
             queued.end(
                 phase,
@@ -290,13 +312,13 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 
     /// What has ended in queues since this was asked last, one after the other.
     pub fn take_ended(&mut self) -> Option<Ended> {
-        self.queued.as_mut().and_then(Queued::take_ended)
+        self.time.queued_mut().and_then(Queued::take_ended)
     }
 
     /// Channels begin what has joined queues.
     #[inline]
     pub fn dispatch(&mut self) {
-        if let Some(queued) = &mut self.queued {
+        if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
             queued.dispatch(events, meter, (&mut self.mover, &mut self.witness));
         }
@@ -305,7 +327,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// The command in service at `die` has ended: whether the step goes on.
     pub fn issue(&mut self, die: u32) -> bool {
         let now = self.events.now();
-        let Some(commands) = &mut self.commands else {
+        let Some(commands) = self.time.booked_mut() else {
             return false;
         };
         if B::HEARS_COMMANDS
@@ -332,8 +354,70 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.witness
             .goes_on(die, issued.waits, issued.time, issued.moves);
         self.command_begins(die, issued.time);
-        self.events.after(issued.time, Event::DieDone(die));
+        self.events.after(issued.time, Event::CommandDone(die));
         true
+    }
+}
+
+impl<B: Mover, W: Witness> Link<'_, B, W> {
+    #[inline(always)]
+    fn begin_page(
+        &mut self,
+        die: u32,
+        (page, token): (PageOperation, Token),
+        operations: &Operations,
+        map: Ticks,
+    ) -> Progress {
+        self.mover.serve(die, page, operations);
+        if self.front.is_some() && page.write_cause().is_some() {
+            self.pass_dram();
+        }
+        let time = self.meter.serve(operations, map);
+        if !matches!(self.time, FlashTime::Sum) {
+            return self.begin_commands(die, (Transaction::Page(page), token), operations, map);
+        }
+        self.begins(die, false, operations, time);
+        self.wait_for_sum(die, token, time)
+    }
+
+    #[inline(never)]
+    fn begin_collection(&mut self, die: u32, token: Token, operations: &Operations) -> Progress {
+        self.mover.collect_garbage(die, operations);
+        self.meter.count_garbage(operations);
+        if !matches!(self.time, FlashTime::Sum) {
+            return self.begin_commands(die, (Transaction::Collection, token), operations, 0);
+        }
+        let time = self.meter.timing.parallel(operations);
+        self.meter.add_gc_time(time);
+        self.begins(die, true, operations, time);
+        self.wait_for_sum(die, token, time)
+    }
+
+    /// The transaction `token`, which has just begun at `die`, takes `time`.
+    #[inline(always)]
+    fn wait_for_sum(&mut self, die: u32, token: Token, time: Ticks) -> Progress {
+        self.meter.begin(die, self.events.now(), time);
+        self.mover.busy(die, time);
+        self.events.after(time, Event::Done(token.number()));
+        Progress::Running
+    }
+
+    #[inline(never)]
+    fn begin_between(
+        &mut self,
+        die: u32,
+        (page, token): (PageOperation, Token),
+        operations: &Operations,
+    ) -> Progress {
+        self.mover.serve(die, page, operations);
+        self.meter.serve(operations, 0);
+        self.witness.reads_between(die, page, operations);
+        let now = self.events.now();
+        if let Some(commands) = self.time.booked_mut() {
+            let time = commands.begin_read(die, token, operations, now);
+            self.wait_for_read(token, time);
+        }
+        Progress::Running
     }
 }
 
@@ -341,41 +425,24 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     const TAKES_TIME: bool = true;
 
     #[inline(always)]
-    fn serve(
+    fn begin(
         &mut self,
         die: u32,
-        operation: PageOperation,
+        transaction: Transaction,
         operations: &Operations,
         map: Ticks,
+        token: Token,
     ) -> Progress {
-        self.mover.serve(die, operation, operations);
-        if self.front.is_some() && operation.write_cause().is_some() {
-            self.pass_dram();
+        match transaction {
+            Transaction::Page(page) => self.begin_page(die, (page, token), operations, map),
+            Transaction::Collection => self.begin_collection(die, token, operations),
+            Transaction::Fillers => {
+                self.mover.fill(die, operations);
+                self.meter.serve(operations, 0);
+                self.begin_commands(die, (transaction, token), operations, 0)
+            }
+            Transaction::ReadBetween(page) => self.begin_between(die, (page, token), operations),
         }
-        let time = self.meter.serve(operations, map);
-        if self.is_one_by_one {
-            return self.begin_one_by_one(die, Some(operation), operations, map);
-        }
-        self.begins(die, false, operations, time);
-        self.meter.begin(die, self.events.now(), time);
-        self.mover.busy(die, time);
-        self.events.after(time, Event::DieDone(die));
-        Progress::Running
-    }
-
-    fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
-        self.mover.collect_garbage(die, operations);
-        self.meter.count_garbage(operations);
-        if self.is_one_by_one {
-            return self.begin_one_by_one(die, None, operations, 0);
-        }
-        let time = self.meter.timing.parallel(operations);
-        self.meter.add_gc_time(time);
-        self.begins(die, true, operations, time);
-        self.meter.begin(die, self.events.now(), time);
-        self.mover.busy(die, time);
-        self.events.after(time, Event::DieDone(die));
-        Progress::Running
     }
 
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
@@ -390,9 +457,8 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         let at_once = (0..step.at_once).map(|_| 0);
         let others = step.batch.finish_times(&timing).map(|(_, time)| time);
         let mut latest = 0;
-        for (position, time) in (0..).zip(at_once.chain(others)) {
-            self.events
-                .after(time, Event::BatchedDone { position, die });
+        for (token, time) in step.tokens.iter().zip(at_once.chain(others)) {
+            self.events.after(time, Event::Done(token.number()));
             latest = latest.max(time);
         }
         self.begins(die, false, step.operations, latest);
@@ -402,41 +468,17 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         self.mover.busy(die, latest);
     }
 
-    fn fill(&mut self, die: u32, operations: &Operations) -> Progress {
-        self.mover.fill(die, operations);
-        self.meter.serve(operations, 0);
-        self.begin_commands(die, None, operations, 0, false);
-        Progress::Running
-    }
-
     fn keeps_order(&self) -> bool {
-        self.queued.as_ref().is_none_or(|queued| queued.keeps_order)
+        match &self.time {
+            FlashTime::Sum | FlashTime::Booked(_) => true,
+            FlashTime::Queued(queued) => queued.keeps_order,
+        }
     }
 
     fn takes_read(&self, die: u32) -> bool {
         let now = self.events.now();
-        let commands = self.commands.as_ref();
+        let commands = self.time.booked();
         commands.is_some_and(|commands| commands.takes_read(die, now))
-    }
-
-    fn read_between(
-        &mut self,
-        die: u32,
-        number: u32,
-        operation: PageOperation,
-        operations: &Operations,
-    ) {
-        self.mover.serve(die, operation, operations);
-        self.meter.serve(operations, 0);
-        self.witness.reads_between(die, operation, operations);
-        let now = self.events.now();
-        if let Some(commands) = &mut self.commands {
-            let time = commands.begin_read(die, number, operations, now);
-            if let Some(told) = commands.latest_of_read(number) {
-                self.mover.command_begins(die, &told, now, time);
-            }
-            self.events.after(time, Event::ReadDone(number));
-        }
     }
 
     #[inline(always)]

@@ -23,7 +23,7 @@ mod window;
 mod witness;
 
 use destage_base::{Lpn, Ticks};
-use destage_device::Device;
+use destage_device::{Device, Token};
 use destage_flash::ftl::NoSpace;
 use destage_flash::media::dispatch::DispatchConfig;
 use destage_flash::{Geometry, Timing};
@@ -37,7 +37,7 @@ use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION, P
 use self::front::Front;
 pub use self::front::{Firmware, FrontConfig, FrontUsage, Usage};
 use self::host_side::NEAR;
-use self::link::{Active, Link};
+use self::link::{Active, FlashTime, Link};
 pub use self::mover::Mover;
 use self::queued::Queued;
 pub use self::witness::{Command, Completion, Witness};
@@ -137,12 +137,19 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 (mover, witness),
                 EventList::new(config.clock),
                 FlashMeter::new(flash.sums, flash.geometry.dies),
-                flash
-                    .media
-                    .map(|media| Commands::new(media, &flash.geometry, flash.timing)),
-                flash
-                    .dispatch
-                    .map(|media| Queued::new(media, &flash.geometry, flash.timing)),
+                match (flash.media, flash.dispatch) {
+                    (_, Some(media)) => FlashTime::Queued(Box::new(Queued::new(
+                        media,
+                        &flash.geometry,
+                        flash.timing,
+                    ))),
+                    (Some(media), None) => FlashTime::Booked(Box::new(Commands::new(
+                        media,
+                        &flash.geometry,
+                        flash.timing,
+                    ))),
+                    (None, None) => FlashTime::Sum,
+                },
                 latencies(),
                 observer,
             )
@@ -200,7 +207,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// # Errors
     /// As of [`Engine::feed`].
     pub fn finish(mut self) -> Result<(Measured, W), SimError> {
-        self.end().map_err(|error| *error)?;
+        self.run_out().map_err(|error| *error)?;
         check_measured(&self.origin, self.config.warmup, self.arrivals)?;
         Ok((self.measured, self.link.witness))
     }
@@ -219,7 +226,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(())
     }
 
-    fn end(&mut self) -> Outcome {
+    fn run_out(&mut self) -> Outcome {
         if !self.has_begun {
             self.begin(None)?;
         }
@@ -342,31 +349,23 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     #[inline(always)]
     fn handle<const ON: bool>(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
         // Nearly everything is one of two, and asked for before the others.
-        if let Some(die) = event.ends_at() {
-            return self.command_done::<ON>(die);
+        if let Some(number) = event.ends() {
+            return self.transaction_done::<ON>(Token::from_number(number));
         }
         let now = self.note_moment();
         if event.is_arrival() {
             return self.arrive::<ON>(coming);
         }
         match event.event() {
-            Event::Arrival | Event::DieDone(_) => unreachable!("they were asked for"),
+            Event::Arrival | Event::Done(_) => unreachable!("they were asked for"),
+            Event::CommandDone(die) => self.command_done::<ON>(die, now),
             Event::ReadDone(number) => {
-                let Some(die) = self.link.end_reading(number) else {
+                let token = Token::from_number(number);
+                if !self.link.end_reading(token) {
                     return Ok(());
-                };
-                self.link.witness.ending(die);
-                let done = self.device.complete_between(number, now, &mut self.link);
-                done.map_err(|full| self.device_full(full))
-            }
-            Event::BatchedDone { position, die } => {
-                if self.link.meter.end_part(die, now) {
-                    self.link.mover.end(die);
                 }
-                self.link.witness.ending(die);
-                let device = &mut self.device;
-                let done = device.complete_batched(die, position, now, &mut self.link);
-                done.map_err(|full| self.device_full(full))
+                self.link.witness.ending(self.device.die_of(token));
+                self.end(token, now)
             }
             Event::Phase { phase, die } => self.end_phase::<ON>(phase, die, now),
             Event::StepDone(die) => self.end_step(die, now),
@@ -395,19 +394,37 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
     }
 
-    /// The command in service at `die` has ended. With `ON` as for [`Engine::handle`].
+    /// The transaction `token` has ended, which took as long as was known when it began. With `ON` as for [`Engine::handle`].
     #[inline(always)]
-    fn command_done<const ON: bool>(&mut self, die: u32) -> Outcome {
+    fn transaction_done<const ON: bool>(&mut self, token: Token) -> Outcome {
         let now = self.note_moment();
-        if !self.link.times_commands() {
-            self.link.meter.end(now);
-        } else if self.goes_on(die, now)? {
+        let die = self.device.die_of(token);
+        if self.link.meter.end_part(die, now) {
+            self.link.mover.end(die);
+        }
+        self.link.witness.ending(die);
+        self.end(token, now)?;
+        self.go_on::<ON>()
+    }
+
+    /// The transaction `token` has ended: the device hears of it.
+    #[inline(always)]
+    fn end(&mut self, token: Token, now: Ticks) -> Outcome {
+        let done = self.device.complete(token, now, &mut self.link);
+        done.map_err(|full| self.device_full(full))
+    }
+
+    /// The command in service at `die` has ended: its transaction goes on with the next, or has ended, too.
+    #[inline(never)]
+    fn command_done<const ON: bool>(&mut self, die: u32, now: Ticks) -> Outcome {
+        if self.goes_on(die, now)? {
             return Ok(());
         }
         self.link.mover.end(die);
         self.link.witness.ending(die);
-        let done = self.device.complete(die, now, &mut self.link);
-        done.map_err(|full| self.device_full(full))?;
+        if let Some(token) = self.link.token(die) {
+            self.end(token, now)?;
+        }
         self.go_on::<ON>()
     }
 
@@ -423,7 +440,6 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     }
 
     /// The command in service at `die` has ended: whether its step goes on. Reads may go first.
-    #[inline(never)]
     fn goes_on(&mut self, die: u32, now: Ticks) -> Result<bool, Box<SimError>> {
         self.link.command_ended(die);
         if self.link.is_between(die) {

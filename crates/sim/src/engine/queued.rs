@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use destage_base::Ticks;
 use destage_device::slab::Slab;
-use destage_device::{PageOperation, Progress};
+use destage_device::{PageOperation, Progress, Token, Transaction};
 use destage_flash::divide::Divider;
 use destage_flash::media::Cells;
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation, Order};
@@ -26,7 +26,7 @@ use crate::meter::FlashMeter;
 /// For whom a command runs.
 #[derive(Clone, Copy)]
 enum For {
-    Page(PageOperation),
+    Page(PageOperation, Token),
     /// A step, of which it `moves` or erases what was there, or serves a request; and whether it is the first of the step.
     Step {
         moves: bool,
@@ -38,7 +38,7 @@ enum For {
 #[derive(Clone, Copy)]
 pub(super) enum Ended {
     /// A page operation that waited with others.
-    Page(u32, PageOperation),
+    Page(Token),
     /// A command of its step.
     Command(u32),
 }
@@ -53,6 +53,8 @@ struct Step {
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
     collects: bool,
+    /// The transaction that it is; none before the first.
+    token: Option<Token>,
 }
 
 /// Which die of the device is which of the media: neighbours in the stripe of dies are on different channels.
@@ -147,7 +149,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
         for operation in command {
             let told = self.places.command(operation);
             let cells = match told.kind {
-                Kind::Read => self.cells.read(operation.page_type, 0, 0),
+                Kind::Read => self.cells.read(operation.page_type),
                 Kind::Program => self.cells.program(operation.page_type),
                 Kind::Erase => {
                     self.erases[die as usize] = Some(told);
@@ -183,7 +185,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
         self.witness
             .command_begins(die, kind, whom.clone().any(moves));
         for whom in whom {
-            if let For::Page(page) = whom {
+            if let For::Page(page, _) = whom {
                 self.witness.serves(die, page);
             }
         }
@@ -233,9 +235,9 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
                 .command_ended(die, &self.places.command(operation));
         }
         match self.commands.remove(operation.token) {
-            Some((die, For::Page(page))) => {
+            Some((_, For::Page(page, token))) => {
                 self.witness.served(page);
-                self.ended.push_back(Ended::Page(die, page));
+                self.ended.push_back(Ended::Page(token));
             }
             Some((die, For::Step { .. })) => self.ended.push_back(Ended::Command(die)),
             None => {}
@@ -276,25 +278,26 @@ impl Queued {
         }
     }
 
-    /// `die` begins `operations`, for `page` if they are not a garbage collection; meanwhile the map is busy for `map_time`.
-    /// Nothing if there is nothing to wait for.
+    /// `die` begins `operations`, which are `transaction`, called `token`; meanwhile the map is busy for `map_time`. Nothing if there
+    /// is nothing to wait for.
     #[inline(always)]
     pub fn begin(
         &mut self,
         die: u32,
-        page: Option<PageOperation>,
+        (transaction, token): (Transaction, Token),
         operations: &Operations,
         now: Ticks,
         map_time: Ticks,
     ) -> Option<Progress> {
-        if let (Some(page), [operation], 0) = (page, operations.all(), map_time) {
+        if let (Transaction::Page(page), [operation], 0) = (transaction, operations.all(), map_time)
+        {
             let mut command = self.command(die, operation);
             command.caches =
                 self.has_registers && operation.transfer != Transfer::None && !moves(operation);
-            self.push(die, command, For::Page(page));
-            return Some(Progress::Queued);
+            self.push(die, command, For::Page(page, token));
+            return Some(Progress::Beside);
         }
-        self.begin_step(die, page.is_none(), operations, now, map_time)
+        self.begin_step(die, (transaction, token), operations, now, map_time)
     }
 
     /// The same for what is not one command.
@@ -302,7 +305,7 @@ impl Queued {
     fn begin_step(
         &mut self,
         die: u32,
-        collects: bool,
+        (transaction, token): (Transaction, Token),
         operations: &Operations,
         now: Ticks,
         map_time: Ticks,
@@ -314,7 +317,8 @@ impl Queued {
         step.commands = commands;
         step.began = None;
         step.not_before = now.saturating_add(map_time);
-        step.collects = collects;
+        step.collects = transaction == Transaction::Collection;
+        step.token = Some(token);
         self.push_next(die, true).then_some(Progress::Running)
     }
 
@@ -363,6 +367,11 @@ impl Queued {
     fn push(&mut self, die: u32, command: Operation, whom: For) {
         let token = self.commands.insert((die, whom));
         self.media.push(Operation { token, ..command });
+    }
+
+    /// The transaction that the step of `die` is.
+    pub fn token(&self, die: u32) -> Option<Token> {
+        self.steps[die as usize].token
     }
 
     /// How long the step of `die`, which has no more commands, waits for the map, and how long it has collected garbage.
@@ -439,9 +448,12 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     pub(super) fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
         self.link.witness.ending(die);
         self.link.witness.collects(die, false);
-        let done = self.device.complete(die, now, &mut self.link);
+        let done = match self.link.token(die) {
+            Some(token) => self.end(token, now),
+            None => Ok(()),
+        };
         self.link.dispatch();
-        done.map_err(|full| self.device_full(full))
+        done
     }
 
     /// A phase of `die`, by the media's number, has ended. With `ON` as [`Engine::go_on`] says.
@@ -467,11 +479,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         while let Some(ended) = self.link.take_ended() {
             match ended {
                 Ended::Command(die) => self.link.go_on_queued(die),
-                Ended::Page(die, page) => {
-                    let device = &mut self.device;
-                    let done = device.complete_queued(die, page, now, &mut self.link);
-                    done.map_err(|full| self.device_full(full))?;
-                }
+                Ended::Page(token) => self.end(token, now)?,
             }
         }
         self.link.dispatch();

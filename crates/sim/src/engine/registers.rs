@@ -28,8 +28,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     }
 
     fn has_registers(&self) -> bool {
-        let commands = self.commands.as_ref();
-        commands.is_some_and(Commands::has_registers)
+        self.time.booked().is_some_and(Commands::has_registers)
     }
 
     /// `issued` is a command of the step of `die`, which uses a cache register.
@@ -44,7 +43,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
         self.events.after(next - now, Event::DieFree(die));
         if issued.is_last
-            && let Some(commands) = &self.commands
+            && let Some(commands) = self.time.booked()
         {
             let number = commands.number(die);
             self.events.after(done - now, Event::CachedDone(number));
@@ -54,7 +53,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// The step of `die`, whose commands use a cache register, goes on with the next.
     fn go_on_cached(&mut self, die: u32) {
         let now = self.events.now();
-        let commands = self.commands.as_mut();
+        let commands = self.time.booked_mut();
         if let Some(issued) = commands.and_then(|commands| commands.issue_cached(die, now)) {
             self.wait_for_cached(die, &issued);
         }
@@ -63,7 +62,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// The step of this number, which used a cache register, has ended, unless reads have interrupted it.
     fn take_cached(&mut self, number: u32) -> Option<Cached> {
         let now = self.events.now();
-        let taken = match self.commands.as_mut()?.take_cached(number, now) {
+        let taken = match self.time.booked_mut()?.take_cached(number, now) {
             Ok(taken) => taken,
             Err((die, left)) => {
                 self.witness.goes_on_beside(die, left);
@@ -92,21 +91,19 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.link.go_on_cached(die);
             return Ok(());
         }
-        let done = device.free_die(die, now, &mut self.link);
+        let Some(token) = self.link.token(die) else {
+            return Ok(());
+        };
+        let done = device.free(token, now, &mut self.link);
         done.map_err(|full| self.device_full(full))
     }
 
     /// The step of this number, which used a cache register, has ended.
     #[inline(never)]
     pub(super) fn end_cached(&mut self, number: u32, now: Ticks) -> Outcome {
-        let Some(Cached { die, page, .. }) = self.link.take_cached(number) else {
-            return Ok(());
-        };
-        let (device, link) = (&mut self.device, &mut self.link);
-        let done = match page {
-            Some(page) => device.complete_queued(die, page, now, link),
-            None => device.complete_unit(die, now, link),
-        };
-        done.map_err(|full| self.device_full(full))
+        match self.link.take_cached(number) {
+            Some(Cached { token, .. }) => self.end(token, now),
+            None => Ok(()),
+        }
     }
 }

@@ -21,6 +21,7 @@ use destage_flash::{Ftl, Operations};
 
 use self::moving::Moving;
 pub(crate) use self::trigger::Trigger;
+use crate::check::Purpose;
 use crate::config::Config;
 use crate::engine::{Engine, Parts};
 use crate::error::SimError;
@@ -113,8 +114,7 @@ pub fn cut_run<'a>(
     plan: &CutPlan,
     observer: &mut dyn Observer,
 ) -> Result<(CutResult, Source<'a>), SimError> {
-    config.check_bytes()?;
-    let config = &config.clone().with_bytes().0;
+    config.check(Purpose::Cut)?;
     let ftl = config.prepared_ftl(observer)?;
     let moving = Moving::new(config, &*ftl, *plan);
     let device = config.device(true, true, config.buffer(true, prepass)?, ftl);
@@ -350,16 +350,11 @@ impl Config {
     }
 }
 
-/// Checks the value of `device.plp`.
-pub(crate) fn check_capacitor(text: &str) -> Result<(), SimError> {
+/// Whether `text` is a value of `device.plp`.
+pub(crate) fn is_capacitor(text: &str) -> bool {
     let joules = text.parse::<f64>().ok();
     let is_energy = joules.is_some_and(|joules| (0.0..=1e6).contains(&joules));
-    if is_energy || ["none", "failed"].contains(&text) {
-        return Ok(());
-    }
-    Err(SimError::Config(format!(
-        "device.plp = {text:?}: expected none, failed, or an energy from 0 to 1000000 J"
-    )))
+    is_energy || ["none", "failed"].contains(&text)
 }
 
 /// Ticks of a time in milliseconds as a user writes it, if it is one.

@@ -25,12 +25,12 @@ use self::below::Below;
 pub use self::below::Media;
 pub use self::power::{Cut, CutAfter, Off, Restored};
 use super::Config;
+use crate::check::Purpose;
 use crate::engine::{Engine, EngineConfig, Mover, Replay, Window};
 use crate::error::SimError;
 use crate::host::Attribution;
 use crate::metrics::{Metrics, Scope, collect};
 use crate::observer::Observer;
-use crate::paging::AddressMap;
 use crate::parameters::VolatileCache;
 use crate::power::Trigger;
 use crate::prepass::Prepass;
@@ -293,28 +293,7 @@ impl Config {
     /// # Errors
     /// The key that is in the way, and what was expected.
     pub fn check_live(&self) -> Result<(), SimError> {
-        self.check_bytes()?;
-        let refuse = |text: String| Err(SimError::Config(text));
-        if self.scheme.needs_future {
-            return refuse(format!(
-                "buffer.kind = {}: knows the writes to come, and here nobody does; expected another buffer",
-                self.scheme.name
-            ));
-        }
-        let pages = &self.typed.trace;
-        if pages.align_bytes > 0 {
-            return refuse(format!(
-                "trace.align_bytes = {}: would write other bytes than those of the request; expected 0",
-                pages.align_bytes
-            ));
-        }
-        if pages.addr_map != AddressMap::Refuse {
-            return refuse(format!(
-                "trace.addr_map = {}: two addresses would be one; expected error",
-                pages.addr_map
-            ));
-        }
-        Ok(())
+        self.check(Purpose::Live)
     }
 }
 

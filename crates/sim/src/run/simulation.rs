@@ -1,5 +1,6 @@
 //! A run that goes on as requests come.
 
+use destage_buffer::Counts;
 use destage_flash::Ftl;
 use destage_trace::Request;
 
@@ -184,6 +185,12 @@ impl<'a, B: Mover> Simulation<'a, B> {
             Kind::Explained(engine) => engine.so_far(),
             Kind::Counted(count) => Some(count.so_far()),
         }
+    }
+
+    /// What the buffer has counted so far; nothing where the run cannot tell before its end.
+    #[must_use]
+    pub fn buffer_counts(&self) -> Option<Counts> {
+        Some(self.so_far()?.counts)
     }
 
     /// How many requests have arrived, and are not answered.

@@ -19,6 +19,7 @@ pub use self::recording::{
 };
 pub use self::watcher::Watcher;
 
+use crate::check::Purpose;
 use crate::error::SimError;
 use crate::observer::Observer;
 use crate::prepass::Prepass;
@@ -47,6 +48,7 @@ pub fn watched_run<'a>(
     prepass: &Prepass,
     observer: &mut dyn Observer,
 ) -> Result<((RunResult, Recording), Source<'a>), SimError> {
+    config.check(Purpose::Watch)?;
     let ftl = config.prepared_ftl(observer)?;
     let mut recording = Recording::new(config.geometry().dies);
     let watcher = Watcher::new(&mut recording, config.timing(), config.times_commands());

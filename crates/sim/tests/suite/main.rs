@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod ahead;
+mod combine;
+mod company;
 mod curve;
 mod end_of_run;
 mod explain;

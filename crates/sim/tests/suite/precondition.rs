@@ -87,11 +87,12 @@ fn an_overwritten_device_has_less_room() {
 
 #[test]
 fn a_device_that_collects_in_steps_is_not_full_for_its_steps() {
-    // A victim has up to 64 pages, and a die of 16 blocks is stuck after 80 collections in a row.
+    // A victim has up to 512 pages, and a die of 16 blocks is stuck after 80 collections in a row.
     let pairs = [
         "flash.dies=1",
+        "flash.planes_per_die=1",
         "flash.blocks_per_plane=16",
-        "flash.pages_per_block=64",
+        "flash.pages_per_block=512",
         "ftl.reserve_percent=32",
         "sim.precondition=random_fill:2",
     ];

@@ -276,8 +276,11 @@ fn times_and_queues_of_the_device_decide_nothing_that_it_holds() {
                 "flash.command_ns=300",
                 "flash.status_ns=100",
             ],
-            &["flash.dispatch=arrival", "flash.multi_plane=in_order"],
-            &["flash.order=garbage_last", "flash.suspend=keeps_end"],
+            &[
+                "flash.scheduling=commands_arrival",
+                "flash.multi_plane=in_order",
+            ],
+            &["flash.scheduling=garbage_last", "flash.suspend=keeps_end"],
             &["flash.cache_program=true", "flash.channels=2"],
             &["device.vwc=off", "device.firmware_ns=500"],
         ] {

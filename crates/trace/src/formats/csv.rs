@@ -488,7 +488,12 @@ fn header(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
         let has_names = text.bytes().any(|byte| byte.is_ascii_alphabetic());
         let names = text.trim_start().trim_start_matches('#');
         match has_names.then(|| Columns::of_header(names)) {
-            Some(Ok(columns)) => state.choices.columns = Some(columns),
+            Some(Ok(columns)) => {
+                if let (Some(unit), false) = (columns.time_unit, state.unit_is_given) {
+                    state.count_in(unit.exponent());
+                }
+                state.choices.columns = Some(columns);
+            }
             _ if is_row || is_comment => {
                 cursor.at = start;
                 return Ok(false);

@@ -201,6 +201,61 @@ fn columns_may_have_their_usual_names_and_others_play_no_part() {
 }
 
 #[test]
+fn names_above_columns_may_have_units_and_the_words_of_others() {
+    let expected = [(70, 2, Write, 8, 16, false)];
+    for content in [
+        "Time (s),Disk,Operation,Offset (bytes),Length (bytes)\n0.000000007,2,Write,4096,8192\n",
+        "Time [us];Volume;R/W;Address (KiB);Size (KiB)\n0.007;2;w;4;8\n",
+        "timestamp_ms,device_id,io_type,start_lba,request_size_kb\n0.000007,2,W,8,8\n",
+        "Start Time (ns)\tVDisk\tRead/Write\tStarting LBA\tNumber of Sectors\n7\t2\tW\t8\t16\n",
+        "time_in_us,disk,op_type,offset_in_bytes,num_bytes\n0.007,2,write,4096,8192\n",
+        "req-size(sectors),byte offset,Direction,vol,Issue.Time(\u{b5}s)\n16,4096,Write,2,.007\n",
+    ] {
+        assert_eq!(
+            read(content, &ReadOptions::default()),
+            expected,
+            "{content}"
+        );
+    }
+    // What the user says wins over the name.
+    let given = ReadOptions {
+        time_unit: Some(TimeUnit::Nanoseconds),
+        ..ReadOptions::default()
+    };
+    let content = "Time (s),disk,op,offset,bytes\n7,2,w,4096,8192\n";
+    assert_eq!(read(content, &given), expected);
+    let trace = read_as("t", content, &ReadOptions::default()).unwrap();
+    assert_eq!(trace.requests[0].arrival, 70_000_000_000);
+}
+
+#[test]
+fn a_first_line_without_a_column_that_is_needed_says_which() {
+    for (content, wrong) in [
+        (
+            "Time (s),Operation,Length (bytes)\n0.5,w,8192\n",
+            "t:1: the first line has no column offset (in bytes) or sector beside \"time (s)\", \"operation\", \"length (bytes)\": \"Time (s)",
+        ),
+        (
+            "op,offset,size\nw,0,8192\n",
+            "t:1: the first line has no column time beside",
+        ),
+        (
+            "time,op,lba,address (bytes),size\n1,w,0,0,8192\n",
+            "t:1: the first line has 2 columns for offset (in bytes) or sector beside",
+        ),
+        (
+            // In kilograms nobody counts.
+            "time,op,offset,size (kg)\n1,w,0,8192\n",
+            "t:1: the first line has no column bytes or sectors beside \"time\", \"op\", \"offset\":",
+        ),
+    ] {
+        let text = error("t", content, &ReadOptions::default());
+        assert!(text.starts_with(wrong), "{content}\n{text}");
+        assert!(text.contains("trace.columns"), "{text}");
+    }
+}
+
+#[test]
 fn a_header_beside_named_columns_is_passed_over_and_the_format_is_clear() {
     let expected = [(70, 0, Write, 8, 16, false)];
     for header in [

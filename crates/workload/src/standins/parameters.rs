@@ -30,6 +30,7 @@ pub(super) const MAX_REQUEST_PAGES: Parameter = Parameter {
     unit: "pages",
     about: "Largest request: writes to neighbouring pages one after the other are merged up to it.",
     source: "Linux 2.6: 128 KiB; Windows XP: 64 KiB",
+    ..Parameter::BLANK
 };
 pub(super) const COMMIT_PAGES: Parameter = Parameter {
     name: "commit_pages",
@@ -41,6 +42,7 @@ pub(super) const COMMIT_PAGES: Parameter = Parameter {
     unit: "pages",
     about: "Data written between two write-backs of data and metadata; stands for the seconds between them on the disk that the trace was recorded on.",
     source: "estimate",
+    ..Parameter::BLANK
 };
 pub(super) const CHECKPOINT_COMMITS: Parameter = Parameter {
     name: "checkpoint_commits",
@@ -52,6 +54,7 @@ pub(super) const CHECKPOINT_COMMITS: Parameter = Parameter {
     unit: "commits",
     about: "Commits after which committed metadata is written to its place.",
     source: "Linux: dirty_expire 30 s over commits every 5 s",
+    ..Parameter::BLANK
 };
 pub(super) const MEAN_FILE_BYTES: Parameter = Parameter {
     name: "mean_file_bytes",
@@ -63,6 +66,7 @@ pub(super) const MEAN_FILE_BYTES: Parameter = Parameter {
     unit: "bytes",
     about: "Mean size of a file; sizes are log-normally distributed.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const MEDIAN_FILE_BYTES: Parameter = Parameter {
     name: "median_file_bytes",
@@ -74,6 +78,7 @@ pub(super) const MEDIAN_FILE_BYTES: Parameter = Parameter {
     unit: "bytes",
     about: "Median size of a file; one above the mean counts as the mean.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const MIN_FILE_BYTES: Parameter = Parameter {
     name: "min_file_bytes",
@@ -85,6 +90,7 @@ pub(super) const MIN_FILE_BYTES: Parameter = Parameter {
     unit: "bytes",
     about: "Smallest new file; sizes from here to max_file_bytes are equally likely.",
     source: "",
+    ..Parameter::BLANK
 };
 pub(super) const MAX_FILE_BYTES: Parameter = Parameter {
     name: "max_file_bytes",
@@ -96,6 +102,7 @@ pub(super) const MAX_FILE_BYTES: Parameter = Parameter {
     unit: "bytes",
     about: "Largest file; sizes drawn above it are cut to it.",
     source: "",
+    ..Parameter::BLANK
 };
 
 /// Sizes of new files.

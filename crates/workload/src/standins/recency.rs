@@ -40,6 +40,7 @@ const MEAN_REQUEST_SECTORS: Parameter = Parameter {
     unit: "sectors",
     about: "Mean size of a request; sizes are geometrically distributed, from step_sectors on and in steps of them.",
     source: "",
+    ..Parameter::BLANK
 };
 const ALIGN_SECTORS: Parameter = Parameter {
     name: "align_sectors",
@@ -51,6 +52,7 @@ const ALIGN_SECTORS: Parameter = Parameter {
     unit: "sectors",
     about: "Requests start at multiples of this.",
     source: "",
+    ..Parameter::BLANK
 };
 const STEP_SECTORS: Parameter = Parameter {
     name: "step_sectors",
@@ -62,6 +64,7 @@ const STEP_SECTORS: Parameter = Parameter {
     unit: "sectors",
     about: "Requests are that long, or a multiple.",
     source: "",
+    ..Parameter::BLANK
 };
 const REWRITE_PERCENT: Parameter = Parameter {
     name: "rewrite_percent",
@@ -73,6 +76,7 @@ const REWRITE_PERCENT: Parameter = Parameter {
     unit: "%",
     about: "Share of requests that go to where an earlier write went.",
     source: "",
+    ..Parameter::BLANK
 };
 const RECENT_REQUESTS: Parameter = Parameter {
     name: "recent_requests",
@@ -84,6 +88,7 @@ const RECENT_REQUESTS: Parameter = Parameter {
     unit: "requests",
     about: "How many writes ago that was at most.",
     source: "",
+    ..Parameter::BLANK
 };
 const RECENCY_SKEW: Parameter = Parameter {
     name: "recency_skew",
@@ -95,6 +100,7 @@ const RECENCY_SKEW: Parameter = Parameter {
     unit: "",
     about: "Exponent of the Zipf law of how many writes ago.",
     source: "",
+    ..Parameter::BLANK
 };
 const SEQUENTIAL_PERCENT: Parameter = Parameter {
     name: "sequential_percent",
@@ -106,6 +112,7 @@ const SEQUENTIAL_PERCENT: Parameter = Parameter {
     unit: "%",
     about: "Share of the other requests that go on where the last of them ended.",
     source: "",
+    ..Parameter::BLANK
 };
 
 parameters! {

@@ -17,7 +17,7 @@ use destage_base::{Lpn, choices, parameters};
 
 use crate::clusters::{ClusterId, Clusters, Place, Rings};
 use crate::destage::Grouping;
-use crate::registry::{SchemeConfig, SchemeRow};
+use crate::registry::{SchemeConfig, SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -57,6 +57,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let (pads, rules) = (parameters.pad, &parameters.rules);

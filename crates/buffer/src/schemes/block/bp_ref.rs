@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 
 use destage_base::parameters;
 
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::schemes::page::recently_evicted::{self, RecentlyEvicted, Unit};
 
 parameters! {
@@ -30,6 +30,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let pads = parameters.pad;

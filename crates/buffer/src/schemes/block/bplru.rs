@@ -26,7 +26,7 @@ use destage_base::{Lpn, Ticks, choices, parameters, table};
 
 use super::block_lru::{BlockLru, Rules};
 use crate::clusters::{ClusterId, Place};
-use crate::registry::{SchemeConfig, SchemeRow};
+use crate::registry::{SchemeConfig, SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -63,6 +63,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| Box::new(Bplru::new(config)),
 };
 

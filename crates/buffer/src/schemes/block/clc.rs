@@ -23,7 +23,7 @@ use destage_base::{choices, parameters};
 
 use crate::clusters::{BySize, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -56,6 +56,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(Clc {

@@ -19,7 +19,7 @@ use destage_base::parameters;
 
 use crate::clusters::{BySize, Clusters, Place};
 use crate::destage::Grouping;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -42,6 +42,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let largest = config.cluster_pages.min(config.capacity_pages);
         let parameters = Parameters::from_values(config.values);

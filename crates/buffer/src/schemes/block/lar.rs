@@ -25,7 +25,7 @@ use destage_base::{parameters, table};
 
 use crate::clusters::{Buckets, ClusterId, Clusters};
 use crate::destage::Grouping;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -46,6 +46,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         Box::new(Lar {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),

@@ -27,7 +27,7 @@ use destage_base::{choices, parameters};
 
 use crate::clusters::{BySize, ClusterId, Clusters, Place, Rings};
 use crate::destage::Grouping;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -59,6 +59,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(LbClock {

@@ -20,4 +20,5 @@ const PAD: Parameter = Parameter {
     unit: "",
     about: "Whether a victim is completed to a whole block with pages read from flash.",
     source: "BPLRU (FAST 2008), section 3.2, pads; the other schemes do not.",
+    ..Parameter::BLANK
 };

@@ -29,7 +29,7 @@ use destage_base::parameters;
 
 use crate::clusters::{Buckets, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -52,6 +52,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let largest = config.cluster_pages.min(config.capacity_pages);

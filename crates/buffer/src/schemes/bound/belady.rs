@@ -38,6 +38,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: true,
+    sees: &[],
     build: &|config| {
         let Some(future) = config.future else {
             panic!(

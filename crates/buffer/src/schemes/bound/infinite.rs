@@ -26,6 +26,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
+    sees: &[],
     build: &|config| {
         Box::new(Infinite {
             pages: SlotLists::new(2, config.capacity_pages),

@@ -30,7 +30,7 @@ use destage_base::{parameters, table};
 use super::{STRIDE, Striping};
 use crate::destage::Slot;
 use crate::order::SlotLists;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::{Frame, Shown};
 use crate::view::View;
@@ -53,6 +53,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Queues],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let striping = Striping::new(config, parameters.stride);

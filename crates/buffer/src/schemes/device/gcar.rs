@@ -22,7 +22,7 @@ use core::ops::Range;
 use destage_base::parameter::Kind;
 use destage_base::{Lpn, Ticks, choices, parameters};
 
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, Entry, Need, Properties, Scheme, Series, Victim};
 use crate::schemes::page::cflru::{self, Cflru};
 use crate::schemes::page::lru::{self, Lru};
@@ -57,6 +57,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Queues],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let by_page = lru::Parameters {

@@ -20,6 +20,7 @@ const STRIDE: Parameter = Parameter {
     unit: "pages",
     about: "Consecutive logical pages on one die before the next die's turn.",
     source: "Ours: a page enters before anybody knows where it will be programmed.",
+    ..Parameter::BLANK
 };
 
 /// Which die a page is taken to be on.

@@ -43,6 +43,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = u64::from(config.capacity_pages);

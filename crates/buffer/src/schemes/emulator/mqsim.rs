@@ -24,7 +24,7 @@ use destage_base::{Ticks, parameters};
 
 use crate::order::SlotList;
 use crate::page_map::PageMap;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -46,6 +46,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Time],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(MqSim {

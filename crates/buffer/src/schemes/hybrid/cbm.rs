@@ -25,7 +25,7 @@ use destage_base::{choices, parameters, table};
 use crate::clusters::{ClusterId, Clusters, Rings};
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -57,6 +57,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;

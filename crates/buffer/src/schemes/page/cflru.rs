@@ -50,6 +50,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(Cflru::new(config, &parameters))

@@ -22,6 +22,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
+    sees: &[],
     build: &|config| {
         Box::new(Fifo {
             order: SlotList::new(config.capacity_pages),

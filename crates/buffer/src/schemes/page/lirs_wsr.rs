@@ -54,6 +54,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;

@@ -20,6 +20,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
+    sees: &[],
     build: &|_| Box::new(NoCache),
 };
 

@@ -27,7 +27,7 @@ use destage_base::{parameters, table};
 use crate::clusters::{Clusters, Lbn};
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
-use crate::registry::{SchemeConfig, SchemeRow};
+use crate::registry::{SchemeConfig, SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::{Frame, Shown};
 use crate::view::View;
@@ -51,6 +51,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(RecentlyEvicted::new(config, &parameters, Unit::Page))

@@ -34,7 +34,7 @@ use crate::destage::{Grouping, Slot};
 use crate::groups::Groups;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::{Frame, Shown};
 use crate::view::View;
@@ -76,6 +76,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let stage = parameters.dulo_stage as usize;

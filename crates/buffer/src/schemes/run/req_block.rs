@@ -56,6 +56,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(ReqBlock {

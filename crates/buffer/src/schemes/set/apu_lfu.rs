@@ -8,7 +8,7 @@
 
 use super::cache::{Central, central};
 use super::dirty::Rule;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 
 /// The row of `apu-lfu`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -19,5 +19,6 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Central::ROWS,
     needs_future: false,
+    sees: &[Sees::Time],
     build: &|config| central(config, Rule::Frequency),
 };

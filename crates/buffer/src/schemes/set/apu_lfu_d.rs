@@ -6,7 +6,7 @@
 
 use super::cache::{Distributed, distributed};
 use super::dirty::Rule;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 
 /// The row of `apu-lfu-d`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -17,5 +17,6 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Distributed::ROWS,
     needs_future: false,
+    sees: &[Sees::Time],
     build: &|config| distributed(config, Rule::Frequency),
 };

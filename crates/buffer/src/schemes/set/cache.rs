@@ -94,6 +94,7 @@ const WAYS: Parameter = Parameter {
     unit: "lines",
     about: "Lines of a set: a page may be in any line of one set.",
     source: SOURCE,
+    ..Parameter::BLANK
 };
 
 /// How long nothing may have happened.
@@ -107,6 +108,7 @@ const IDLE_US: Parameter = Parameter {
     unit: "us",
     about: "How long no host request may have been queued or in service before lines are written back.",
     source: SOURCE,
+    ..Parameter::BLANK
 };
 
 /// When a line written back in idle time counts as clean.
@@ -117,6 +119,7 @@ const CLEAN_AT: Parameter = Parameter {
     unit: "",
     about: "When a line written back in idle time counts as clean for its set: once it is programmed, or at once.",
     source: SOURCE,
+    ..Parameter::BLANK
 };
 
 parameters! {

@@ -18,5 +18,6 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: WriteBack::ROWS,
     needs_future: false,
+    sees: &[],
     build: &write_back,
 };

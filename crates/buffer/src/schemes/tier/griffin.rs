@@ -27,7 +27,7 @@ use destage_base::time::TICKS_PER_US;
 use destage_base::{Lpn, Ticks, parameters, table};
 
 use crate::config::millionths;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{
     Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
 };
@@ -60,6 +60,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Time],
     build: &|config| {
         let or_never = |value| if value == 0 { u64::MAX } else { value };
         let parameters = Parameters::from_values(config.values);

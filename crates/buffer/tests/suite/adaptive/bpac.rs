@@ -69,8 +69,8 @@ struct Bpac {
     seen: Vec<(u64, u64)>,
     pird: Vec<u64>,
     bird: Vec<u64>,
-    pird_thd: u64,
-    bird_thd: u64,
+    bpac_pird_thd: u64,
+    bpac_bird_thd: u64,
     shares: Vec<f64>,
     evicted: [u64; 4],
 }
@@ -87,8 +87,8 @@ impl Bpac {
             seen: Vec::new(),
             pird: Vec::new(),
             bird: Vec::new(),
-            pird_thd: options.pird,
-            bird_thd: options.bird,
+            bpac_pird_thd: options.pird,
+            bpac_bird_thd: options.bird,
             options,
             shares: Vec::new(),
             evicted: [0; 4],
@@ -125,7 +125,7 @@ impl Bpac {
         let waits = cluster.class == Class::Seq
             && !self.options.all_age
             && (self.options.lone_waits || cluster.pages.len() > 1);
-        waits || self.age(cluster.last) <= self.bird_thd
+        waits || self.age(cluster.last) <= self.bpac_bird_thd
     }
 
     /// A use of a block; `before` is when its cluster was used.
@@ -138,7 +138,7 @@ impl Bpac {
     fn demote(&mut self) {
         while let Some(y) = self.hot.first().copied() {
             let last = self.last_of(y);
-            if self.v - last - 1 <= self.pird_thd {
+            if self.v - last - 1 <= self.bpac_pird_thd {
                 return;
             }
             self.hot.remove(0);
@@ -309,8 +309,8 @@ impl Bpac {
             samples.clear();
             threshold
         };
-        self.pird_thd = threshold(&mut self.pird, self.pird_thd);
-        self.bird_thd = threshold(&mut self.bird, self.bird_thd);
+        self.bpac_pird_thd = threshold(&mut self.pird, self.bpac_pird_thd);
+        self.bpac_bird_thd = threshold(&mut self.bird, self.bpac_bird_thd);
     }
 }
 
@@ -362,11 +362,11 @@ impl Model for Bpac {
 
     fn figures(&self) -> Option<Vec<(&'static str, f64)>> {
         let mut figures = Vec::new();
-        if self.pird_thd != u64::MAX {
-            figures.push(("pird_threshold", self.pird_thd as f64));
+        if self.bpac_pird_thd != u64::MAX {
+            figures.push(("pird_threshold", self.bpac_pird_thd as f64));
         }
-        if self.bird_thd != u64::MAX {
-            figures.push(("bird_threshold", self.bird_thd as f64));
+        if self.bpac_bird_thd != u64::MAX {
+            figures.push(("bird_threshold", self.bpac_bird_thd as f64));
         }
         if !self.shares.is_empty() {
             let mean = self.shares.iter().sum::<f64>() / self.shares.len() as f64;
@@ -398,8 +398,8 @@ fn bpac_that_learns_fast() {
         "bpac_period=100",
         "bpac_cover=0.7",
         "bpac_min_samples=5",
-        "pird_thd=9",
-        "bird_thd=3",
+        "bpac_pird_thd=9",
+        "bpac_bird_thd=3",
     ];
     compare("bpac", &words, |size| {
         let options = Options {
@@ -418,8 +418,8 @@ fn bpac_that_learns_fast() {
 fn bpac_with_fixed_thresholds() {
     let words = [
         "bpac_adapts=false",
-        "pird_thd=30",
-        "bird_thd=12",
+        "bpac_pird_thd=30",
+        "bpac_bird_thd=12",
         "bpac_fallback=largest",
     ];
     compare("bpac", &words, |size| {
@@ -468,7 +468,7 @@ fn bpac_over_history() {
 #[test]
 fn bpac_under_each_reading() {
     // Thresholds that let clusters grow old in the buffers of this comparison.
-    let often = ["bpac_period=200", "bird_thd=6", "bpac_min_samples=4"];
+    let often = ["bpac_period=200", "bpac_bird_thd=6", "bpac_min_samples=4"];
     let text = Options {
         period: 200,
         bird: 6,

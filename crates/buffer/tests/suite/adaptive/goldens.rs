@@ -58,8 +58,8 @@ fn bpac_without_thresholds() {
 fn bpac_with_fixed_thresholds() {
     // The common stream was worked out with a size-dependent region that takes clusters of every kind.
     let words = &[
-        "pird_thd=4",
-        "bird_thd=4",
+        "bpac_pird_thd=4",
+        "bpac_bird_thd=4",
         "bpac_adapts=false",
         "bpac_ages=all",
     ];

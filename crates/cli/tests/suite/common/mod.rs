@@ -58,7 +58,6 @@ impl Place {
         std::fs::write(self.path(name), content).expect("a file is written");
     }
 
-    /// Reads a file.
     /// The data of the page `name`.
     pub fn data(&self, name: &str) -> Value {
         let page = self.read(name);
@@ -67,6 +66,7 @@ impl Place {
         json(data.expect("a page with data"))
     }
 
+    /// Reads a file.
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).expect("a file is read")
     }

@@ -102,15 +102,35 @@ function legend(part, { claims, verdicts: known, thresholds }) {
   part.append(make("details", {}, make("summary", {}, "What counts as what, declared for all papers"), ...thresholds.map(limit)));
 }
 
-function verdicts(part, claims, known) {
+/** The figures of an experiment that a place in the paper names: `4.2.2, Fig. 7` is also Fig. 7a. */
+function figuresOf({ paper, experiment, place }, figures) {
+  const named = place.match(/(Fig\.|Table) [\dIVX]+/g) || [];
+  const of = figures[`${paper}/${experiment}`] || [];
+  return of.filter((each) => named.some((name) => each.place.startsWith(name) && !/^\d/.test(each.place.slice(name.length))));
+}
+
+/** Links to the experiment of a claim and to its figures; to its paper if it needs no runs. */
+function links(claim, figures) {
+  const { paper, experiment } = claim;
+  const link = (to, text, title) => make("a", { href: `#${to}`, title }, text);
+  if (!experiment) return link(`paper-${paper}`, paper, "It needs no runs");
+  const anchor = `${paper}-${experiment}`;
+  const shows = figuresOf(claim, figures).map(({ id, place, title }) => link(`${anchor}-${id}`, place, title));
+  return make("span", {}, link(anchor, `${paper}/${experiment}`, "The runs, with all figures"), ...shows.flatMap((each) => [" ", each]));
+}
+
+function verdicts(part, claims, known, figures) {
   const said = verdictWords(known);
-  const columns = [{ name: "paper" }, { name: "claim" }, { name: "verdict" }, { name: "on" }, { name: "published" }, { name: "measured" }, { name: "of it", about: "Measured over published" }, { name: "statement", wide: true }, { name: "check" }, { name: "because", wide: true }];
+  const columns = [{ name: "claim" }, { name: "statement", wide: true }, { name: "verdict" }, { name: "published" }, { name: "measured" }, { name: "of it", about: "Measured over published" }, { name: "on" }, { name: "experiment", about: "Where its runs and figures stand below; destage reproduce takes this name" }, { name: "check" }, { name: "because", wide: true }];
   const value = (each) => (each === null ? null : shown(each));
   const rows = claims.map((claim) => {
-    const row = [claim.paper, claim.place ? `${claim.id} (${claim.place})` : claim.id, said(claim.verdict).words, claim.on || null, value(claim.published), value(claim.measured), value(claim.ratio), claim.statement, claim.check, claim.because];
+    const row = [claim.place ? `${claim.id} (${claim.place})` : claim.id, claim.statement, said(claim.verdict).words, value(claim.published), value(claim.measured), value(claim.ratio), claim.on || null, claim.experiment ? `${claim.paper}/${claim.experiment}` : claim.paper, claim.check, claim.because];
     return Object.assign(row, { claim });
   });
-  const cell = (_, { name }, { claim }) => (name === "verdict" ? badge(claim.verdict, claim.share, said) : null);
+  const cell = (_, { name }, { claim }) => {
+    if (name === "verdict") return badge(claim.verdict, claim.share, said);
+    return name === "experiment" ? links(claim, figures) : null;
+  };
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -146,10 +166,10 @@ function showPapers(content, data) {
   const part = section("Verdicts", "verdicts");
   content.append(part);
   const { host } = manifest;
-  part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the ${data.scale} scale.`));
+  part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${data.date}, ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the ${data.scale} scale.`));
   legend(part, data);
   if (papers.length > 1) for (const own of [false, true]) overview(part, claims, papers, known, own);
-  if (claims.length) verdicts(part, claims, known);
+  if (claims.length) verdicts(part, claims, known, figures);
   for (const paper of papers) {
     const own = section(paper.name, `paper-${paper.name}`);
     content.append(own);

@@ -138,3 +138,17 @@ fn a_check_is_written_with_the_name_of_its_tolerance() {
         assert_eq!(found, expected, "{text}");
     }
 }
+
+#[test]
+fn each_number_is_altered_by_itself() {
+    let of = |text: &str| -> toml::Value {
+        format!("v = {text}").parse::<toml::Table>().unwrap()["v"].clone()
+    };
+    assert_eq!(altered(&of("2"), 3), [of("6")]);
+    assert_eq!(altered(&of("0.5"), -1), [of("-0.5")]);
+    assert_eq!(
+        altered(&of("[1, [0, 2.0], 'a']"), 3),
+        [of("[3, [0, 2.0], 'a']"), of("[1, [0, 6.0], 'a']")]
+    );
+    assert_eq!(altered(&of("'12'"), 3), []);
+}

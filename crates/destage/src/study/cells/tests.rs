@@ -231,3 +231,20 @@ fn what_is_wrong_is_said() {
         assert!(text.contains(part), "{to}: {text}");
     }
 }
+
+#[test]
+fn a_limit_of_writes_counts_no_reads() {
+    let limited = |limit: &str| {
+        let text = format!(
+            "title = 't'\n[[input]]\nname = 'mixed'\npages = 'r0 1 r2 3 r4 5 6'\nwrites_only = true\n{limit}\n[[grid]]\nbuffers = ['lru']\nsizes = ['64KiB']\n"
+        );
+        let found = cells(&text, Scale::Reduced, &Extra::default()).unwrap();
+        found.cells[0].input.identity["limit"].clone()
+    };
+    // The third write is the sixth request.
+    assert_eq!(limited("limit_writes = 3"), json!(6));
+    assert_eq!(limited("limit_writes = 0"), json!(0));
+    assert_eq!(limited("limit_writes = 9"), json!(7));
+    assert_eq!(limited("limit_writes = 3\nlimit = 4"), json!(4));
+    assert_eq!(limited(""), Value::Null);
+}

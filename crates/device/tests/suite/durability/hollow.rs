@@ -4,7 +4,7 @@ use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::SCHEMES;
 use destage_buffer::destage::Destage;
 use destage_device::{
-    BatchStep, Driver, Ordering, PageOperation, Progress, Request, RequestKind, Span,
+    BatchStep, Driver, Ordering, Progress, Request, RequestKind, Span, Token, Transaction,
 };
 use destage_flash::Operations;
 
@@ -20,14 +20,18 @@ struct Told<const SKIPS: bool> {
 impl<const SKIPS: bool> Driver for Told<SKIPS> {
     const SKIPS_HOLLOW: bool = SKIPS;
 
-    fn serve(&mut self, _: u32, _: PageOperation, operations: &Operations, _: Ticks) -> Progress {
+    fn begin(
+        &mut self,
+        _: u32,
+        transaction: Transaction,
+        operations: &Operations,
+        _: Ticks,
+        _: Token,
+    ) -> Progress {
+        assert_ne!(transaction, Transaction::Collection, "there is no flash");
         assert!(operations.all().is_empty(), "there is no flash");
         self.commands += 1;
         Progress::Ended
-    }
-
-    fn collect_garbage(&mut self, _: u32, _: &Operations) -> Progress {
-        unreachable!("there is no flash")
     }
 
     fn serve_batch(&mut self, _: u32, _: BatchStep<'_>) {

@@ -13,7 +13,7 @@ use destage_buffer::{Buffer, BufferConfig, COMMON, Common, SchemeConfig, find};
 use destage_device::payload::{Contents, Payload};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, Request, RequestKind, Span,
-    Units, Wording, Work,
+    Token, Transaction, Units, Wording, Work,
 };
 use destage_flash::ftl::{self, FtlConfig};
 use destage_flash::medium::{FlashCommand, Medium};
@@ -221,6 +221,7 @@ impl<'a> Stack<'a> {
                 to_come: vec![VecDeque::new(); self.geometry.dies as usize],
                 under_way: vec![None; self.geometry.dies as usize],
                 commands: vec![None; self.geometry.dies as usize],
+                tokens: vec![Vec::new(); self.geometry.dies as usize],
                 events: Vec::new(),
                 alarms: Vec::new(),
                 erases: 0,
@@ -242,6 +243,8 @@ pub struct Flash {
     under_way: Vec<Option<FlashCommand>>,
     /// By die, what has begun there.
     pub commands: Vec<Option<Command>>,
+    /// By die, what the device calls that, or each part of it.
+    tokens: Vec<Vec<Token>>,
     /// What was told since somebody looked.
     pub events: Vec<Event>,
     pub alarms: Vec<u32>,
@@ -292,14 +295,48 @@ impl Flash {
         true
     }
 
-    fn begin(&mut self, die: u32, command: Command) -> Progress {
+    fn hold(&mut self, die: u32, command: Command, token: Token) -> Progress {
         if self.random.below(100) < self.at_once {
             self.payload.end(die);
             return Progress::Ended;
         }
         let before = self.commands[die as usize].replace(command);
         assert!(before.is_none(), "die {die} was busy with {before:?}");
+        self.tokens[die as usize].push(token);
         Progress::Running
+    }
+
+    fn serve(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        operations: &Operations,
+        token: Token,
+    ) -> Progress {
+        self.payload
+            .serve(die, operation, operations)
+            .unwrap_or_else(|refusal| panic!("{operation:?}: {refusal}"));
+        self.count(operations);
+        self.plan(die, operations);
+        self.note_read(operation);
+        self.hold(die, Command::Serve(operation), token)
+    }
+
+    fn collect_garbage(&mut self, die: u32, operations: &Operations, token: Token) -> Progress {
+        self.payload
+            .collect_garbage(die, operations)
+            .unwrap_or_else(|refusal| panic!("garbage collection: {refusal}"));
+        let erases = self.count(operations) > 0;
+        self.plan(die, operations);
+        self.hold(die, Command::Collect { erases }, token)
+    }
+
+    fn fill(&mut self, die: u32, operations: &Operations, token: Token) -> Progress {
+        self.payload
+            .collect_garbage(die, operations)
+            .unwrap_or_else(|refusal| panic!("fillers: {refusal}"));
+        self.plan(die, operations);
+        self.hold(die, Command::Fill, token)
     }
 
     fn note_read(&mut self, operation: PageOperation) {
@@ -316,42 +353,26 @@ impl Flash {
 }
 
 impl Driver for Flash {
-    fn serve(
+    fn begin(
         &mut self,
         die: u32,
-        operation: PageOperation,
+        transaction: Transaction,
         operations: &Operations,
         _: Ticks,
+        token: Token,
     ) -> Progress {
-        self.payload
-            .serve(die, operation, operations)
-            .unwrap_or_else(|refusal| panic!("{operation:?}: {refusal}"));
-        self.count(operations);
-        self.plan(die, operations);
-        self.note_read(operation);
-        self.begin(die, Command::Serve(operation))
-    }
-
-    fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
-        self.payload
-            .collect_garbage(die, operations)
-            .unwrap_or_else(|refusal| panic!("garbage collection: {refusal}"));
-        let erases = self.count(operations) > 0;
-        self.plan(die, operations);
-        self.begin(die, Command::Collect { erases })
-    }
-
-    fn fill(&mut self, die: u32, operations: &Operations) -> Progress {
-        self.payload
-            .collect_garbage(die, operations)
-            .unwrap_or_else(|refusal| panic!("fillers: {refusal}"));
-        self.plan(die, operations);
-        self.begin(die, Command::Fill)
+        match transaction {
+            Transaction::Page(operation) => self.serve(die, operation, operations, token),
+            Transaction::Collection => self.collect_garbage(die, operations, token),
+            Transaction::Fillers => self.fill(die, operations, token),
+            Transaction::ReadBetween(_) => unreachable!("reads wait"),
+        }
     }
 
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
         let followers = step.followers.iter().map(|(_, operation)| operation);
         let all: Vec<PageOperation> = step.taken.iter().chain(followers).copied().collect();
+        self.tokens[die as usize].extend(step.tokens);
         let positions = step.taken.len() as u16;
         self.payload
             .serve_batch(die, step)
@@ -430,19 +451,12 @@ impl Rig {
     pub fn end(&mut self, die: u32) {
         self.now += 1_000;
         let command = self.flash.commands[die as usize].take();
-        let command = command.unwrap_or_else(|| panic!("die {die} does nothing"));
+        assert!(command.is_some(), "die {die} does nothing");
         while self.flash.payload.medium().is_by_commands() && self.flash.go_on(die, self.now) {}
         self.flash.payload.end(die);
-        let positions = match command {
-            Command::Batch(positions) => 0..positions,
-            Command::Serve(_) | Command::Collect { .. } | Command::Fill => {
-                let ended = self.device.complete(die, self.now, &mut self.flash);
-                return ended.unwrap_or_else(|full| panic!("{full:?}"));
-            }
-        };
-        for position in positions {
+        for token in core::mem::take(&mut self.flash.tokens[die as usize]) {
             self.device
-                .complete_batched(die, position, self.now, &mut self.flash)
+                .complete(token, self.now, &mut self.flash)
                 .unwrap_or_else(|full| panic!("{full:?}"));
         }
     }

@@ -37,6 +37,7 @@ pub const SPARE_BLOCKS: Parameter = Parameter {
     unit: "blocks",
     about: "Blocks of each die that hold neither data nor log: one to merge into, one being erased, more if wanted.",
     source: "ours",
+    ..Parameter::BLANK
 };
 
 /// Log blocks of each die.
@@ -50,6 +51,7 @@ pub const LOG_BLOCKS: Parameter = Parameter {
     unit: "blocks",
     about: "Log blocks of each die: a merge occupies the die its blocks are on, so they are not lent.",
     source: "7: BPLRU (FAST 2008); 50 in BPAC (MSST 2010)",
+    ..Parameter::BLANK
 };
 
 /// Log blocks of each die, one of them for sequential writes and at least one for others.
@@ -70,6 +72,7 @@ pub const PARTIAL_MERGES: Parameter = Parameter {
     unit: "",
     about: "A sequential log block that is not full gets the rest of its pages; if not, all pages move to a new block.",
     source: "BPLRU (FAST 2008) knows switch and full merges only",
+    ..Parameter::BLANK
 };
 
 /// Which pages merges copy.
@@ -80,6 +83,7 @@ pub const MERGE_COPIES: Parameter = Parameter {
     unit: "",
     about: "A merge copies the pages that have contents, or all that were ever programmed, trimmed ones too.",
     source: "all: BPLRU (FAST 2008)",
+    ..Parameter::BLANK
 };
 
 /// Where a page goes that the data block could take; the log by default.
@@ -90,6 +94,7 @@ pub const FIRST_WRITE_LOG: Parameter = Parameter {
     unit: "",
     about: "A page whose place in the data block is still free goes to the log all the same, or to its place.",
     source: "log: BPLRU (FAST 2008)",
+    ..Parameter::BLANK
 };
 
 /// Whether pages of a block are programmed in ascending order only.
@@ -100,6 +105,7 @@ pub const IN_ORDER: Parameter = Parameter {
     unit: "",
     about: "Pages of a block are programmed in ascending order only, as all flash but early SLC demands.",
     source: "data sheets of MLC flash",
+    ..Parameter::BLANK
 };
 
 /// Whether pages of one block written one after the other share a rewrite of it.
@@ -110,6 +116,7 @@ pub const BATCH: Parameter = Parameter {
     unit: "",
     about: "Pages of one block written one after the other in ascending order share one rewrite of it; if not, each has its own.",
     source: "ours: the pages of one request or destage",
+    ..Parameter::BLANK
 };
 
 parameters! {
@@ -118,9 +125,9 @@ parameters! {
         /// Wear levelling: none; the least worn free block first; and also cold data moved into worn blocks.
         wl: Leveller = "none", "", "ours";
         /// Erases of a die between two looks of static wear levelling.
-        wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours";
+        wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours", needs &["ftl.wl = static"];
         /// Static wear levelling moves data only if erases of two blocks differ by more.
-        wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours";
+        wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours", needs &["ftl.wl = static"];
     }
 }
 

@@ -15,7 +15,6 @@ mod levelling;
 mod mount;
 pub(super) mod parameters;
 mod placement;
-mod refusals;
 mod shape;
 mod stripe;
 #[cfg(test)]
@@ -79,8 +78,7 @@ impl PageFtl {
     /// What does not fit together.
     pub fn new(config: &PageConfig) -> Result<Self, BuildError> {
         let geometry = config.geometry;
-        config.check_placement()?;
-        config.check_streams()?;
+        config.check_floor()?;
         let shape = config.layout(0)?.shape;
         let units = if config.copy_back {
             config.parallel_units

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Exclusion, Kind, Parameter, Values};
 use destage_base::{choices, parameters};
 
 use super::PageFtl;
@@ -64,6 +64,73 @@ choices! {
     }
 }
 
+const fn excludes(value: &'static str, with: &'static str, because: &'static str) -> Exclusion {
+    Exclusion {
+        value,
+        with,
+        because,
+    }
+}
+
+/// Of `placement`.
+const PLACEMENT: &[Exclusion] = &[
+    excludes(
+        "= dynamic",
+        "ftl.stride > 1",
+        "a die is chosen for each page, and a stride keeps pages together",
+    ),
+    excludes(
+        "= dynamic",
+        "flash.parallel_units > 1",
+        "a die is chosen for each page, and groups of planes are served in batches",
+    ),
+    excludes(
+        "= dynamic",
+        "ftl.allocation_pool = plane",
+        "a die is chosen for each page, and the pool keeps each page in its plane",
+    ),
+];
+
+/// Of `gc_policy`.
+const WEAR_AWARE: &[Exclusion] = &[excludes(
+    "= wear_aware",
+    "flash.copy_back = false",
+    "wear-aware garbage collection moves pages inside their plane",
+)];
+
+const IN_BATCHES: Exclusion = excludes(
+    "",
+    "flash.parallel_units > 1",
+    "batches of groups of planes collect whole blocks at a time, and know neither streams nor a journal",
+);
+const BY_REFERENCE: Exclusion = excludes(
+    "",
+    "ftl.victim_ties = reference or ftl.gc_policy = wear_aware or ftl.wl_migrate = true",
+    "victims are then chosen by rules of the reference simulator, or exchanged with cold blocks, which know nothing of it",
+);
+const CHOSEN_DIES: Exclusion = excludes(
+    "",
+    "ftl.placement = dynamic",
+    "a die is chosen for each page, before it is known which of its blocks the page goes to",
+);
+
+/// Of `gc_step_pages`.
+const STEPS: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE];
+
+/// Of `journal_changes`.
+const JOURNAL: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE, CHOSEN_DIES];
+
+/// Of `handles`.
+const STREAMS: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE, CHOSEN_DIES];
+
+/// Of `hot_window`.
+const HOT: &[Exclusion] = &[
+    IN_BATCHES,
+    BY_REFERENCE,
+    CHOSEN_DIES,
+    excludes("", "ftl.handles > 1", "handles tell writes apart already"),
+];
+
 const STRIDE: Parameter = Parameter {
     name: "stride",
     kind: Kind::Integer {
@@ -74,6 +141,7 @@ const STRIDE: Parameter = Parameter {
     unit: "pages",
     about: "Consecutive pages that live on one die before the next has its turn.",
     source: "Agrawal et al., USENIX ATC 2008",
+    ..Parameter::BLANK
 };
 
 const BACKGROUND_GC: Parameter = Parameter {
@@ -83,6 +151,8 @@ const BACKGROUND_GC: Parameter = Parameter {
     unit: "",
     about: "Collect garbage also when no request waits at the die.",
     source: SOURCE,
+    needs: &["clock"],
+    ..Parameter::BLANK
 };
 
 parameters! {
@@ -125,33 +195,33 @@ parameters! {
     struct Parameters {
         reserve: Reserve;
         /// A page's die follows from its number, or each write goes to the die with the fewest operations waiting.
-        placement: Place = "stripe", "", "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours";
+        placement: Place = "stripe", "", "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours", excludes PLACEMENT;
         stride: u32 as STRIDE;
         /// Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.
-        gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013";
+        gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013", excludes WEAR_AWARE;
         /// How many blocks gc_policy=d_choices draws, each from all.
-        d: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013";
+        gc_choices: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013", needs &["ftl.gc_policy = d_choices"];
         /// Of blocks with equally few valid pages gc_policy=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when garbage collection began).
-        victim_ties: Ties = "oldest", "", "oldest: ours; reference: as released for DiskSim 4.0";
+        victim_ties: Ties = "oldest", "", "oldest: ours; reference: as released for DiskSim 4.0", needs &["ftl.gc_policy = greedy|wear_aware"];
         marks: Marks;
         /// With gc_policy=greedy_wear: a worn block that is cleaned receives the coldest block's contents.
-        wl_migrate: bool = "false", "", SOURCE;
+        wl_migrate: bool = "false", "", SOURCE, needs &["ftl.gc_policy = greedy_wear"];
         levelling: shared::Levelling;
         background_gc: bool as BACKGROUND_GC;
         /// Pages that garbage collection moves at a time before an operation that waits has its turn; 0: all of a block.
-        gc_step_pages: u32 = "0", "pages", OURS;
-        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.order=garbage_last; 0: 4, one less than where it starts if that is fewer, or what it needs if that is more.
-        gc_floor: u32 = "0", "blocks", OURS;
+        gc_step_pages: u32 = "0", "pages", OURS, excludes STEPS;
+        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.scheduling=garbage_last; 0: 4, one less than where it starts if that is fewer, or what it needs if that is more.
+        gc_hard_threshold: u32 = "0", "blocks", OURS, needs &["ftl.gc_step_pages > 0 or flash.scheduling = garbage_last"];
         /// Placement handles of the host, each with open blocks of its own: a request's is its stream (trace.streams) modulo their number.
-        handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
+        handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)", excludes STREAMS;
         /// What garbage collection moves of different handles shares blocks, or never does.
-        handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146";
+        handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146", needs &["ftl.handles > 1"];
         /// Changes of the map (pages written, moved and trimmed) of a die after which it programs a page of the map's journal; 0: there is no journal.
-        journal_changes: u32 = "0", "", OURS;
+        journal_changes: u32 = "0", "", OURS, excludes JOURNAL;
         /// Pages of the journal in each die: the next one makes the oldest void.
-        journal_pages: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "pages", OURS;
+        journal_pages: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "pages", OURS, needs &["ftl.journal_changes > 0"];
         /// A page that was written within so many page writes of its die before is hot, and goes to other blocks than the rest; 0: none is.
-        hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) tells hot pages of its log so";
+        hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) tells hot pages of its log so", excludes HOT;
     }
 }
 
@@ -166,6 +236,10 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
+    fills_blocks_in_turn: true,
+    groups_planes: true,
+    places_writes: false,
+    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);
@@ -180,20 +254,19 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             parallel_units: config.parallel_units,
             dynamic: own.placement == Place::Dynamic,
             gc: own.gc_policy,
-            draws: own.d,
+            draws: own.gc_choices,
             reference_ties: own.victim_ties == Ties::Reference,
             migrates: own.wl_migrate,
             step_pages: own.gc_step_pages,
-            floor: own.gc_floor,
+            floor: own.gc_hard_threshold,
             journal: (own.journal_changes > 0).then_some((own.journal_changes, own.journal_pages)),
             telling: match (own.handles, own.hot_window) {
                 (1, 0) => Telling::Nothing,
                 (1, window) => Telling::Hot { window },
-                (count, 0) => Telling::Handle {
+                (count, _) => Telling::Handle {
                     count,
                     isolates: own.handle_isolation == Isolation::Persistent,
                 },
-                (_, window) => return Err(BuildError::HotHandles { window }),
             },
             ..PageConfig::greedy(config, &greedy)
         };
@@ -496,6 +569,15 @@ impl PageConfig {
     /// Free blocks of a pool without which garbage collection cannot give way between its steps.
     pub(super) fn least_floor(&self) -> u32 {
         self.least_free() + 1
+    }
+
+    /// Refuses a floor under which garbage collection in steps has no room for what it moves.
+    pub(super) fn check_floor(&self) -> Result<(), BuildError> {
+        let (floor, least) = (self.floor, self.least_floor());
+        match self.step_pages > 0 && (1..least).contains(&floor) {
+            true => Err(BuildError::Floor { floor, least }),
+            false => Ok(()),
+        }
     }
 
     /// The lowest mark at which garbage collection may start where none is set. In steps it starts while there is room to give way.

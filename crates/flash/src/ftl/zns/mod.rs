@@ -53,6 +53,10 @@ pub(super) const ROW: FtlRow = FtlRow {
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
+    fills_blocks_in_turn: true,
+    groups_planes: false,
+    places_writes: true,
+    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Zns::new(config)?)),
 };

@@ -348,7 +348,7 @@ impl DispatchConfig {
             return 0;
         };
         match first.kind {
-            Kind::Read => self.cells.read(first.page_type, 0, 0) + self.ready,
+            Kind::Read => self.cells.read(first.page_type) + self.ready,
             Kind::Program => self.cells.program(first.page_type),
             Kind::Erase => self.cells.erase,
         }

@@ -63,7 +63,7 @@ fn parts_add_up_in_every_kind_of_run() {
         "flash.channels=1",
         "flash.transfer_ns_per_byte=3.7",
         "flash.command_ns=300",
-        "flash.program_factors=0.5/1/2",
+        "flash.program_times_us=100/200/400",
     ];
     let in_merges = [&shared[..], &["buffer.kind=bplru", "ftl.kind=fast"]].concat();
     let kinds: [&[&str]; 13] = [

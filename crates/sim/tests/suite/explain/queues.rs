@@ -6,7 +6,7 @@ use destage_trace::{Operation, Request};
 use super::kit::*;
 
 const TRANSFER: u64 = 10 * MICROSECOND;
-const DISPATCH: &str = "flash.dispatch=arrival";
+const DISPATCH: &str = "flash.scheduling=commands_arrival";
 
 /// Pages take 10 us on the channel, and there is no buffer.
 fn parts_of(pairs: &[&str], requests: &[Request]) -> Vec<Vec<(&'static str, u64)>> {
@@ -102,7 +102,10 @@ fn parts_add_up_with_queues() {
         "flash.transfer_ns_per_byte=3.7",
         "flash.command_ns=300",
     ];
-    let (first, planes) = ("flash.dispatch=reads_first", "flash.multi_plane=in_order");
+    let (first, planes) = (
+        "flash.scheduling=commands_reads_first",
+        "flash.multi_plane=in_order",
+    );
     let registers = [
         "flash.cache_program=true",
         "flash.cache_program_busy_us=4",
@@ -141,7 +144,7 @@ fn nothing_is_told_twice_and_little_is_left_to_the_die() {
         "flash.transfer_ns_per_byte=10",
         "buffer.kind=nocache",
         "host.queue_depth=16",
-        "flash.dispatch=reads_first",
+        "flash.scheduling=commands_reads_first",
     ];
     let (explained, _) = explained(&requests, &pairs);
     let all = timed(&explained).responses[0].spreading.all();

@@ -59,7 +59,7 @@ fn a_program_waits_for_the_cells_that_program_the_page_before() {
 
 #[test]
 fn queues_tell_the_die_that_holds_a_command_from_the_cells_it_waits_for() {
-    let queued = "flash.dispatch=arrival";
+    let queued = "flash.scheduling=commands_arrival";
     let reads = [0, 1].map(|page| request(0, Operation::Read, page, 1));
     let fast = on_one_die(&[TRANSFER_10_US, CACHE_READ, queued], &reads);
     let own = ("flash", READ);
@@ -105,7 +105,7 @@ fn who_waits_for_the_channel_while_a_die_may_begin_waits_for_no_die() {
         "buffer.kind=nocache",
         TRANSFER_60_US,
         CACHE_PROGRAM,
-        "flash.dispatch=arrival",
+        "flash.scheduling=commands_arrival",
     ];
     let seen = all(&writes, &device);
     // The second page of the first die: behind the first until that has come, and behind that of the other die on the channel.
@@ -143,9 +143,9 @@ fn parts_add_up_with_registers() {
     for media in [&[][..], &units, &in_passes] {
         for kind in [
             &["buffer.kind=nocache"][..],
-            &["buffer.kind=lru", "flash.order=reads_first"],
-            &["flash.order=reads_first", "flash.suspend=moves_end"],
-            &["flash.order=garbage_last", "flash.suspend=keeps_end"],
+            &["buffer.kind=lru", "flash.scheduling=reads_first"],
+            &["flash.scheduling=reads_first", "flash.suspend=moves_end"],
+            &["flash.scheduling=garbage_last", "flash.suspend=keeps_end"],
             &["buffer.kind=bplru", "ftl.kind=dftl"],
             &["buffer.kind=apu-lru", "device.vwc=off"],
         ] {

@@ -32,6 +32,7 @@ const FILE_SYSTEM: Parameter = Parameter {
     unit: "",
     about: "The file system; checkpoint_commits has no meaning for fat.",
     source: "",
+    ..Parameter::BLANK
 };
 const LIVE_FILES: Parameter = Parameter {
     name: "live_files",
@@ -43,6 +44,7 @@ const LIVE_FILES: Parameter = Parameter {
     unit: "files",
     about: "Files there are at most; one more, and another is removed.",
     source: "",
+    ..Parameter::BLANK
 };
 const DIRECTORY_FILES: Parameter = Parameter {
     name: "directory_files",
@@ -54,6 +56,7 @@ const DIRECTORY_FILES: Parameter = Parameter {
     unit: "files",
     about: "New files that go to a directory before another one is made, up to as many directories as live files need.",
     source: "",
+    ..Parameter::BLANK
 };
 const HOT_PERCENT: Parameter = Parameter {
     name: "hot_percent",
@@ -62,6 +65,7 @@ const HOT_PERCENT: Parameter = Parameter {
     unit: "%",
     about: "Share of steps that write somewhere in the large file.",
     source: "",
+    ..Parameter::BLANK
 };
 const READ_PERCENT: Parameter = Parameter {
     name: "read_percent",
@@ -70,6 +74,7 @@ const READ_PERCENT: Parameter = Parameter {
     unit: "%",
     about: "Share of steps that read a whole file.",
     source: "",
+    ..Parameter::BLANK
 };
 const APPEND_PERCENT: Parameter = Parameter {
     name: "append_percent",
@@ -78,6 +83,7 @@ const APPEND_PERCENT: Parameter = Parameter {
     unit: "%",
     about: "Share of steps that put a piece at the end of a file, as long as it stays below max_file_bytes.",
     source: "",
+    ..Parameter::BLANK
 };
 const REMOVE_PERCENT: Parameter = Parameter {
     name: "remove_percent",
@@ -86,6 +92,7 @@ const REMOVE_PERCENT: Parameter = Parameter {
     unit: "%",
     about: "Share of steps that remove a file; what all these leave makes new files.",
     source: "",
+    ..Parameter::BLANK
 };
 const REMOVED: Parameter = Parameter {
     name: "removed",
@@ -94,6 +101,7 @@ const REMOVED: Parameter = Parameter {
     unit: "",
     about: "Which file is removed. Where room is needed, latest means a random one.",
     source: "",
+    ..Parameter::BLANK
 };
 const PROCESSES: Parameter = Parameter {
     name: "processes",
@@ -105,6 +113,7 @@ const PROCESSES: Parameter = Parameter {
     unit: "processes",
     about: "Processes that make files in turn: ext3 gives each its own sixteenth of a group to begin with.",
     source: "",
+    ..Parameter::BLANK
 };
 const WAIT_COMMITS: Parameter = Parameter {
     name: "wait_commits",
@@ -116,6 +125,7 @@ const WAIT_COMMITS: Parameter = Parameter {
     unit: "commits",
     about: "Write-backs that a changed page waits for, on ntfs.",
     source: "",
+    ..Parameter::BLANK
 };
 const MAX_READ_PAGES: Parameter = Parameter {
     name: "max_read_pages",
@@ -127,6 +137,7 @@ const MAX_READ_PAGES: Parameter = Parameter {
     unit: "pages",
     about: "Largest read.",
     source: "Windows XP: 64 KiB",
+    ..Parameter::BLANK
 };
 const HOT_FILE_BYTES: Parameter = Parameter {
     name: "hot_file_bytes",
@@ -138,6 +149,7 @@ const HOT_FILE_BYTES: Parameter = Parameter {
     unit: "bytes",
     about: "Size of the large file.",
     source: "",
+    ..Parameter::BLANK
 };
 const HOT_WRITE_BYTES: Parameter = Parameter {
     name: "hot_write_bytes",
@@ -149,6 +161,7 @@ const HOT_WRITE_BYTES: Parameter = Parameter {
     unit: "bytes",
     about: "Size of a write to it.",
     source: "",
+    ..Parameter::BLANK
 };
 const APPEND_BYTES: Parameter = Parameter {
     name: "append_bytes",
@@ -160,6 +173,7 @@ const APPEND_BYTES: Parameter = Parameter {
     unit: "bytes",
     about: "Largest piece put at the end of a file; sizes from one byte on are equally likely.",
     source: "",
+    ..Parameter::BLANK
 };
 
 parameters! {

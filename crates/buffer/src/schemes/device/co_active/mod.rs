@@ -37,7 +37,7 @@ use self::budget::Budget;
 use super::{STRIDE, Striping};
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{
     Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
 };
@@ -76,6 +76,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Time],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let or = |given, other: u32| match given {

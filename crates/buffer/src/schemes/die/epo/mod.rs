@@ -49,9 +49,9 @@ parameters! {
         /// The most pages of a batch, which are then those of the longest queues; 0: no limit.
         epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
         /// What a page is known by: its logical number, or the flash address of its latest write, under which a rewrite is never found.
-        key: Key = "logical", "", "Ours; EPO (2011) stands beneath the translation layer, and knows its addresses.";
+        epo_key: Key = "logical", "", "Ours; EPO (2011) stands beneath the translation layer, and knows its addresses.";
         /// How free pages are counted: those that are; as if an eviction took a page of every queue, empty ones too; or printed: as if every miss did.
-        pool: Counting = "corrected", "", "Ours; EPO (2011), figure 3, prints the last.";
+        epo_pool: Counting = "corrected", "", "Ours; EPO (2011), figure 3, prints the last.";
     }
 }
 
@@ -64,6 +64,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[],
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let dies = config.dies.max(1);
@@ -81,8 +82,8 @@ pub const ROW: SchemeRow = SchemeRow {
                 written: Vec::new(),
                 longest: Vec::with_capacity(dies as usize),
             }),
-            knows_addresses: parameters.key == Key::Physical,
-            pool: Pool::new(parameters.pool, config.capacity_pages, dies),
+            knows_addresses: parameters.epo_key == Key::Physical,
+            pool: Pool::new(parameters.epo_pool, config.capacity_pages, dies),
         })
     },
 };

@@ -42,7 +42,7 @@ use crate::clusters::{Buckets, ClusterId, Clusters, Lbn, Rings};
 use crate::destage::Slot;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
-use crate::registry::{SchemeConfig, SchemeRow};
+use crate::registry::{SchemeConfig, SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Series, Victim};
 use crate::shown::Shown;
 use crate::view::View;
@@ -60,6 +60,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
+    sees: &[Sees::Clusters],
     build: &|config| Box::new(Bpac::new(config)),
 };
 
@@ -287,8 +288,8 @@ impl Bpac {
             // A number too large for an integer, infinity among them, becomes the largest integer.
             monitor: Monitor::new(
                 learning,
-                parameters.pird_thd as u64,
-                parameters.bird_thd as u64,
+                parameters.bpac_pird_thd as u64,
+                parameters.bpac_bird_thd as u64,
             ),
             history: (parameters.bird_scope == Scope::History).then(|| PageMap::with_capacity(0)),
             rules: Rules {

@@ -68,9 +68,9 @@ parameters! {
         /// A period with fewer samples leaves the threshold as it is.
         bpac_min_samples: u64 = "16", "samples", "Ours.";
         /// The threshold of pages before the first period ends; `inf`: no page cools down.
-        pird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
+        bpac_pird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
         /// The threshold of clusters before the first period ends; `inf`: no cluster ages.
-        bird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
+        bpac_bird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
         /// Whether thresholds are learnt, or stay what they are at first.
         bpac_adapts: bool = "true", "", "Ours, for comparison with fixed thresholds.";
         /// Which blocks' distances are sampled: those with a cluster, or all that were ever written.

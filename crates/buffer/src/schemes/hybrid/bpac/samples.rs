@@ -14,8 +14,8 @@ fn samples(stream: &[u64], scope: &str, threshold: f64) -> (Vec<u64>, Vec<u64>) 
     let mut values = Values::defaults(ROW.parameters);
     values.set("bird_scope", Value::Text(scope.to_owned()));
     values.set("bpac_ages", Value::Text("all".to_owned()));
-    values.set("pird_thd", Value::Number(threshold));
-    values.set("bird_thd", Value::Number(threshold));
+    values.set("bpac_pird_thd", Value::Number(threshold));
+    values.set("bpac_bird_thd", Value::Number(threshold));
     let mut bpac = Bpac::new(&SchemeConfig {
         capacity_pages: 8,
         cluster_pages: 4,

@@ -1,0 +1,237 @@
+//! What may be typed, in groups; and what is said where something else was.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
+use destage_sim::settings::suggestion;
+
+use crate::args::Arguments;
+use crate::output::summary::width;
+
+/// Commands by what they are for. One that is in no group stands behind all others.
+const GROUPS: [(&str, &[&str]); 8] = [
+    (
+        "Simulate",
+        &["run", "compare", "curve", "precondition", "demo"],
+    ),
+    ("Decide", &["size", "fleet"]),
+    ("Drives", &["drive"]),
+    ("A live device", &["serve", "device", "replay", "crash"]),
+    ("Papers and studies", &["reproduce", "study"]),
+    ("Traces", &["trace"]),
+    ("Look up", &["list", "show", "explain"]),
+    ("This program", &["completions", "man", "version", "help"]),
+];
+
+/// Columns before what a command is about.
+const INDENT: usize = 16;
+
+/// The command line, whose help lists commands in groups.
+pub(crate) fn command() -> Command {
+    let mut command = Arguments::command();
+    command.build();
+    let groups = groups(&command, width().min(100));
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n`destage COMMAND --help` says what a command takes, `destage explain NAME` what a name or a message means."
+    ))
+}
+
+fn groups(command: &Command, width: usize) -> String {
+    let listed = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let names = command.get_subcommands().map(Command::get_name);
+    let more: Vec<&str> = names.filter(|name| !listed(name)).collect();
+    let mut text = String::new();
+    for (title, names) in GROUPS.iter().copied().chain([("More", more.as_slice())]) {
+        let there: Vec<&Command> = names
+            .iter()
+            .filter_map(|name| command.find_subcommand(name))
+            .collect();
+        if there.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("{title}:\n"));
+        for one in there {
+            let about = one.get_about().map(ToString::to_string).unwrap_or_default();
+            let name = format!("  {}", one.get_name());
+            text.push_str(&format!(
+                "{name:INDENT$}{}\n",
+                folded(&about, width.saturating_sub(INDENT).max(24))
+            ));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// `text` in lines of at most `width`, the later ones indented.
+fn folded(text: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && lines[last].len() + 1 + word.len() > width {
+            lines.push(word.to_owned());
+        } else {
+            let gap = if lines[last].is_empty() { "" } else { " " };
+            lines[last].push_str(&format!("{gap}{word}"));
+        }
+    }
+    lines.join(&format!("\n{}", " ".repeat(INDENT)))
+}
+
+/// What is wrong with what was typed, in one line; none where help was asked for, or is the answer.
+pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        return None;
+    }
+    let text = error.render().to_string();
+    let mut wrong = String::new();
+    let mut asked = "destage".to_owned();
+    let mut is_first = true;
+    for line in text.lines().map(str::trim) {
+        if let Some(usage) = line.strip_prefix("Usage: ") {
+            let words = usage
+                .split(' ')
+                .take_while(|word| !word.starts_with(['[', '<', '-']));
+            asked = words.collect::<Vec<_>>().join(" ");
+        } else if let Some(tip) = line.strip_prefix("tip: ") {
+            wrong.push_str(&format!("; {}", meant(tip)));
+        } else if line.is_empty() {
+            is_first = false;
+        } else if is_first {
+            let gap = if wrong.is_empty() { "" } else { " " };
+            wrong.push_str(&format!("{gap}{}", line.trim_start_matches("error: ")));
+        }
+    }
+    if let (false, Some(ContextValue::String(given))) = (
+        wrong.contains("did you mean"),
+        error.get(ContextKind::InvalidSubcommand),
+    ) {
+        let command = Arguments::command();
+        let within = asked.split(' ').skip(1);
+        let of = within.fold(Some(&command), |of, name| of?.find_subcommand(name));
+        let names = of.unwrap_or(&command).get_subcommands();
+        let names: Vec<&str> = names.map(Command::get_name).collect();
+        wrong.push_str(&suggestion(given, names.into_iter()));
+    }
+    let lacks_trace = error.kind() == ErrorKind::MissingRequiredArgument
+        && wrong.contains("<TRACE>")
+        && Arguments::command()
+            .find_subcommand(asked.trim_start_matches("destage "))
+            .is_some_and(|command| {
+                command
+                    .get_arguments()
+                    .any(|argument| argument.get_id() == "workload")
+            });
+    if lacks_trace {
+        wrong =
+            "there is no input; expected a trace file, - for standard input, or --workload NAME"
+                .to_owned();
+    }
+    Some(format!("{wrong}; `{asked} --help` says what it takes"))
+}
+
+/// The library's hint, as other messages have it.
+fn meant(tip: &str) -> String {
+    let similar = tip.starts_with("a similar") || tip.starts_with("some similar");
+    match (similar, tip.split_once('\'')) {
+        (true, Some((_, names))) => format!("did you mean '{names}?"),
+        _ => tip.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(words: &[&str]) -> String {
+        let words = ["destage"].iter().chain(words);
+        let error = command().try_get_matches_from(words).unwrap_err();
+        refusal(&error).unwrap_or_default()
+    }
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut names: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        let help = command().render_help().to_string();
+        for one in command().get_subcommands() {
+            let line = format!("\n  {} ", one.get_name());
+            assert_eq!(help.matches(&line).count(), 1, "{}: {help}", one.get_name());
+        }
+        assert!(!help.contains("More:"), "{help}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line() {
+        assert_eq!(
+            said(&["rnu"]),
+            "unrecognized subcommand 'rnu'; did you mean \"run\"?; `destage --help` says what it takes"
+        );
+        assert_eq!(
+            said(&["run"]),
+            "there is no input; expected a trace file, - for standard input, or --workload NAME; `destage run --help` says what it takes"
+        );
+        let text = said(&["run", "t", "--bufer", "lru"]);
+        assert!(
+            text.contains("unexpected argument '--bufer' found; did you mean '--buffer'?"),
+            "{text}"
+        );
+        let text = said(&["list", "bufers"]);
+        assert!(
+            text.contains("did you mean 'buffers'?")
+                && text.contains("possible values: buffers, ftls"),
+            "{text}"
+        );
+        assert!(!text.contains('\n'), "{text}");
+    }
+
+    #[test]
+    fn the_letters_of_options_say_the_same_everywhere() {
+        let letters = [
+            ('b', "buffer"),
+            ('s', "size"),
+            ('f', "ftl"),
+            ('w', "workload"),
+            ('p', "profile"),
+            ('c', "config"),
+            ('k', "set"),
+            ('n', "limit"),
+            ('t', "threads"),
+            ('g', "goal"),
+            ('m', "metric"),
+            ('o', "output"),
+            ('q', "quiet"),
+        ];
+        let of = |command: &Command| {
+            for argument in command.get_arguments() {
+                let Some(letter) = argument.get_short() else {
+                    continue;
+                };
+                let name = argument.get_id().as_str();
+                let known = letters.iter().any(|(short, long)| {
+                    *short == letter && (name == *long || name.strip_suffix('s') == Some(*long))
+                });
+                assert!(
+                    known || matches!(name, "help" | "version"),
+                    "{}: -{letter} {name}",
+                    command.get_name()
+                );
+            }
+        };
+        let command = command();
+        for one in command.get_subcommands() {
+            of(one);
+            one.get_subcommands().for_each(of);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What a name means, whatever it is the name of; and every unknown word with the one that was meant.
+
+use crate::common;
+
+use common::Place;
+
+#[test]
+fn names_and_messages_are_explained() {
+    let place = Place::new();
+    let told = place.succeed(&["explain", "buffer.capacity_bytes"]);
+    assert!(
+        told.starts_with("buffer.capacity_bytes (parameter)\n    "),
+        "{told}"
+    );
+    assert!(
+        told.contains("Typed: --size BYTES, or --set buffer.capacity_bytes="),
+        "{told}"
+    );
+    let told = place.succeed(&["explain", "waf.host"]);
+    assert!(
+        told.contains("(metric)") && told.contains("--goal 'waf.host<VALUE'"),
+        "{told}"
+    );
+    // What the program said, as it stands on the screen.
+    let outcome = place.run(&[
+        "run",
+        "--workload",
+        "zipf:requests=10",
+        "--set",
+        "flash.deis=4",
+    ]);
+    assert_eq!(outcome.status, 2);
+    let told = place.succeed(&["explain", outcome.errors.trim()]);
+    assert!(
+        told.contains("unknown-parameter (message)") && told.contains("flash.dies (parameter)"),
+        "{told}"
+    );
+    let document = place.json(&["explain", "lru", "--json"]);
+    assert_eq!(document[0]["kind"], "buffer");
+}
+
+#[test]
+fn a_parameter_and_a_section_are_shown_by_their_names() {
+    let place = Place::new();
+    let one = place.succeed(&["show", "flash.dies"]);
+    assert!(
+        one.starts_with("flash.dies = 8") && one.lines().count() >= 3,
+        "{one}"
+    );
+    let section = place.succeed(&["show", "flash"]);
+    assert!(
+        section.contains(&one) && section.contains("\nflash.erase_us = "),
+        "{section}"
+    );
+    // One of a scheme is shown without its scheme.
+    assert!(
+        place
+            .succeed(&["show", "buffer.lru_unit"])
+            .starts_with("buffer.lru_unit = page")
+    );
+    assert_eq!(
+        place.json(&["show", "flash.dies", "--json"])[0]["name"],
+        "flash.dies"
+    );
+}
+
+#[test]
+fn a_profile_in_a_file_is_shown_with_what_it_builds_on() {
+    let place = Place::new();
+    place.write(
+        "mine.toml",
+        "[profile]\nabout = \"Mine.\"\ninherits = \"tlc\"\n[flash]\ndies = 3\n",
+    );
+    let told = place.succeed(&["show", "profile", "mine.toml"]);
+    assert!(
+        told.starts_with("mine.toml: Mine. It builds on tlc.\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("flash.dies = 3") && told.contains("flash.program_us = "),
+        "{told}"
+    );
+    let document = place.json(&[
+        "run",
+        "--workload",
+        "zipf:requests=100",
+        "-p",
+        "mine.toml",
+        "-k",
+        "flash.blocks_per_plane=16",
+        "--json",
+    ]);
+    assert_eq!(document["parameters"]["flash.dies"], 3);
+    assert_eq!(document["parameters"]["flash.bits_per_cell"], 3);
+}
+
+#[test]
+fn every_unknown_word_is_met_with_the_one_that_was_meant() {
+    let place = Place::new();
+    place.write("t.csv", "time,op,offset,bytes\n1,w,0,4096\n");
+    place.write("bad.toml", "[flash]\ndeis = 4\n");
+    for (words, meant) in [
+        ("rnu t.csv", "run"),
+        ("run t.csv --bufer lru", "--buffer"),
+        ("run t.csv --buffer lur", "lru"),
+        ("run t.csv --buffer none", "nocache"),
+        ("run t.csv --buffer lru:lru_unti=page", "buffer.lru_unit"),
+        ("run t.csv --ftl pgae", "page"),
+        ("run t.csv --profile tcl", "tlc"),
+        ("run t.csv --config bad.toml", "flash.dies"),
+        ("run t.csv --set flash.planes=4", "flash.planes_per_die"),
+        ("run t.csv --set host.schedular=fifo", "host.scheduler"),
+        ("run t.csv --format cvs", "csv"),
+        ("run --workload zpif", "zipf"),
+        ("run --workload zipf:request=10", "requests"),
+        ("compare t.csv --columns waf.hots", "waf.host"),
+        ("compare t.csv --sort waf.hots", "waf.host"),
+        (
+            "curve t.csv --metric write_hits_percent",
+            "buffer.write_hits_percent",
+        ),
+        (
+            "size t.csv --goal write_hits_percent>1",
+            "buffer.write_hits_percent",
+        ),
+        ("list bufers", "buffers"),
+        ("show flash.deis", "flash.dies"),
+        ("show buffer lur", "lru"),
+        ("show ftl pgae", "page"),
+        ("show profile tcl", "tlc"),
+        ("show workload zpif", "zipf"),
+        ("explain waf.hots", "waf.host"),
+        ("reproduce bplur", "bplru"),
+        ("reproduce bplru/w44", "w4"),
+        ("trace inof t.csv", "info"),
+        ("completions bsah", "bash"),
+        ("serve --pace modle", "model"),
+    ] {
+        let outcome = place.run(&words.split(' ').collect::<Vec<_>>());
+        assert_eq!(outcome.status, 2, "{words}: {}", outcome.errors);
+        let lines = outcome
+            .errors
+            .lines()
+            .filter(|line| line.starts_with("destage: error: "));
+        assert_eq!(lines.count(), 1, "{words}: {}", outcome.errors);
+        let suggested = outcome
+            .errors
+            .split("did you mean ")
+            .nth(1)
+            .unwrap_or_default();
+        let word = suggested.split(['?']).next().unwrap_or_default();
+        assert!(word.contains(meant), "{words}: {}", outcome.errors);
+    }
+}
+
+#[test]
+fn letters_are_short_for_the_options_that_are_typed_most() {
+    let place = Place::new();
+    let long = [
+        "compare",
+        "--workload",
+        "zipf:requests=500",
+        "--buffers",
+        "lru,fifo",
+        "--sizes",
+        "64KiB,128KiB",
+        "--ftls",
+        "page",
+        "--set",
+        "flash.dies=2",
+        "--limit",
+        "400",
+        "--threads",
+        "1",
+        "--csv",
+    ];
+    let short = [
+        "compare",
+        "-w",
+        "zipf:requests=500",
+        "-b",
+        "lru,fifo",
+        "-s",
+        "64KiB,128KiB",
+        "-f",
+        "page",
+        "-k",
+        "flash.dies=2",
+        "-n",
+        "400",
+        "-t",
+        "1",
+        "--csv",
+    ];
+    assert_eq!(place.succeed(&short), place.succeed(&long));
+    let one = place.json(&[
+        "run",
+        "-w",
+        "zipf:requests=500",
+        "-b",
+        "fab",
+        "-s",
+        "64KiB",
+        "-f",
+        "bast",
+        "-q",
+        "--json",
+    ]);
+    assert_eq!(one["parameters"]["buffer.kind"], "fab");
+    assert_eq!(one["parameters"]["ftl.kind"], "bast");
+    let answers = place.json(&[
+        "size",
+        "-w",
+        "zipf:requests=500",
+        "-g",
+        "buffer.write_hits>1",
+        "-b",
+        "lru",
+        "-s",
+        "64KiB..256KiB",
+        "--json",
+    ]);
+    assert_eq!(answers["answers"][0]["buffer"], "lru");
+}

@@ -1,0 +1,438 @@
+//! What a word means, whatever it is the name of: a parameter, a metric, a scheme, a layer, a profile, a workload, a format, an
+//! experiment, or a message of the program.
+
+use std::collections::BTreeSet;
+
+use destage_base::parameter::Parameter;
+use destage_buffer::{COMMON, SCHEMES};
+use destage_flash::ftl::FTLS;
+use destage_sim::capacity::STAND_INS;
+use destage_sim::metrics::MetricRow;
+use destage_sim::parameters::PARAMETERS;
+use destage_sim::{metrics, renamed};
+use destage_trace::PARAMETERS as TRACE_PARAMETERS;
+use destage_trace::statistics::StatisticRow;
+use destage_workload::WORKLOADS;
+use serde_json::{Map, Value, json};
+
+use super::page::Entry;
+use super::problems::PROBLEMS;
+use super::{Registry, Row, buffer, ftl, profile, rows, workload};
+use crate::error::Error;
+
+/// What one word means in one of its meanings.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The name.
+    pub name: String,
+    /// What it is the name of: `parameter`, `metric`, `buffer`, `ftl`, `profile`, `workload`, `format`, `experiment`, `message`.
+    pub kind: &'static str,
+    /// What that is, in a sentence or more.
+    pub about: String,
+    /// What else is known, each under a short heading.
+    pub facts: Vec<(&'static str, String)>,
+}
+
+impl Explanation {
+    fn new(kind: &'static str, name: impl Into<String>, about: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            about: about.into(),
+            facts: Vec::new(),
+        }
+    }
+
+    /// With a fact, unless it says nothing.
+    fn with(mut self, heading: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        if !text.is_empty() {
+            self.facts.push((heading, text));
+        }
+        self
+    }
+
+    /// `{"name", "kind", "about", ...}`, with a field for each fact.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("name".into(), json!(self.name));
+        map.insert("kind".into(), json!(self.kind));
+        map.insert("about".into(), json!(self.about));
+        let facts = self.facts.iter();
+        map.extend(facts.map(|(heading, text)| ((*heading).to_owned(), json!(text))));
+        Value::Object(map)
+    }
+}
+
+/// A parameter, with the schemes, layers or workloads that have it; none if all runs have it.
+struct Owned {
+    key: String,
+    row: &'static Parameter,
+    owners: Vec<&'static str>,
+    has_example: bool,
+}
+
+/// All parameters, those of schemes, layers and workloads among them. Equal rows of several owners are one.
+fn all_parameters() -> Vec<Owned> {
+    let mut all: Vec<Owned> = Vec::new();
+    let mut add = |prefix: &str, row: &'static Parameter, owner: Option<&'static str>| {
+        let key = format!("{prefix}{}", row.name);
+        let equal = |other: &&mut Owned| {
+            let same = other.row.about == row.about && other.row.default == row.default;
+            other.key == key && same && !other.owners.is_empty()
+        };
+        match (owner, all.iter_mut().find(equal)) {
+            (Some(owner), Some(other)) => other.owners.push(owner),
+            _ => all.push(Owned {
+                key,
+                row,
+                owners: owner.into_iter().collect(),
+                has_example: false,
+            }),
+        }
+    };
+    let global = PARAMETERS.iter().chain(TRACE_PARAMETERS);
+    global.for_each(|row| add("", row, None));
+    COMMON.iter().for_each(|row| add("buffer.", row, None));
+    for scheme in SCHEMES {
+        let own = scheme.parameters.iter();
+        own.for_each(|row| add("buffer.", row, Some(scheme.name)));
+    }
+    for layer in FTLS {
+        let own = layer.parameters.iter();
+        own.for_each(|row| add("ftl.", row, Some(layer.name)));
+    }
+    for made_up in WORKLOADS {
+        let own = made_up.parameters.iter();
+        own.for_each(|row| add("workload.", row, Some(made_up.name)));
+    }
+    all.extend(STAND_INS.iter().map(|row| Owned {
+        key: row.name.to_owned(),
+        row,
+        owners: Vec::new(),
+        has_example: true,
+    }));
+    all
+}
+
+impl Owned {
+    fn entry(&self) -> Entry {
+        Entry {
+            name: self.key.clone(),
+            row: self.row,
+            set: None,
+            has_example: self.has_example,
+        }
+    }
+
+    fn explanation(&self) -> Explanation {
+        let unit = match self.row.unit {
+            "" => String::new(),
+            unit => format!(" {unit}"),
+        };
+        let default = match (self.has_example, self.row.default) {
+            (true, _) => String::new(),
+            (false, "") => "nothing".to_owned(),
+            (false, default) => format!("{default}{unit}"),
+        };
+        Explanation::new("parameter", &self.key, self.row.about)
+            .with("default", default)
+            .with("expected", self.row.expected())
+            .with("of", self.owners.join(", "))
+            .with("source", self.row.source)
+    }
+}
+
+/// The parameters that `key` names: one by its whole name, or all of a section such as `flash`. Of a parameter that several schemes
+/// have with other defaults there is one for each.
+///
+/// # Errors
+/// If there is none; near names are suggested.
+pub fn parameters_named(key: &str) -> Result<Vec<Entry>, Error> {
+    let all = all_parameters();
+    let section = key.trim_end_matches(['*', '.']);
+    let exact: Vec<Entry> = all
+        .iter()
+        .filter(|one| one.key == key)
+        .map(Owned::entry)
+        .collect();
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    let within = |one: &&Owned| one.key.split_once('.').is_some_and(|(of, _)| of == section);
+    let within: Vec<Entry> = all.iter().filter(within).map(Owned::entry).collect();
+    if !within.is_empty() {
+        return Ok(within);
+    }
+    if let Some(new) = renamed::key(key) {
+        return Err(Error::Input(format!(
+            "{key:?} is now {new}; expected {new}"
+        )));
+    }
+    let keys = all.iter().map(|one| one.key.as_str());
+    Err(Error::Input(format!(
+        "{key:?}: no such parameter{}; expected a name or a section from `destage show`, or parameters, buffer, ftl, profile or workload",
+        destage_sim::settings::suggestion(key, keys)
+    )))
+}
+
+/// Every meaning of `text`: a name, or a message of the program, in which names and known phrases are looked for.
+///
+/// # Errors
+/// If nothing in it is known; near names are suggested.
+pub fn explain(text: &str) -> Result<Vec<Explanation>, Error> {
+    let text = text.trim();
+    let mut found = named(text)?;
+    if found.is_empty() {
+        found.extend(
+            PROBLEMS
+                .iter()
+                .filter(|problem| text.contains(problem.phrase))
+                .map(of_problem),
+        );
+        // A message names what it is about.
+        let mut seen = BTreeSet::new();
+        for word in
+            text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "._-/".contains(letter)))
+        {
+            let word = word.trim_matches(['.', '-', '/']);
+            if word.contains('.') && seen.insert(word) {
+                found.extend(named(word)?);
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(unknown(text));
+    }
+    Ok(found)
+}
+
+fn of_problem(problem: &super::problems::Problem) -> Explanation {
+    Explanation::new("message", problem.name, problem.about)
+        .with("message", format!("... {} ...", problem.phrase))
+        .with("remedy", problem.remedy)
+}
+
+/// Every meaning of a name.
+fn named(name: &str) -> Result<Vec<Explanation>, Error> {
+    let mut found: Vec<Explanation> = Vec::new();
+    let parameters = all_parameters();
+    let key = renamed::key(name).unwrap_or(name);
+    let of_key = parameters.iter().filter(|one| one.key == key);
+    found.extend(of_key.map(Owned::explanation));
+    let metric = renamed::metric(name).unwrap_or(name);
+    // A row such as `ftl.*` takes every name of its section, those of parameters and misspelt ones too.
+    let is_whole = |row: &&MetricRow| {
+        row.name == metric || !row.name.ends_with('*') || metric.starts_with("scheme.")
+    };
+    if let Some(row) = metrics::find(metric).filter(is_whole) {
+        found.push(
+            Explanation::new("metric", metric, row.about)
+                .with("unit", row.unit)
+                .with("of", "a run"),
+        );
+    } else if let Some(row) = StatisticRow::all().find(|row| row.metric() == metric) {
+        found.push(
+            Explanation::new("metric", metric, row.about)
+                .with("unit", row.unit)
+                .with("of", "an input"),
+        );
+    }
+    if let Ok(page) = buffer(name) {
+        found.push(
+            Explanation::new("buffer", name, page.about)
+                .with("parameters", names_of(&page.parts[..1]))
+                .with("source", page.source)
+                .with(
+                    "more",
+                    format!("destage show buffer {name}; docs/schemes/{name}.md"),
+                ),
+        );
+    }
+    if let Ok(page) = ftl(name) {
+        found.push(
+            Explanation::new("ftl", name, page.about)
+                .with("parameters", names_of(&page.parts))
+                .with("source", page.source)
+                .with(
+                    "more",
+                    format!("destage show ftl {name}; docs/ftls/{name}.md"),
+                ),
+        );
+    }
+    if let Ok(page) = workload(name) {
+        found.push(
+            Explanation::new("workload", name, page.about)
+                .with("parameters", names_of(&page.parts))
+                .with(
+                    "more",
+                    format!("destage show workload {name}; docs/workloads.md"),
+                ),
+        );
+    }
+    let is_shipped = destage_sim::profiles::find(name).is_some();
+    if let (true, Ok(page)) = (is_shipped, profile(name)) {
+        found.push(
+            Explanation::new("profile", name, page.about)
+                .with("source", page.source)
+                .with("more", format!("destage show profile {name}")),
+        );
+    }
+    for row in rows(Registry::Formats)?
+        .iter()
+        .filter(|row| row.name == name)
+    {
+        found.push(
+            Explanation::new("format", name, &row.about)
+                .with("columns", text_of(row, "columns"))
+                .with("times in", text_of(row, "time_unit"))
+                .with("example", text_of(row, "example")),
+        );
+    }
+    if name.contains('/') {
+        for row in rows(Registry::Experiments)?
+            .iter()
+            .filter(|row| row.name == name)
+        {
+            found.push(Explanation::new("experiment", name, &row.about));
+        }
+    }
+    found.extend(
+        PROBLEMS
+            .iter()
+            .filter(|problem| problem.name == name)
+            .map(of_problem),
+    );
+    Ok(found)
+}
+
+fn text_of(row: &Row, field: &str) -> String {
+    let value = row.fields.iter().find(|(name, _)| *name == field);
+    let text = value.and_then(|(_, value)| value.as_str());
+    text.unwrap_or_default().to_owned()
+}
+
+fn names_of(parts: &[(&'static str, Vec<Entry>)]) -> String {
+    let entries = parts.iter().flat_map(|(_, entries)| entries);
+    let names: Vec<&str> = entries.map(|entry| entry.name.as_str()).collect();
+    names.join(", ")
+}
+
+/// That nothing is called `name`.
+fn unknown(name: &str) -> Error {
+    let parameters = all_parameters();
+    let keys = parameters.iter().map(|one| one.key.as_str());
+    let others = [
+        Registry::Metrics,
+        Registry::Buffers,
+        Registry::Ftls,
+        Registry::Workloads,
+        Registry::Profiles,
+        Registry::Formats,
+    ];
+    let others: Vec<Row> = others
+        .into_iter()
+        .filter_map(|of| rows(of).ok())
+        .flatten()
+        .collect();
+    let names = others.iter().map(|row| row.name.as_str());
+    let problems = PROBLEMS.iter().map(|problem| problem.name);
+    Error::Input(format!(
+        "explain {name:?}: nothing is called so{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), or a message of the program",
+        destage_sim::settings::suggestion(name, keys.chain(names).chain(problems))
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<(&'static str, String)> {
+        let found = explain(text).unwrap();
+        found.into_iter().map(|one| (one.kind, one.name)).collect()
+    }
+
+    #[test]
+    fn a_name_has_each_of_its_meanings() {
+        assert_eq!(
+            kinds("flash.dies"),
+            [("parameter", "flash.dies".to_owned())]
+        );
+        assert_eq!(kinds("waf.host"), [("metric", "waf.host".to_owned())]);
+        // One of several that share a row.
+        let shared = "response.write.p99_ms";
+        assert_eq!(kinds(shared), [("metric", shared.to_owned())]);
+        assert_eq!(kinds("lru"), [("buffer", "lru".to_owned())]);
+        assert_eq!(kinds("page"), [("ftl", "page".to_owned())]);
+        assert_eq!(kinds("bplru/w4"), [("experiment", "bplru/w4".to_owned())]);
+        // An earlier name is that of today.
+        assert_eq!(
+            kinds("flash.elements"),
+            [("parameter", "flash.dies".to_owned())]
+        );
+        // A profile and a metric may share a beginning with others, and are found whole.
+        assert_eq!(kinds("tlc"), [("profile", "tlc".to_owned())]);
+    }
+
+    #[test]
+    fn everything_that_has_a_name_is_explained() {
+        let mut names: Vec<String> = all_parameters().into_iter().map(|one| one.key).collect();
+        for registry in [
+            Registry::Buffers,
+            Registry::Ftls,
+            Registry::Profiles,
+            Registry::Formats,
+            Registry::Workloads,
+            Registry::Experiments,
+            Registry::Metrics,
+        ] {
+            names.extend(rows(registry).unwrap().into_iter().map(|row| row.name));
+        }
+        // A star stands for several names.
+        for name in names.iter().filter(|name| !name.contains('*')) {
+            assert!(explain(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_explained_with_what_it_names() {
+        let message = "destage: error: setting flash.deis=4: unknown parameter \"flash.deis\"; did you mean \"flash.dies\"?; expected a name";
+        assert_eq!(
+            kinds(message),
+            [
+                ("message", "unknown-parameter".to_owned()),
+                ("parameter", "flash.dies".to_owned())
+            ]
+        );
+        let error = explain("wafhost").unwrap_err().to_string();
+        assert!(error.contains("did you mean \"waf.host\"?"), "{error}");
+    }
+
+    #[test]
+    fn every_phrase_stands_in_the_sources() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut texts = String::new();
+        for file in [
+            "sim/src/settings.rs",
+            "sim/src/error.rs",
+            "trace/src/error.rs",
+            "trace/src/plausibility.rs",
+            "destage/src/words/mod.rs",
+            "cli/src/budget.rs",
+            "destage/src/input.rs",
+            "cli/src/work.rs",
+            "destage/src/facts.rs",
+        ] {
+            texts.push_str(&std::fs::read_to_string(root.join(file)).unwrap());
+        }
+        for problem in PROBLEMS {
+            assert!(
+                texts.contains(problem.phrase),
+                "{}: {:?}",
+                problem.name,
+                problem.phrase
+            );
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Every published number moves its verdict, or the row says why it does not; a day is that of the calendar.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::*;
+
+#[derive(Deserialize)]
+struct Claims {
+    claim: Vec<claim::Claim>,
+}
+
+/// `claims` with the number at `index` among the published values of each claim that has so many, `times` as large, and the
+/// ids of these claims.
+fn with_one_changed(claims: &str, index: usize, times: i32) -> (Vec<claim::Claim>, Vec<String>) {
+    let mut all: toml::Table = claims.parse().unwrap();
+    let mut ids = Vec::new();
+    for claim in all["claim"].as_array_mut().unwrap() {
+        let mut left = index;
+        if claim
+            .get_mut("published")
+            .is_some_and(|value| change(value, &mut left, times))
+        {
+            ids.push(claim["id"].as_str().unwrap().to_owned());
+        }
+    }
+    let Claims { claim } = toml::Value::Table(all).try_into().unwrap();
+    (claim, ids)
+}
+
+/// Whether there is a number after `left` others in `value`; it is then `times` as large.
+fn change(value: &mut toml::Value, left: &mut usize, times: i32) -> bool {
+    match value {
+        toml::Value::Array(items) => items.iter_mut().any(|item| change(item, left, times)),
+        toml::Value::Integer(0) | toml::Value::String(_) | toml::Value::Boolean(_) => false,
+        _ if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        toml::Value::Integer(number) => {
+            *number *= i64::from(times);
+            true
+        }
+        toml::Value::Float(number) => {
+            *number *= f64::from(times);
+            true
+        }
+        other => panic!("{other}: published"),
+    }
+}
+
+#[test]
+fn a_day_is_that_of_the_calendar() {
+    for (days, text) in [
+        (0, "1970-01-01"),
+        (58, "1970-02-28"),
+        (59, "1970-03-01"),
+        (11_016, "2000-02-29"),
+        (11_017, "2000-03-01"),
+        (20_599, "2026-05-26"),
+        (47_541, "2100-03-01"),
+    ] {
+        let time = UNIX_EPOCH + Duration::from_secs(days * 86_400 + 86_399);
+        assert_eq!(day(time), text);
+    }
+}
+
+/// Experiments that are small enough for every run of the tests.
+const SMALL: [&str; 2] = ["examples", "streams"];
+
+/// The papers' own claims: those that need no runs or small ones, or, over the results of `make reproduce` in the folder
+/// `DESTAGE_RESULTS`, all of them.
+#[test]
+fn every_published_number_moves_its_verdict_or_the_row_says_why_not() {
+    let results = std::env::var_os("DESTAGE_RESULTS");
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(results.as_ref().map_or(place.path(), Path::new)).unwrap();
+    let mut known = shipped_traces().unwrap();
+    if let (Some(_), Some(shared)) = (&results, std::env::var_os("DESTAGE_SHARED")) {
+        known.look_in(&Path::new(&shared).join("traces")).unwrap();
+    }
+    let effort = Effort::default();
+    let (mut asked, mut moved, mut told) = (0, 0, 0);
+    for mut paper in Paper::shipped().unwrap() {
+        if paper.is_own() {
+            continue;
+        }
+        if results.is_none() {
+            paper.studies.retain(|study| SMALL.contains(&&*study.name));
+            let is_small = |name: &String| SMALL.contains(&&**name);
+            paper
+                .claims
+                .retain(|claim| claim.experiment.as_ref().is_none_or(is_small));
+        }
+        let plan = Plan {
+            papers: vec![paper],
+            scale: Scale::Reduced,
+            traces: known.clone(),
+            thresholds: Thresholds::shipped().unwrap(),
+            extra: Extra::default(),
+            readings: true,
+        };
+        let paper = &plan.papers[0];
+        if results.is_some() {
+            let missing = plan.cost(&store).unwrap()[0].missing;
+            assert_eq!(missing, 0, "{}: make reproduce makes its runs", paper.name);
+        }
+        let sets = plan.sets(paper);
+        let cells = plan.asked(&plan.papers).unwrap();
+        let mut rows = complete(&cells, &store, &effort).unwrap().into_iter();
+        let names = || paper.studies.iter().map(|study| study.name.clone());
+        let of_sets: Vec<ByStudy> = sets
+            .iter()
+            .map(|_| names().zip(&mut rows).collect())
+            .collect();
+        let readings = plan.readings_of(paper, &sets, &of_sets).unwrap();
+        let share = |id: &str| readings.as_ref().and_then(|each| each.share_of(id));
+        let text = paper::shipped_text(&format!("{}/claims.toml", paper.name));
+        for times in [3, -1] {
+            for index in 0.. {
+                let (changed, ids) = with_one_changed(text, index, times);
+                if ids.is_empty() {
+                    break;
+                }
+                for other in &changed {
+                    let Some(claim) = paper.claims.iter().find(|claim| claim.id == other.id) else {
+                        continue;
+                    };
+                    if !ids.contains(&claim.id) {
+                        continue;
+                    }
+                    let now = plan
+                        .case(paper, claim, &of_sets[0])
+                        .judge(share(&claim.id))
+                        .unwrap();
+                    // A formula that takes the number for a parameter finds no run with another.
+                    let other = plan.case(paper, other, &of_sets[0]).judge(share(&claim.id));
+                    asked += 1;
+                    let is_moved = match other {
+                        Ok(other) => (other.verdict, other.share) != (now.verdict, now.share),
+                        Err(error) => error.to_string().contains("no run"),
+                    };
+                    if is_moved {
+                        moved += 1;
+                        continue;
+                    }
+                    let reasons: &[&str] = match now.verdict {
+                        Verdict::TraceMissing => &["was not found"],
+                        Verdict::UnderDetermined => &[
+                            "Assumes that ",
+                            "Fitted with ",
+                            "Turned by ",
+                            "combinations of open rules",
+                        ],
+                        verdict if verdict.holds() => match times > 0 {
+                            true => &["would be the same for three times what was published"],
+                            false => &["its negative", "the negative of what was published"],
+                        },
+                        _ => match times > 0 {
+                            true => &["Nor would it hold for three times what was published"],
+                            false => &["its negative", "the negative of what was published"],
+                        },
+                    };
+                    let mut because = now.because.clone();
+                    if share(&claim.id).is_some() {
+                        because.push_str(" combinations of open rules");
+                    }
+                    assert!(
+                        reasons.iter().any(|reason| because.contains(reason)),
+                        "{} {} (number {index}, times {times}): {:?} stays, and nothing says why: {because}",
+                        paper.name,
+                        claim.id,
+                        now.verdict
+                    );
+                    told += 1;
+                }
+            }
+        }
+    }
+    println!("{asked} numbers changed: {moved} moved the verdict, {told} are told not to");
+    assert!(
+        moved > 20 && asked == moved + told,
+        "{asked} {moved} {told}"
+    );
+}

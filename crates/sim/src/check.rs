@@ -1,0 +1,527 @@
+//! One check of a whole configuration: against what the parameters' rows say that they need and exclude, and for values that do
+//! not fit each other.
+//!
+//! | what is found | what becomes of it |
+//! | --- | --- |
+//! | a parameter that was set, and whose row needs what does not hold | it decides nothing in this run, and is named: [`Config::without_effect`] |
+//! | two parameters of which one excludes the other, and both decide something | [`SimError::Excluded`], with the reason of the row |
+//! | a value that is not possible at this size, such as three channels for eight dies | [`SimError::Config`], by [`FITS`] |
+//!
+//! What decides nothing excludes nothing: it counts as if it had its default.
+
+use destage_base::parameter::{Condition, CountOrAuto, Exclusion, Parameter, Value, Whole};
+use destage_buffer::{SchemeConfig, Sees};
+
+use crate::config::Config;
+use crate::error::{Refusal, SimError};
+use crate::fits::FITS;
+use crate::parameters::{EXACT_RESPONSES, PARAMETERS};
+use crate::source::Seen;
+
+/// What a configuration is to be used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Purpose {
+    /// A run for its figures.
+    #[default]
+    Run,
+    /// A run that is recorded, to be watched.
+    Watch,
+    /// A run with bytes, whose power fails.
+    Cut,
+    /// A device with bytes that is served.
+    Live,
+}
+
+/// What is asked of a configuration.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub purpose: Purpose,
+    /// Parameters that were set; those that a profile sets aside.
+    pub given: Vec<String>,
+}
+
+/// A fact that conditions may name.
+pub struct Fact {
+    /// Its name in conditions.
+    pub name: &'static str,
+    /// The same in words that follow "needs" or "without".
+    pub words: &'static str,
+    holds: fn(&Considered<'_>) -> bool,
+}
+
+/// All facts.
+pub const FACTS: &[Fact] = &[
+    Fact {
+        name: "clock",
+        words: "a clock (sim.costing = event, and a layer with flash)",
+        holds: |of| of.config.is_timed(),
+    },
+    Fact {
+        name: "flash",
+        words: "a layer with flash",
+        holds: |of| of.config.has_flash(),
+    },
+    Fact {
+        name: "no-flash",
+        words: "a layer that has no flash",
+        holds: |of| !of.config.has_flash(),
+    },
+    Fact {
+        name: "bytes",
+        words: "bytes (a run whose power fails, or a served device)",
+        holds: |of| matches!(of.purpose, Purpose::Cut | Purpose::Live),
+    },
+    Fact {
+        name: "cut",
+        words: "a run whose power fails",
+        holds: |of| of.purpose == Purpose::Cut,
+    },
+    Fact {
+        name: "live",
+        words: "a served device",
+        holds: |of| of.purpose == Purpose::Live,
+    },
+    Fact {
+        name: "watch",
+        words: "a run that is watched",
+        holds: |of| of.purpose == Purpose::Watch,
+    },
+    Fact {
+        name: "commands",
+        words: "commands that are timed one by one",
+        holds: |of| of.config.is_timed() && of.config.times_commands(),
+    },
+    Fact {
+        name: "units",
+        words: "pages that are programmed together (flash.program_unit, flash.program_passes, ftl.map_unit_bytes)",
+        holds: |of| {
+            let config = of.config;
+            config.units_per_page > 1 || config.is_timed() && config.units().is_some()
+        },
+    },
+    Fact {
+        name: "shared-pages",
+        words: "units of the mapping that share a page of flash (ftl.map_unit_bytes)",
+        holds: |of| of.config.units_per_page > 1,
+    },
+    Fact {
+        name: "no-units",
+        words: "a layer that does not fill blocks page after page",
+        holds: |of| of.config.has_flash() && !of.config.ftl_row.fills_blocks_in_turn,
+    },
+    Fact {
+        name: "plane-groups",
+        words: "a layer that serves batches by groups of planes",
+        holds: |of| of.config.ftl_row.groups_planes,
+    },
+    Fact {
+        name: "places-writes",
+        words: "a layer that chooses the die of each write",
+        holds: |of| of.config.ftl_row.places_writes,
+    },
+    Fact {
+        name: "cell-modes",
+        words: "a layer that has blocks with one bit a cell beside others",
+        holds: |of| of.config.ftl_row.has_cell_modes,
+    },
+    Fact {
+        name: "merges",
+        words: "a layer that merges blocks",
+        holds: |of| of.config.ftl_row.has_merges,
+    },
+    Fact {
+        name: "no-mount",
+        words: "a layer that cannot be mounted",
+        holds: |of| !of.config.ftl_row.can_be_mounted,
+    },
+    Fact {
+        name: "handles",
+        words: "ftl.handles above 1",
+        holds: |of| of.config.handles() > 1,
+    },
+    Fact {
+        name: "pages",
+        words: "a scheme that keeps pages",
+        holds: |of| of.config.keeps_pages(),
+    },
+    Fact {
+        name: "shares",
+        words: "a scheme with slots that can be divided",
+        holds: |of| of.config.has_divisible_slots(),
+    },
+    Fact {
+        name: "clusters",
+        words: "a scheme that knows clusters",
+        holds: |of| of.config.scheme.sees.contains(&Sees::Clusters),
+    },
+    Fact {
+        name: "pads",
+        words: "a scheme that pads (buffer.pad = true)",
+        holds: |of| {
+            let pad = of.config.buffer_parameter("pad");
+            of.config.own_version.is_some() || pad == Some(&Value::Flag(true))
+        },
+    },
+    Fact {
+        name: "foreknown",
+        words: "a scheme that knows the writes to come",
+        holds: |of| of.config.scheme.needs_future,
+    },
+    Fact {
+        name: "trims",
+        words: "an input with trims",
+        holds: |of| of.seen.is_none_or(|seen| seen.trims),
+    },
+    Fact {
+        name: "durability",
+        words: "an input with flushes or force unit access",
+        holds: |of| of.seen.is_none_or(|seen| seen.durable),
+    },
+    Fact {
+        name: "many-requests",
+        words: "more requests than that",
+        holds: |of| {
+            let kept = of.config.typed.sim.exact_responses;
+            let least = kept.min(EXACT_RESPONSES);
+            of.seen.is_none_or(|seen| seen.requests > u64::from(least))
+        },
+    },
+    Fact {
+        name: "overtaking",
+        words: "requests that overtake others on the cores",
+        holds: |of| of.config.front_reorders(),
+    },
+];
+
+/// `condition` in words, with facts spelled out.
+#[must_use]
+pub fn in_words(condition: &str) -> String {
+    let of_clause = |clause: &str| {
+        let fact = FACTS.iter().find(|fact| fact.name == clause);
+        let plain = || clause.replace('|', " or ").replace(" != ", " other than ");
+        fact.map_or_else(plain, |fact| fact.words.to_owned())
+    };
+    let of_part = |part: &str| {
+        let clauses: Vec<String> = part.split(" and ").map(of_clause).collect();
+        clauses.join(", and ")
+    };
+    let parts: Vec<String> = condition.split(" or ").map(of_part).collect();
+    parts.join(", or ")
+}
+
+/// A configuration, and what it is to be used for.
+pub struct Considered<'c> {
+    config: &'c Config,
+    purpose: Purpose,
+    /// What there was in the input, once that is known; before, everything may be.
+    seen: Option<Seen>,
+}
+
+impl Considered<'_> {
+    /// The conditions of `row` that do not hold.
+    fn lacks(&self, row: &Parameter) -> impl Iterator<Item = &'static str> {
+        row.needs
+            .iter()
+            .copied()
+            .filter(|text| !read(text).holds(self))
+    }
+
+    /// Whether `row`, which has `value`, has another than its default, and that decides something.
+    fn counts(&self, row: &Parameter, value: &Value) -> bool {
+        row.read(row.default).as_ref() != Ok(value) && self.lacks(row).next().is_none()
+    }
+
+    /// Whether `exclusion` of `key`, which is set to `value`, applies.
+    fn applies(&self, key: &str, exclusion: &Exclusion) -> bool {
+        let of_value = format!("{key} {}", exclusion.value);
+        (exclusion.value.is_empty() || read(&of_value).holds(self))
+            && read(exclusion.with).holds(self)
+    }
+}
+
+impl Whole for Considered<'_> {
+    fn value(&self, key: &str) -> Option<Value> {
+        let (row, value) = self.config.row(key)?;
+        match self.counts(row, value) {
+            true => Some(value.clone()),
+            false => row.read(row.default).ok(),
+        }
+    }
+
+    fn fact(&self, name: &str) -> Option<bool> {
+        let fact = FACTS.iter().find(|fact| fact.name == name)?;
+        Some((fact.holds)(self))
+    }
+}
+
+fn read(text: &str) -> Condition<'_> {
+    Condition::read(text).unwrap_or_else(|| panic!("{text:?} is no condition"))
+}
+
+impl Config {
+    /// The row and the value of `key`, if this configuration has such a parameter.
+    pub(crate) fn row(&self, key: &str) -> Option<(&'static Parameter, &Value)> {
+        let named =
+            |rows: &'static [Parameter], name: &str| rows.iter().find(|row| row.name == name);
+        if let Some(row) = named(PARAMETERS, key).or_else(|| named(destage_trace::PARAMETERS, key))
+        {
+            return Some((row, self.global_parameter(row.name)?));
+        }
+        let (section, name) = key.split_once('.')?;
+        match section {
+            "buffer" => {
+                let row = named(destage_buffer::COMMON, name)
+                    .or_else(|| named(self.scheme.parameters, name))?;
+                Some((row, self.buffer_parameter(name)?))
+            }
+            "ftl" => {
+                let row = named(self.ftl_row.parameters, name)?;
+                Some((row, self.ftl_parameter(name)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// What `key` needs and does not have in what it is used for, in words; nothing if it decides something, or has its default.
+    pub(crate) fn lacks(&self, key: &str, seen: Option<Seen>) -> Option<String> {
+        let considered = Considered {
+            config: self,
+            purpose: self.asked.purpose,
+            seen,
+        };
+        let (row, value) = self.row(key)?;
+        if row.read(row.default).as_ref() == Ok(value) {
+            return None;
+        }
+        considered.lacks(row).next().map(in_words)
+    }
+
+    /// Parameters that were set and decide nothing in a run of an input with what was `seen`, each with the reason.
+    #[must_use]
+    pub fn without_effect_on(&self, seen: Seen) -> Vec<(String, String)> {
+        // A run whose power fails has not seen all of its input.
+        if self.asked.purpose != Purpose::Run {
+            return self.without_effect.clone();
+        }
+        let of_input = self.asked.given.iter().filter_map(|key| {
+            let is_known = self.without_effect.iter().any(|(known, _)| known == key);
+            let lacking = self.lacks(key, Some(seen)).filter(|_| !is_known)?;
+            Some((key.clone(), format!("it needs {lacking}")))
+        });
+        self.without_effect
+            .iter()
+            .cloned()
+            .chain(of_input)
+            .collect()
+    }
+
+    /// Checks the configuration as a whole.
+    ///
+    /// # Errors
+    /// [`SimError::Excluded`] of the first two parameters of which one excludes the other; else what does not fit.
+    pub fn check(&self, purpose: Purpose) -> Result<(), SimError> {
+        self.check_exclusions(purpose)?;
+        FITS.iter()
+            .try_for_each(|fits| fits(self).map_err(SimError::Config))
+    }
+
+    fn check_exclusions(&self, purpose: Purpose) -> Result<(), SimError> {
+        let considered = Considered {
+            config: self,
+            purpose,
+            seen: None,
+        };
+        let mut found: Vec<(String, &'static Parameter, &Value, &Exclusion)> = Vec::new();
+        for (key, row) in self.rows().filter(|(_, row)| !row.excludes.is_empty()) {
+            let Some((_, value)) = self.row(&key) else {
+                continue;
+            };
+            if !considered.counts(row, value) {
+                continue;
+            }
+            let exclusions = row.excludes.iter();
+            let mut applying = exclusions.filter(|exclusion| considered.applies(&key, exclusion));
+            if let Some(exclusion) = applying.find(|exclusion| {
+                let first = found.first().map(|first| first.3);
+                first.is_none_or(|first| first.because == exclusion.because)
+            }) {
+                found.push((key, row, value, exclusion));
+            }
+        }
+        let Some((.., exclusion)) = found.first() else {
+            return Ok(());
+        };
+        let refused = found
+            .iter()
+            .map(|(key, row, value, _)| (key.clone(), value.to_string(), row.default));
+        Err(SimError::Excluded(Refusal {
+            refused: refused.collect(),
+            with: in_words(exclusion.with),
+            because: exclusion.because,
+        }))
+    }
+
+    /// The row of every parameter of this configuration, by its full name.
+    pub fn rows(&self) -> impl Iterator<Item = (String, &'static Parameter)> {
+        let of = |section: &'static str, rows: &'static [Parameter]| {
+            rows.iter()
+                .map(move |row| (format!("{section}{}", row.name), row))
+        };
+        of("", PARAMETERS)
+            .chain(of("", destage_trace::PARAMETERS))
+            .chain(of("buffer.", destage_buffer::COMMON))
+            .chain(of("buffer.", self.scheme.parameters))
+            .chain(of("ftl.", self.ftl_row.parameters))
+    }
+
+    /// Whether the scheme has slots that placement handles can share.
+    pub(crate) fn has_divisible_slots(&self) -> bool {
+        if self.scheme.needs_future {
+            return true;
+        }
+        let properties = (self.scheme.build)(&SchemeConfig {
+            capacity_pages: 1,
+            cluster_pages: 1,
+            dies: 1,
+            future: None,
+            seed: 0,
+            values: self.buffer_values(),
+        })
+        .properties();
+        properties.keeps_pages && !properties.is_unbounded && !properties.waits_for_its_place
+    }
+
+    /// The channels of the device.
+    pub(crate) fn channels(&self) -> u32 {
+        match self.typed.flash.channels {
+            CountOrAuto::Count(channels) => channels,
+            CountOrAuto::Auto => self.typed.flash.dies,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use destage_base::parameter::Clause;
+
+    use super::*;
+    use crate::settings::Settings;
+
+    /// Every row of every scheme and layer, by its full name.
+    fn every_row() -> Vec<(String, &'static Parameter)> {
+        let of = |section: &'static str, rows: &'static [Parameter]| {
+            rows.iter()
+                .map(move |row| (format!("{section}{}", row.name), row))
+        };
+        of("", PARAMETERS)
+            .chain(of("", destage_trace::PARAMETERS))
+            .chain(of("buffer.", destage_buffer::COMMON))
+            .chain(
+                destage_buffer::SCHEMES
+                    .iter()
+                    .flat_map(move |row| of("buffer.", row.parameters)),
+            )
+            .chain(
+                destage_flash::ftl::FTLS
+                    .iter()
+                    .flat_map(move |row| of("ftl.", row.parameters)),
+            )
+            .collect()
+    }
+
+    fn conditions(key: &str, row: &'static Parameter) -> Vec<String> {
+        let needs = row.needs.iter().map(|text| (*text).to_owned());
+        let excludes = row.excludes.iter().flat_map(|exclusion| {
+            let of_value = format!("{key} {}", exclusion.value);
+            let of_value = Some(of_value).filter(|_| !exclusion.value.is_empty());
+            of_value.into_iter().chain([exclusion.with.to_owned()])
+        });
+        needs.chain(excludes).collect()
+    }
+
+    #[test]
+    fn conditions_name_keys_with_values_that_these_take_and_facts_that_there_are() {
+        let rows = every_row();
+        let mut facts = Vec::new();
+        for text in rows.iter().flat_map(|(key, row)| conditions(key, row)) {
+            let condition = Condition::read(&text).unwrap_or_else(|| panic!("{text:?}"));
+            for clause in condition.any.iter().flatten() {
+                let owners = |key: &str| {
+                    let owners = rows.iter().filter(|(name, _)| *name == key);
+                    let owners: Vec<_> = owners.map(|(_, row)| *row).collect();
+                    assert!(!owners.is_empty(), "{text}: no parameter is called {key}");
+                    owners
+                };
+                match clause {
+                    Clause::Is { key, values, .. } => {
+                        for (value, row) in values
+                            .iter()
+                            .flat_map(|value| owners(key).into_iter().map(move |row| (value, row)))
+                        {
+                            assert!(row.read(value).is_ok(), "{text}: {key} is never {value}");
+                        }
+                    }
+                    Clause::Above { key, .. } => {
+                        for row in owners(key) {
+                            let default = row.read(row.default);
+                            let is_number =
+                                matches!(default, Ok(Value::Integer(_) | Value::Number(_)));
+                            assert!(is_number, "{text}: {key} is no number");
+                        }
+                    }
+                    Clause::Fact(name) => {
+                        let fact = FACTS.iter().find(|fact| fact.name == *name);
+                        facts.push(fact.unwrap_or_else(|| panic!("{text}: no fact")).name);
+                    }
+                }
+            }
+        }
+        for fact in FACTS {
+            assert!(facts.contains(&fact.name), "nothing names {}", fact.name);
+        }
+    }
+
+    #[test]
+    fn reasons_are_sentences_without_a_full_stop() {
+        for (key, row) in every_row() {
+            for exclusion in row.excludes {
+                let because = exclusion.because;
+                let is_sound = because.contains(' ') && !because.ends_with('.');
+                assert!(is_sound, "{key}: {because}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_decides_nothing_is_named_and_excludes_nothing() {
+        let resolved = |pairs: &[&str]| {
+            let mut settings = Settings::new();
+            pairs
+                .iter()
+                .for_each(|pair| settings.set_pair(pair).unwrap());
+            settings.resolve()
+        };
+        let pairs = ["flash.channels=2", "flash.parallel_units=2"];
+        let refusal = resolved(&pairs).err().unwrap();
+        assert!(matches!(refusal, SimError::Excluded(_)), "{refusal}");
+        let config = resolved(&[&pairs[..], &["flash.copy_back=false"]].concat()).unwrap();
+        let named: Vec<&str> = config
+            .without_effect
+            .iter()
+            .map(|(key, _)| &**key)
+            .collect();
+        assert_eq!(named, ["flash.parallel_units"]);
+        // One that has its default is not named, whatever it needs.
+        let config = resolved(&["flash.ready_ns=0", "flash.suspend_us=7"]).unwrap();
+        let said = &config.without_effect;
+        let expected = (
+            "flash.suspend_us",
+            "it needs flash.suspend other than never",
+        );
+        assert_eq!(
+            said,
+            &[(expected.0.to_owned(), expected.1.to_owned())],
+            "{said:?}"
+        );
+    }
+}

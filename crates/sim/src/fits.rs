@@ -1,0 +1,201 @@
+//! Values of parameters that do not fit each other, or the size of the device; each says what was expected.
+
+use destage_base::parameter::CountOrAuto;
+use destage_buffer::Contradiction;
+
+use crate::config::Config;
+use crate::front::{WEIGHT_MAX, weights};
+use crate::mapping::{MOST_UNITS, units_per_page};
+use crate::media::{MOST_TYPES, times};
+use crate::parameters::ByHandle;
+use crate::power::is_capacitor;
+use crate::precondition::{self, Precondition};
+
+/// A check; its error is in words.
+type Fits = fn(&Config) -> Result<(), String>;
+
+/// All checks, in the order in which errors are told.
+pub const FITS: &[Fits] = &[
+    sectors,
+    precondition,
+    map_unit,
+    times_by_type,
+    units,
+    channels,
+    queue_weights,
+    capacitor,
+    idle_marks,
+    capacity,
+    shares,
+];
+
+fn sectors(config: &Config) -> Result<(), String> {
+    let page = config.typed.flash.page_bytes;
+    if !page.is_multiple_of(512) {
+        return Err(format!(
+            "flash.page_bytes = {page}: expected a multiple of 512"
+        ));
+    }
+    let unit = config.typed.trace.align_bytes;
+    match unit.is_multiple_of(512) {
+        true => Ok(()),
+        false => Err(format!(
+            "trace.align_bytes = {unit}: expected a multiple of 512, or 0"
+        )),
+    }
+}
+
+fn precondition(config: &Config) -> Result<(), String> {
+    let text = &config.typed.sim.precondition;
+    match config.state.is_some() || Precondition::read(text).is_some() {
+        true => Ok(()),
+        false => Err(format!(
+            "sim.precondition = {text:?}: expected {}",
+            precondition::EXPECTED
+        )),
+    }
+}
+
+fn map_unit(config: &Config) -> Result<(), String> {
+    let given = config.as_given();
+    match units_per_page(&given) {
+        Some(_) => Ok(()),
+        None => Err(format!(
+            "ftl.map_unit_bytes = {}: expected a multiple of 512 that divides flash.page_bytes = {} into at most {MOST_UNITS} units, or 0",
+            given.ftl.map_unit_bytes, given.flash.page_bytes
+        )),
+    }
+}
+
+fn times_by_type(config: &Config) -> Result<(), String> {
+    let flash = &config.typed.flash;
+    let mut types = [1; 2];
+    for (types, (name, text)) in types.iter_mut().zip([
+        ("read", &flash.read_times_us),
+        ("program", &flash.program_times_us),
+    ]) {
+        if text.is_empty() {
+            continue;
+        }
+        let Some(times) = times(text) else {
+            return Err(format!(
+                "flash.{name}_times_us = {text:?}: expected one to {MOST_TYPES} numbers of microseconds with / between them, as 56.5/77.5/106"
+            ));
+        };
+        *types = times.len();
+    }
+    let [reads, programs] = types;
+    match reads == 1 || programs == 1 || reads == programs {
+        true => Ok(()),
+        false => Err(format!(
+            "flash.program_times_us: {programs} types of page, and flash.read_times_us has {reads}; expected as many, or one"
+        )),
+    }
+}
+
+fn units(config: &Config) -> Result<(), String> {
+    let Some(units) = config.units() else {
+        return Ok(());
+    };
+    let (block_pages, of_flash) = (config.typed.flash.pages_per_block, config.units_per_page);
+    match block_pages.is_multiple_of(units.pages) || !config.is_timed() {
+        true => Ok(()),
+        false => Err(format!(
+            "flash.program_unit = {}: expected a number that divides flash.pages_per_block = {}",
+            units.pages / of_flash,
+            block_pages / of_flash
+        )),
+    }
+}
+
+fn channels(config: &Config) -> Result<(), String> {
+    let flash = &config.typed.flash;
+    match flash.channels {
+        CountOrAuto::Count(channels) if !flash.dies.is_multiple_of(channels) => Err(format!(
+            "flash.channels = {channels}: expected a number that divides flash.dies = {}",
+            flash.dies
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn queue_weights(config: &Config) -> Result<(), String> {
+    let host = &config.typed.host;
+    match weights(&host.queue_weights, host.queues) {
+        Some(_) => Ok(()),
+        None => Err(format!(
+            "host.queue_weights = {:?}: expected a number from 1 to {WEIGHT_MAX} for all queues, or one for each of host.queues = {} with / between them",
+            host.queue_weights, host.queues
+        )),
+    }
+}
+
+fn capacitor(config: &Config) -> Result<(), String> {
+    let text = &config.typed.device.plp;
+    match is_capacitor(text) {
+        true => Ok(()),
+        false => Err(format!(
+            "device.plp = {text:?}: expected none, failed, or an energy from 0 to 1000000 J"
+        )),
+    }
+}
+
+/// Marks of destaging in idle time; they decide nothing where there is none.
+fn idle_marks(config: &Config) -> Result<(), String> {
+    match config.common().check() {
+        Err(Contradiction::LowAboveHigh { low, high }) if config.common().bg_destage => {
+            Err(format!(
+                "buffer.bg_low = {low} is above buffer.bg_high = {high}; expected at most {high}"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn capacity(config: &Config) -> Result<(), String> {
+    let (capacity, page) = (
+        config.typed.buffer.capacity_bytes,
+        config.typed.flash.page_bytes,
+    );
+    if capacity < page && config.keeps_pages() {
+        return Err(format!(
+            "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or buffer.kind=nocache for no buffer at all",
+            config.scheme.name
+        ));
+    }
+    let held = match config.is_timed() {
+        true => u64::from(config.pages_in_units()),
+        false => 0,
+    };
+    if held > 0 && capacity / page <= held && capacity > 0 && config.keeps_pages() {
+        return Err(format!(
+            "buffer.capacity_bytes = {capacity}: up to {held} pages of {page} bytes wait for the rest of their program units; expected more than {}, or buffer.kind=nocache",
+            held * page
+        ));
+    }
+    match capacity / page > u64::from(u32::MAX / 2) {
+        false => Ok(()),
+        true => Err(format!(
+            "buffer.capacity_bytes = {capacity}: expected at most 2^31 pages of {page} bytes"
+        )),
+    }
+}
+
+/// A buffer that handles share has a slot for each of them.
+fn shares(config: &Config) -> Result<(), String> {
+    if config.by_handle() == ByHandle::Shared {
+        return Ok(());
+    }
+    let held = match config.is_timed() {
+        true => config.pages_in_units(),
+        false => 0,
+    };
+    let pages = config.typed.buffer.capacity_bytes / config.typed.flash.page_bytes;
+    let (pages, handles) = (pages.saturating_sub(held.into()), config.handles());
+    match pages == 0 || pages >= handles.into() {
+        true => Ok(()),
+        false => Err(format!(
+            "buffer.by_handle = equal: a buffer of {pages} pages has none for each of ftl.handles = {handles}; expected shared, or a larger buffer"
+        )),
+    }
+}

@@ -1,0 +1,401 @@
+//! What every run keeps, whatever is joined.
+
+use std::collections::BTreeMap;
+
+use destage_base::Random;
+use destage_base::parameter::Value;
+use destage_base::time::TICKS_PER_US;
+use destage_buffer::{Counts, Sees};
+use destage_device::RequestKind;
+use destage_sim::check::Purpose;
+use destage_sim::engine::Window;
+use destage_sim::host::Attribution;
+use destage_sim::metrics::Metrics;
+use destage_sim::observer::{Observer, Response, Silent};
+use destage_sim::power::{CutAt, CutPlan, cut_run};
+use destage_sim::prepass::Prepass;
+use destage_sim::run::live::{Ask, Live};
+use destage_sim::run::{Simulation, run as run_alone};
+use destage_sim::settings::{Config, Settings};
+use destage_sim::source::Source;
+use destage_sim::watch::watched_run;
+use destage_trace::{Operation, Request};
+
+/// A law that was looked at and held.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Held {
+    /// What became dirty was destaged, dropped, or is dirty.
+    Pages,
+    /// With all times doubled responses are twice as long.
+    Scale,
+    /// The buffer decides the same without a clock.
+    Decisions,
+    /// What is written is read back, as the ledger says, after a loss of power.
+    Bytes,
+    /// A run that is watched has the results of one that is not.
+    Watch,
+    /// Parts of responses add up.
+    Parts,
+}
+
+const REQUESTS: u64 = 300;
+const PAGES: u64 = 2000;
+
+/// Writes, reads, trims and flushes, some of them durable at once, of two volumes and streams.
+fn requests() -> Vec<Request> {
+    let mut random = Random::new(3);
+    let mut arrival = 0;
+    let mut request = |number: u64| {
+        arrival += random.below(400) * TICKS_PER_US;
+        let operation = match random.below(30) {
+            0 => Operation::Flush,
+            1 => Operation::Trim,
+            2..=9 => Operation::Read,
+            _ => Operation::Write,
+        };
+        let pages = 1 + random.below(4);
+        let page = match random.below(3) {
+            0 => random.below(100),
+            _ => random.below(PAGES - 4),
+        };
+        let is_flush = operation == Operation::Flush;
+        Request {
+            arrival,
+            sector: if is_flush { 0 } else { page * 8 },
+            sectors: if is_flush { 0 } else { pages as u32 * 8 },
+            volume: random.below(2) as u32,
+            line: number as u32 + 1,
+            operation,
+            fua: operation == Operation::Write && random.below(20) == 0,
+            stream: random.below(3) as u16,
+        }
+    };
+    (0..REQUESTS).map(&mut request).collect()
+}
+
+/// Responses summed up, in ticks.
+struct Sum(u128);
+
+impl Observer for Sum {
+    fn wants_responses(&self) -> bool {
+        true
+    }
+
+    fn response(&mut self, response: &Response) {
+        self.0 += response.response.map_or(0, u128::from);
+    }
+}
+
+/// The laws that `config` was held to.
+///
+/// # Errors
+/// What did not hold.
+pub fn hold(config: &Config, purpose: Purpose) -> Result<Vec<Held>, String> {
+    let requests = requests();
+    match purpose {
+        Purpose::Cut => cut(config, &requests),
+        Purpose::Live => live(config, &requests),
+        Purpose::Watch => watch(config, &requests),
+        Purpose::Run => plain(config, &requests),
+    }
+}
+
+fn prepass(config: &Config, requests: &[Request]) -> Result<Prepass, String> {
+    if !config.needs_prepass() {
+        return Ok(Prepass::default());
+    }
+    let mut source = Source::memory("requests", requests);
+    Prepass::of(config, &mut source).map_err(|error| error.to_string())
+}
+
+/// What a run measured, and what its buffer had counted when the last request had come.
+fn run(config: &Config, requests: &[Request]) -> Result<(Metrics, Option<Counts>, bool), String> {
+    let told = |error: destage_sim::error::SimError| error.to_string();
+    let prepass = prepass(config, requests)?;
+    let ftl = config.prepared_ftl(&mut Silent).map_err(told)?;
+    let mut seen = Sum(0);
+    let observer = Box::new(&mut seen);
+    let mut run = Simulation::new(config, "requests", ftl, &prepass, observer).map_err(told)?;
+    run.feed(requests).map_err(told)?;
+    let counts = run.buffer_counts();
+    let result = run.finish().map_err(told)?;
+    let parts = result.explained.and_then(|explained| explained.timed);
+    let parts = parts.map(|timed| {
+        let of_kinds = timed.responses.iter();
+        of_kinds.map(|of| of.spreading.all().total()).sum::<u128>()
+    });
+    let is_of_request = config.typed.host.attribution == Attribution::Request;
+    let is_whole = closes_late(config) && is_of_request;
+    let adds_up = !is_whole || parts.is_none_or(|parts| parts == seen.0);
+    Ok((result.metrics, counts, adds_up))
+}
+
+fn plain(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
+    let mut held = Vec::new();
+    let (metrics, counts, adds_up) = run(config, requests)?;
+    if !adds_up {
+        return Err("parts do not add up to responses".to_owned());
+    }
+    if config.explain {
+        held.push(Held::Parts);
+    }
+    if let Some(counts) = counts {
+        let became_dirty = counts.page_writes - counts.write_hits + counts.rewrites_of_clean;
+        let destaged: u64 = counts.destaged_pages.iter().sum();
+        let gone = destaged + counts.trimmed_dirty + counts.superseded_dirty;
+        if became_dirty != gone + u64::from(counts.dirty) {
+            return Err(format!(
+                "{became_dirty} pages became dirty, {gone} of them left and {} are dirty",
+                counts.dirty
+            ));
+        }
+        held.push(Held::Pages);
+    }
+    if config.is_timed() {
+        let doubled = doubled(config)?;
+        let (slow, ..) = run(&doubled, requests)?;
+        same_but_for_times(&metrics, &slow)?;
+        held.push(Held::Scale);
+    }
+    let sees = config.scheme.sees;
+    let asks = sees.contains(&Sees::Time) || sees.contains(&Sees::Queues);
+    let is_idle = config.buffer_parameter("bg_destage") == Some(&Value::Flag(true));
+    // What has no data, as a trim, overtakes a write that is still on the link.
+    let keeps_order = config.keeps_order() && config.typed.host.link_lane_gb_per_s == 0.0;
+    if config.is_timed() && keeps_order && !asks && !is_idle && closes_late(config) {
+        // Slots that are kept for pages of program units are not the scheme's.
+        let page_bytes = config.typed.flash.page_bytes;
+        let set_aside = u64::from(config.pages_in_units()) * page_bytes;
+        let capacity = config.typed.buffer.capacity_bytes.saturating_sub(set_aside);
+        let capacity = capacity.to_string();
+        let set = [
+            ("sim.costing", "op_count"),
+            ("buffer.capacity_bytes", &*capacity),
+        ];
+        let counted = with(config, &set)?;
+        let (other, ..) = run(&counted, requests)?;
+        same_decisions(&metrics, &other)?;
+        held.push(Held::Decisions);
+    }
+    Ok(held)
+}
+
+/// Whether statistics are of all requests.
+fn closes_late(config: &Config) -> bool {
+    let sim = &config.typed.sim;
+    sim.warmup_requests == 0 && sim.window == Window::Complete
+}
+
+/// `config` with other values of some keys.
+fn with(config: &Config, pairs: &[(&str, &str)]) -> Result<Config, String> {
+    let mut settings = Settings::new();
+    for (key, value) in config.chosen() {
+        settings
+            .set_pair(&format!("{key}={value}"))
+            .map_err(|error| error.to_string())?;
+    }
+    for (key, value) in pairs {
+        settings
+            .set_pair(&format!("{key}={value}"))
+            .map_err(|error| error.to_string())?;
+    }
+    settings.resolve().map_err(|error| error.to_string())
+}
+
+/// `config` with everything that takes time taking twice as long, and requests that come half as often.
+fn doubled(config: &Config) -> Result<Config, String> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for (key, row) in config.rows() {
+        let value = config.parameters()[&key].clone();
+        let twice = |value: &Value| match value {
+            Value::Number(number) => Some((number * 2.0).to_string()),
+            Value::Integer(number) => Some((number * 2).to_string()),
+            Value::Text(text) if !text.is_empty() => text
+                .split('/')
+                .map(|part| {
+                    part.parse::<f64>()
+                        .ok()
+                        .map(|number| (number * 2.0).to_string())
+                })
+                .collect::<Option<Vec<_>>>()
+                .map(|parts| parts.join("/")),
+            _ => None,
+        };
+        let changed = match row.unit {
+            "us" | "ns" | "ms" | "s" => twice(&value),
+            "GB/s" => match value {
+                Value::Number(number) => Some((number / 2.0).to_string()),
+                _ => None,
+            },
+            _ if key == "host.time_scale" => twice(&value),
+            _ => None,
+        };
+        pairs.extend(changed.map(|changed| (key, changed)));
+    }
+    let pairs: Vec<(&str, &str)> = pairs
+        .iter()
+        .map(|(key, value)| (&**key, &**value))
+        .collect();
+    with(config, &pairs)
+}
+
+fn same_but_for_times(one: &Metrics, slow: &Metrics) -> Result<(), String> {
+    let (one, slow) = (by_name(one), by_name(slow));
+    for (name, value) in &one {
+        let times = match () {
+            // Exact to a thousandth only.
+            () if name.starts_with("buffer.dirty_age.") => continue,
+            () if name.starts_with("host.queue_p99_ms") => continue,
+            () if name.contains("_ms") => 2.0,
+            () if name == "throughput.iops" || name == "throughput.mb_per_s" => continue,
+            () if name == "throughput.op_model_mb_per_s" => continue,
+            () if name.starts_with("flash.utilization")
+                || name.starts_with("flash.parallelism") =>
+            {
+                continue;
+            }
+            () if name.contains("utilization") => continue,
+            () => 1.0,
+        };
+        let found = slow.get(name).copied().unwrap_or(f64::NAN);
+        if found != value * times {
+            return Err(format!(
+                "with times doubled {name} is {found}, and was {value}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn by_name(metrics: &Metrics) -> BTreeMap<String, f64> {
+    metrics
+        .iter()
+        .map(|(name, number)| (name.to_owned(), number.as_f64()))
+        .collect()
+}
+
+fn same_decisions(timed: &Metrics, counted: &Metrics) -> Result<(), String> {
+    let (timed, counted) = (by_name(timed), by_name(counted));
+    for name in [
+        "host.page_writes",
+        "buffer.write_hits",
+        "buffer.evictions",
+        "buffer.destaged_pages",
+        "buffer.dirty_at_end",
+    ] {
+        if timed.get(name) != counted.get(name) {
+            return Err(format!(
+                "{name} is {:?} with a clock and {:?} without",
+                timed.get(name),
+                counted.get(name)
+            ));
+        }
+    }
+    // Whether a page that pads is read or filled depends on when a trim of it is done.
+    let pads = |of: &BTreeMap<String, f64>| {
+        let count = |name: &str| of.get(name).copied().unwrap_or(0.0);
+        count("buffer.pad_reads") + count("buffer.pad_fills")
+    };
+    match pads(&timed) == pads(&counted) {
+        true => Ok(()),
+        false => Err(format!(
+            "{} pages pad with a clock and {} without",
+            pads(&timed),
+            pads(&counted)
+        )),
+    }
+}
+
+fn cut(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
+    for (at, seed) in [(3, 1), (60, 2), (170, 3)] {
+        let plan = CutPlan {
+            at: CutAt::Write(at),
+            seed,
+        };
+        let source = Source::memory("requests", requests);
+        let prepass = prepass(config, requests)?;
+        let (result, _) = cut_run(config, source, &prepass, &plan, &mut Silent)
+            .map_err(|error| format!("cut at write {at}: {error}"))?;
+        if !result.bad.is_empty() {
+            return Err(format!(
+                "cut at write {at}: {} sectors do not hold what they must",
+                result.bad.len()
+            ));
+        }
+    }
+    Ok(vec![Held::Bytes])
+}
+
+/// Every request served, and all that was written read back.
+fn live(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
+    let mut live = Live::new(config, Box::new(Silent)).map_err(|error| error.to_string())?;
+    let mut written: BTreeMap<u64, u8> = BTreeMap::new();
+    let mut answered = 0;
+    for (tag, request) in requests.iter().enumerate() {
+        let sectors = request.sector..request.end();
+        let byte = (tag % 251) as u8 + 1;
+        let data = match request.operation {
+            Operation::Write => vec![byte; request.sectors as usize * 512],
+            _ => Vec::new(),
+        };
+        let kind = match request.operation {
+            Operation::Read => RequestKind::Read,
+            Operation::Write => RequestKind::Write,
+            Operation::Trim => RequestKind::Trim,
+            Operation::Flush => RequestKind::Flush,
+        };
+        for sector in sectors {
+            match request.operation {
+                Operation::Write => drop(written.insert(sector, byte)),
+                Operation::Trim => drop(written.remove(&sector)),
+                _ => {}
+            }
+        }
+        let ask = Ask {
+            kind,
+            sector: request.sector,
+            sectors: request.sectors,
+            fua: request.fua,
+            data: &data,
+            tag: tag as u64,
+        };
+        live.submit(request.arrival, &ask)
+            .map_err(|error| error.to_string())?;
+        while live.completed().is_some() {
+            answered += 1;
+        }
+    }
+    while answered < requests.len() {
+        live.advance_to_completion()
+            .map_err(|error| error.to_string())?;
+        while live.completed().is_some() {
+            answered += 1;
+        }
+    }
+    let mut bytes = Vec::new();
+    for (sector, byte) in written {
+        bytes.clear();
+        live.read(sector, 1, &mut bytes)
+            .map_err(|fault| format!("{fault:?}"))?;
+        if bytes != vec![byte; 512] {
+            return Err(format!(
+                "sector {sector} does not hold what was written last"
+            ));
+        }
+    }
+    Ok(vec![Held::Bytes])
+}
+
+fn watch(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
+    let prepass = prepass(config, requests)?;
+    let source = Source::memory("requests", requests);
+    let ((watched, _), _) =
+        watched_run(config, source, &prepass, &mut Silent).map_err(|error| error.to_string())?;
+    let source = Source::memory("requests", requests);
+    let (alone, _) =
+        run_alone(config, source, &prepass, &mut Silent).map_err(|error| error.to_string())?;
+    match watched.metrics == alone.metrics {
+        true => Ok(vec![Held::Watch]),
+        false => Err("a run that is watched has other results".to_owned()),
+    }
+}

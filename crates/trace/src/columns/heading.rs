@@ -1,0 +1,303 @@
+//! What the names above the columns of a table say: in the words of this project, in those of others, and with a unit, as in `Size (KiB)`.
+
+use super::{Field, NAMES, Unit};
+use crate::format::TimeUnit;
+
+/// What a column is about, whatever it is counted in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Time,
+    Volume,
+    Operation,
+    /// Where a request begins, in bytes unless a unit is named.
+    Offset,
+    /// Where a request begins, in sectors unless a unit is named.
+    Sector,
+    /// How long a request is, in bytes unless a unit is named.
+    Bytes,
+    /// How long a request is, in sectors unless a unit is named.
+    Sectors,
+    /// How long a request is, in the unit of the address unless one is named.
+    Length,
+    Stream,
+}
+
+/// What others call columns. A blank, a hyphen and a dot within a name count as `_`.
+const OTHER_NAMES: [(Subject, &[&str]); 9] = [
+    (
+        Subject::Time,
+        &[
+            "time",
+            "timestamp",
+            "time_stamp",
+            "ts",
+            "arrival",
+            "arrival_time",
+            "start_time",
+            "issue_time",
+            "submit_time",
+            "request_time",
+            "relative_time",
+            "datetime",
+            "date_time",
+        ],
+    ),
+    (
+        Subject::Volume,
+        &[
+            "volume",
+            "device",
+            "dev",
+            "disk",
+            "lun",
+            "asu",
+            "device_id",
+            "disk_id",
+            "volume_id",
+            "disknumber",
+            "disk_number",
+            "vol",
+            "vdisk",
+        ],
+    ),
+    (
+        Subject::Operation,
+        &[
+            "op",
+            "rw",
+            "r/w",
+            "r_w",
+            "rwbs",
+            "read/write",
+            "read_write",
+            "read_or_write",
+            "operation",
+            "opcode",
+            "op_type",
+            "operation_type",
+            "type",
+            "io_type",
+            "iotype",
+            "request_type",
+            "access_type",
+            "command",
+            "cmd",
+            "direction",
+            "action",
+        ],
+    ),
+    (
+        Subject::Offset,
+        &[
+            "offset",
+            "byte_offset",
+            "start_offset",
+            "starting_offset",
+            "disk_offset",
+        ],
+    ),
+    (
+        Subject::Sector,
+        &[
+            "sector",
+            "lba",
+            "lbn",
+            "start_sector",
+            "first_sector",
+            "starting_sector",
+            "start_lba",
+            "starting_lba",
+            "sector_number",
+        ],
+    ),
+    (
+        Subject::Bytes,
+        &[
+            "bytes",
+            "size",
+            "nbytes",
+            "io_size",
+            "request_size",
+            "req_size",
+            "transfer_size",
+            "num_bytes",
+            "byte_count",
+        ],
+    ),
+    (
+        Subject::Sectors,
+        &[
+            "sectors",
+            "sector_count",
+            "num_sectors",
+            "nsectors",
+            "number_of_sectors",
+        ],
+    ),
+    (
+        Subject::Length,
+        &["len", "length", "count", "io_length", "request_length"],
+    ),
+    (Subject::Stream, &["stream", "stream_id"]),
+];
+/// Names that say where a request begins only together with a unit.
+const PLACES: [&str; 6] = ["address", "addr", "location", "position", "pos", "start"];
+
+/// What stands behind the name of a column, in brackets or after the last `_`.
+#[derive(Clone, Copy)]
+enum Counted {
+    In(TimeUnit),
+    Bytes(Unit),
+    Sectors,
+}
+
+const UNITS: [(Counted, &[&str]); 8] = [
+    (
+        Counted::In(TimeUnit::Seconds),
+        &["s", "sec", "secs", "second", "seconds"],
+    ),
+    (
+        Counted::In(TimeUnit::Milliseconds),
+        &["ms", "msec", "msecs", "millisecond", "milliseconds"],
+    ),
+    (
+        Counted::In(TimeUnit::Microseconds),
+        &[
+            "us",
+            "\u{b5}s",
+            "\u{3bc}s",
+            "usec",
+            "usecs",
+            "microsecond",
+            "microseconds",
+        ],
+    ),
+    (
+        Counted::In(TimeUnit::Nanoseconds),
+        &["ns", "nsec", "nsecs", "nanosecond", "nanoseconds"],
+    ),
+    (Counted::Bytes(Unit::Byte), &["b", "byte", "bytes"]),
+    (Counted::Bytes(Unit::Kibibyte), &["k", "kb", "kib"]),
+    (Counted::Bytes(Unit::Block), &["block", "blocks"]),
+    (Counted::Sectors, &["sector", "sectors", "lba", "512b"]),
+];
+
+/// What the column called `name`, in lower case, holds; and the unit of its times, if it says one.
+fn known(name: &str, in_sectors: bool) -> Option<(Field, Option<TimeUnit>)> {
+    if let Some((_, field)) = NAMES.iter().find(|(own, _)| *own == name) {
+        return Some((*field, None));
+    }
+    let plain = |text: &str| {
+        let text = text.trim_matches([' ', '_', '-', '.', ':']);
+        text.replace([' ', '-', '.'], "_")
+    };
+    let subject = |name: &str| {
+        let row = OTHER_NAMES.iter().find(|(_, names)| names.contains(&name));
+        row.map(|(subject, _)| *subject)
+    };
+    let unit = |text: &str| {
+        let row = UNITS.iter().find(|(_, names)| names.contains(&text));
+        row.map(|(counted, _)| *counted)
+    };
+    let whole = plain(name);
+    if let Some(subject) = subject(&whole) {
+        return Some((field(subject, None, in_sectors)?, None));
+    }
+    let brackets = name.split_once(['(', '[']);
+    let inside =
+        brackets.map(|(front, rest)| (plain(front), plain(rest.trim_end_matches([')', ']']))));
+    let behind = || {
+        let (front, unit) = whole.rsplit_once('_')?;
+        Some((front.to_owned(), unit.to_owned()))
+    };
+    let (front, counted) = inside.or_else(behind)?;
+    let (front, counted) = (
+        front.trim_end_matches("_in"),
+        unit(counted.trim_start_matches("in_"))?,
+    );
+    let subject = subject(front).or_else(|| PLACES.contains(&front).then_some(Subject::Offset))?;
+    let time = match counted {
+        Counted::In(unit) => Some(unit),
+        Counted::Bytes(_) | Counted::Sectors => None,
+    };
+    Some((field(subject, Some(counted), in_sectors)?, time))
+}
+
+/// A column about `subject`; none if it cannot be `counted` so.
+fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option<Field> {
+    Some(match (subject, counted) {
+        (Subject::Time, None | Some(Counted::In(_))) => Field::Time,
+        (Subject::Volume, None) => Field::Volume,
+        (Subject::Operation, None) => Field::Operation,
+        (Subject::Stream, None) => Field::Stream,
+        (Subject::Offset, None) => Field::Offset(Unit::Byte),
+        (Subject::Sector, None) => Field::Sector,
+        (Subject::Bytes, None) => Field::Bytes(Unit::Byte),
+        (Subject::Sectors, None) => Field::Sectors,
+        (Subject::Length, None) if in_sectors => Field::Sectors,
+        (Subject::Length, None) => Field::Bytes(Unit::Byte),
+        (Subject::Offset | Subject::Sector, Some(Counted::Bytes(unit))) => Field::Offset(unit),
+        (Subject::Offset | Subject::Sector, Some(Counted::Sectors)) => Field::Sector,
+        (Subject::Bytes | Subject::Sectors | Subject::Length, Some(Counted::Bytes(unit))) => {
+            Field::Bytes(unit)
+        }
+        (Subject::Bytes | Subject::Sectors | Subject::Length, Some(Counted::Sectors)) => {
+            Field::Sectors
+        }
+        _ => return None,
+    })
+}
+
+/// The fields of columns called `names`, of which `other` says what the unknown ones hold; and the unit of their times.
+pub(super) fn fields(
+    names: &[String],
+    other: impl Fn(&str) -> Result<Field, String>,
+) -> Result<(Vec<Field>, Option<TimeUnit>), String> {
+    let is_sector = |name: &String| matches!(known(name, false), Some((Field::Sector, _)));
+    let in_sectors = names.iter().any(is_sector);
+    let mut time_unit = None;
+    let mut fields = Vec::new();
+    for name in names {
+        fields.push(match known(name, in_sectors) {
+            Some((field, unit)) => {
+                time_unit = time_unit.or(unit);
+                field
+            }
+            None => other(name)?,
+        });
+    }
+    Ok((fields, time_unit))
+}
+
+/// Of a first line with `names`: what is needed and not there, if at least two of its columns are known.
+pub(super) fn missing(names: &[String]) -> Option<String> {
+    let (fields, _) = fields(names, |_| Ok(Field::Ignored)).ok()?;
+    let known: Vec<String> = fields
+        .iter()
+        .zip(names)
+        .filter(|(field, _)| **field != Field::Ignored)
+        .map(|(_, name)| format!("{name:?}"))
+        .collect();
+    if known.len() < 2 {
+        return None;
+    }
+    /// The column that a field is, of those that a table must have exactly one of.
+    fn needed(field: &Field) -> Option<&'static str> {
+        match field {
+            Field::Time => Some(NEEDS[0]),
+            Field::Sector | Field::Offset(_) => Some(NEEDS[1]),
+            Field::Sectors | Field::Bytes(_) => Some(NEEDS[2]),
+            _ => None,
+        }
+    }
+    const NEEDS: [&str; 3] = ["time", "offset (in bytes) or sector", "bytes or sectors"];
+    let wrong = NEEDS.iter().find_map(|name| {
+        let all = fields.iter().filter(|field| needed(field) == Some(name));
+        match all.count() {
+            1 => None,
+            0 => Some(format!("no column {name}")),
+            count => Some(format!("{count} columns for {name}")),
+        }
+    })?;
+    Some(format!("{wrong} beside {}", known.join(", ")))
+}

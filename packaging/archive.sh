@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The program as an archive to unpack: itself, completions of shells, man pages, licences; and its checksum.
+#
+#   packaging/archive.sh TARGET
+#
+# TARGET is the cargo target folder; the archive is left in TARGET/dist. On Linux the program is linked statically, so that
+# it runs under any distribution, and alone in a container.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mkdir -p "$1/dist"
+target=$(realpath "$1")
+host=$(rustc -vV | sed -n 's/^host: //p')
+case $host in *-linux-gnu) export RUSTFLAGS="-C target-feature=+crt-static ${RUSTFLAGS:-}" ;; esac
+# With a target that is named, flags are for the program alone and not for what runs while it is built.
+cargo build --quiet --release --locked -p destage-cli --target "$host" --target-dir "$target"
+program=$target/$host/release/destage
+name=destage-$("$program" --version | cut -d' ' -f2)-$host
+folder=$target/archive/$name
+rm -rf "$target/archive" && mkdir -p "$folder/completions"
+cp "$program" LICENSE LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md CITATION.cff "$folder"
+cp -r crates/destage/src/report/vendored "$folder/licences-of-the-report" && rm "$folder"/licences-of-the-report/*.js
+for shell in bash zsh fish elvish powershell; do "$program" completions $shell >"$folder/completions/destage.$shell"; done
+"$program" man -o "$folder/man"
+strip "$folder/destage"
+# Equal contents give an equal archive.
+find "$target/archive" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}" {} +
+cd "$target/archive"
+find "$name" -print0 | sort -z | tar --create --null --files-from - --no-recursion --owner 0 --group 0 --numeric-owner | gzip -n9 >"$target/dist/$name.tar.gz"
+cd "$target/dist"
+if command -v sha256sum >/dev/null; then sha256sum "$name.tar.gz"; else shasum -a 256 "$name.tar.gz"; fi >"$name.tar.gz.sha256"
+
+# From the archive, alone, in a root of its own where that can be had.
+trial=$(mktemp -d)
+trap 'rm -rf "$trial"' EXIT
+tar xzf "$name.tar.gz" -C "$trial" --strip-components 1
+if [ "$(uname)-$(id -u)" = Linux-0 ]; then
+    chroot "$trial" /destage demo --quiet --threads 2 >"$trial/demo.txt"
+else
+    (cd "$trial" && ./destage demo --quiet >demo.txt)
+fi
+grep -q epo "$trial/demo.txt" && test -s "$trial/report.html"
+echo "archive: $name.tar.gz, $(du -k "$name.tar.gz" | cut -f1) KiB, runs alone"
