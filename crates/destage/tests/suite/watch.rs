@@ -204,7 +204,7 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(
         large.contains("a buffer of 8192 pages") && large.contains("at most 4096 pages, 16384 KiB")
     );
-    assert!(refusal(&["sim.costing=op_count"]).contains("expected sim.costing=event"));
+    assert!(refusal(&["sim.costing=op_count"]).contains("expected sim.costing = event"));
 }
 
 /// Where commands are timed one by one, each is an interval, and they add up as well.
