@@ -340,6 +340,7 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
         parallel_units: 1,
         units_per_page: 1,
         program_unit: 1,
+        program_passes: 1,
         bits_per_cell: 1,
         endurance: 1000,
         retire: false,

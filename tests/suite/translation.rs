@@ -477,10 +477,6 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
             "to be without ftl.placement = dynamic",
         ),
         (
-            "ftl.handles=2 device.power_may_fail=true",
-            "to be without device.power_may_fail = true",
-        ),
-        (
             "ftl.gc_step_pages=2 ftl.gc_policy=wear_aware",
             "without ftl.victim_ties = reference, or ftl.gc_policy = wear_aware",
         ),

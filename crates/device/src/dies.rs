@@ -21,9 +21,9 @@ use destage_flash::{Ftl, Operations};
 
 use self::service::Ahead;
 pub use self::service::ServiceOrder;
-use self::units::Open;
 pub(crate) use self::units::UNIT_ALARM;
 pub use self::units::Units;
+use self::units::{Open, Unfinished};
 use crate::batching::BatchLists;
 use crate::device::{DeviceConfig, Ordering, Wording};
 use crate::driver::{BatchStep, Driver, Progress, Token, Transaction};
@@ -123,10 +123,11 @@ pub(crate) struct Dies {
     frees_dies: bool,
     /// Of a batch that begins; kept for its memory only.
     tokens: Vec<Token>,
+    power_may_fail: bool,
     /// How pages are programmed together, if they are.
     units: Option<Units>,
-    /// Pages with programs that wait for their units, where a layer chooses the die of each write: the die, and how many.
-    unfinished: BTreeMap<Lpn, (u32, u32)>,
+    /// Pages with programs that wait for their units, where a layer chooses the die of each write.
+    unfinished: BTreeMap<Lpn, Unfinished>,
 }
 
 /// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again, where each is done in up to
@@ -183,6 +184,7 @@ impl Dies {
             under_way: Slab::default(),
             frees_dies: config.frees_dies,
             tokens: Vec::new(),
+            power_may_fail: config.power_may_fail,
             units: config.units,
             unfinished: BTreeMap::new(),
         }
@@ -471,11 +473,11 @@ impl Dies {
         state.in_service = 1;
         state.serving = Some(operation);
         state.is_tidy = operations.take_tidy();
-        if !PLAIN && self.places_writes {
-            self.note_replaced(die);
-        }
         if !PLAIN && self.units.is_some() {
             self.begin_units(die, operation.write_cause().map(|_| operation));
+        }
+        if !PLAIN && self.places_writes {
+            self.note_replaced(die);
         }
         if self.operations.all().is_empty() && self.puts_off(die, operation, driver) {
             self.dies[die as usize].put_off = Some(map_time);
@@ -577,6 +579,7 @@ impl Dies {
         if state.chosen.replaced_elsewhere > 0 {
             // A page of the victim may be replaced by a program that can still be lost with the power.
             state.chosen.erases = Some(Box::new(self.operations.split_off_erases()));
+            self.want_replaced(die);
         }
         self.begin_units(die, None);
         Ok(self.collect(die, driver))
@@ -620,11 +623,16 @@ impl Dies {
 
     fn forget_replaced(&mut self, die: u32) {
         if let Some(home) = self.dies[die as usize].chosen.replaces.take() {
-            let chosen = &mut self.dies[home as usize].chosen;
-            chosen.replaced_elsewhere -= 1;
-            if chosen.copied && chosen.replaced_elsewhere == 0 {
-                self.stirred.push_back(home);
-            }
+            self.release_replaced(home);
+        }
+    }
+
+    /// A program that replaces a page of `home` has ended elsewhere.
+    fn release_replaced(&mut self, home: u32) {
+        let chosen = &mut self.dies[home as usize].chosen;
+        chosen.replaced_elsewhere -= 1;
+        if chosen.copied && chosen.replaced_elsewhere == 0 {
+            self.stirred.push_back(home);
         }
     }
 

@@ -16,10 +16,10 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
+use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::{Destage, DestageCause};
 use destage_flash::Operations;
-use destage_flash::medium::{Image, ImageKind, Medium, Refusal, SpareKind};
+use destage_flash::medium::{FlashCommand, Image, ImageKind, Medium, Refusal, SpareKind};
 
 use self::effect::{Effect, Emitted, Leaving};
 use self::table::PageTable;
@@ -456,6 +456,25 @@ impl Payload {
             }
         }
         Ok(())
+    }
+
+    /// See [`Medium::command_begins`].
+    ///
+    /// # Errors
+    /// What the medium refuses.
+    pub fn command_begins(
+        &mut self,
+        die: u32,
+        command: &FlashCommand,
+        begins: Ticks,
+        time: Ticks,
+    ) -> Result<(), Refusal> {
+        self.medium.command_begins(die, command, begins, time)
+    }
+
+    /// See [`Medium::command_ended`].
+    pub fn command_ended(&mut self, die: u32, command: &FlashCommand) {
+        self.medium.command_ended(die, command);
     }
 
     /// The command in service at `die` has ended, all of a batch included.

@@ -10,16 +10,18 @@
 //! ```
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_flash::ftl::PageWrite;
 use destage_flash::medium::{BadDrive, CutReport};
 use destage_flash::mount::{MountError, take_over};
+use destage_flash::nand::Ppn;
 use destage_flash::{Ftl, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::device::Device;
-use crate::dies::gc_limit;
+use crate::dies::{Units, gc_limit};
 use crate::payload::Payload;
 
 /// Energies of operations, in picojoules.
@@ -79,6 +81,8 @@ pub struct PowerLoss<'a> {
     pub elapsed: &'a dyn Fn(u32) -> Ticks,
     /// How long operations take.
     pub timing: Timing,
+    /// How pages are programmed together, if they are, and how long a first pass takes.
+    pub units: Option<(Units, Ticks)>,
     /// What a bad drive loses besides.
     pub bad: BadDrive,
     /// What the drive has in reserve, if it has.
@@ -133,6 +137,8 @@ impl Device {
             capacitor,
             charge,
             timing,
+            units: loss.units,
+            open: vec![None; report.went_on.len()],
             busy: report.went_on.clone(),
             most_collections,
             done: Dump::default(),
@@ -146,6 +152,7 @@ impl Device {
         for page in &pages {
             goes_on = goes_on && dump.program(&mut *ftl, *page, loss.now)?;
         }
+        dump.complete_units(&mut *ftl)?;
         dump.done.left = pages.len() as u64 - dump.done.pages;
         dump.done.energy = capacitor.charge - dump.charge;
         dump.done.time = dump.busy.iter().copied().max().unwrap_or(0);
@@ -161,6 +168,10 @@ struct Dumping<'a> {
     capacitor: &'a Capacitor,
     charge: u64,
     timing: &'a Timing,
+    /// How pages are programmed together, if they are, and how long a first pass takes.
+    units: Option<(Units, Ticks)>,
+    /// By die, the page that was programmed last, if others of its unit follow: the first of them has paid for all.
+    open: Vec<Option<Ppn>>,
     /// By die, how long it works since the power has failed.
     busy: Vec<Ticks>,
     most_collections: u32,
@@ -171,12 +182,85 @@ impl Dumping<'_> {
     /// Takes the energy of `operations` on `die`; whether there is enough.
     fn pay(&mut self, die: u32, operations: &Operations) -> bool {
         let energy = self.capacitor.energy.of_all(operations);
+        self.spend(die, energy, self.time_of(operations))
+    }
+
+    fn spend(&mut self, die: u32, energy: u64, time: Ticks) -> bool {
         let Some(left) = self.charge.checked_sub(energy) else {
             return false;
         };
         self.charge = left;
-        self.busy[die as usize] += self.timing.parallel(operations);
+        self.busy[die as usize] += time;
         true
+    }
+
+    /// How long `operations` take. Pages of a unit come one by one, and its cells are programmed with the last.
+    fn time_of(&self, operations: &Operations) -> Ticks {
+        let Some((units, first_pass)) = self.units else {
+            return self.timing.parallel(operations);
+        };
+        let passes = self.timing.program + Ticks::from(units.passes - 1) * first_pass;
+        let times = operations.all().iter().map(|operation| {
+            let alone = self.timing.of(*operation);
+            match operation.kind {
+                Kind::Program if !operation.one_bit => {
+                    let cells = if units.is_last(operation.at) {
+                        passes
+                    } else {
+                        0
+                    };
+                    alone - self.timing.program + cells
+                }
+                _ => alone,
+            }
+        });
+        times.sum()
+    }
+
+    /// The same as [`Dumping::pay`] for the program of a page from RAM. The first page of a unit pays for the unit, all of its passes
+    /// included.
+    fn pay_page(&mut self, die: u32, operations: &Operations) -> bool {
+        let Some((units, _)) = self.units else {
+            return self.pay(die, operations);
+        };
+        let mut energy: u64 = 0;
+        let mut open = self.open[die as usize];
+        for operation in operations.all() {
+            let alone = self.capacitor.energy.of(operation);
+            if operation.kind != Kind::Program || operation.one_bit {
+                energy = energy.saturating_add(alone);
+                continue;
+            }
+            if !open.is_some_and(|open| units.are_together(open, operation.at)) {
+                let pages = u64::from(units.left_from(operation.at) * units.passes);
+                energy = energy.saturating_add(alone.saturating_mul(pages));
+            }
+            open = (!units.is_last(operation.at)).then_some(operation.at);
+        }
+        let is_paid = self.spend(die, energy, self.time_of(operations));
+        if is_paid {
+            self.open[die as usize] = open;
+        }
+        is_paid
+    }
+
+    /// Units that pages from RAM have begun are completed with fillers, which are paid for.
+    fn complete_units(&mut self, ftl: &mut dyn Ftl) -> Result<(), MountError> {
+        let Some((units, _)) = self.units else {
+            return Ok(());
+        };
+        let mut operations = Operations::detailed();
+        for die in 0..self.open.len() as u32 {
+            let Some(at) = self.open[die as usize].take() else {
+                continue;
+            };
+            operations.set_die(die);
+            ftl.fill_unit(die, at, units.pages, &mut operations);
+            self.busy[die as usize] += self.time_of(&operations);
+            self.carry_out(die, &operations)?;
+            operations.clear();
+        }
+        Ok(())
     }
 
     /// Mounts `ftl`, just built, on what is there, since the layer that was in service is ahead of the flash; whether the energy
@@ -204,7 +288,7 @@ impl Dumping<'_> {
 
     fn carry_out(&mut self, die: u32, operations: &Operations) -> Result<(), MountError> {
         let medium = self.payload.medium_mut();
-        let started = medium.start(die, operations, &[]);
+        let started = medium.start_whole(die, operations, &[]);
         started.map_err(MountError::Refused)?;
         medium.end(die);
         Ok(())
@@ -228,8 +312,11 @@ impl Dumping<'_> {
             }
             self.carry_out(die, &operations)?;
             operations.clear();
+            // It has completed units before its erases.
+            self.open[die as usize] = None;
         }
-        if ftl.write(PageWrite::host(page), &mut operations).is_err() || !self.pay(die, &operations)
+        if ftl.write(PageWrite::host(page), &mut operations).is_err()
+            || !self.pay_page(die, &operations)
         {
             return Ok(false);
         }

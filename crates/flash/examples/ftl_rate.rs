@@ -80,6 +80,7 @@ fn build(row: &FtlRow, settings: &[String], pages_per_block: u32, blocks: u32) -
     let built = (row.build)(&FtlConfig {
         units_per_page: 1,
         program_unit: 1,
+        program_passes: 1,
         bits_per_cell: 2,
         geometry: Geometry {
             dies: 1,

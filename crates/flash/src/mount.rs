@@ -12,7 +12,7 @@ use destage_base::{Lpn, Ticks};
 use crate::ftl::{Ftl, NoSpace};
 use crate::medium::{Medium, Refusal, Spare, SpareKind};
 use crate::nand::Ppn;
-use crate::operation::{Operations, Role, Tally};
+use crate::operation::{Operations, Purpose, Role, Tally};
 use crate::timing::Timing;
 
 /// What is found in a physical page.
@@ -83,11 +83,17 @@ impl FoundBlock {
         })
     }
 
-    /// What the block was used for, as its first page says that can be read.
+    /// What the block was used for, and by whom, as its first page says that can be read.
+    #[must_use]
+    pub fn purpose(&self) -> Option<Purpose> {
+        let (_, spare) = self.spares().next()?;
+        Some(spare.purpose)
+    }
+
+    /// What the block was used for, likewise.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
-        let (_, spare) = self.spares().next()?;
-        Some(spare.purpose.role)
+        Some(self.purpose()?.role)
     }
 
     /// The numbers of the first and the last program that can be read here.
@@ -237,7 +243,7 @@ pub fn mount(
             .map_err(MountError::Full)?
         {
             medium
-                .start(die, &operations, &[])
+                .start_whole(die, &operations, &[])
                 .map_err(MountError::Refused)?;
             watch(medium, die);
             medium.end(die);

@@ -21,9 +21,19 @@ impl Config {
         })
     }
 
+    /// An empty medium.
+    pub(crate) fn empty_medium(&self) -> Medium {
+        let medium = Medium::new(&self.geometry(), self.programs_in_order());
+        let medium = medium.with_units_per_page(self.units_per_page);
+        match self.times_commands() {
+            true => medium.by_commands(),
+            false => medium,
+        }
+    }
+
     /// An empty medium, or one with the contents of `ftl`.
     pub(crate) fn medium(&self, ftl: &dyn Ftl) -> Medium {
-        let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
+        let mut medium = self.empty_medium();
         if self.precondition().fills() {
             medium.fill_from(ftl);
         }

@@ -22,7 +22,9 @@ use crate::host::Scheduler;
 use crate::mapping::{in_units, units_per_page};
 use crate::metrics::MergeCost;
 use crate::paging::{AddressMap, Addressing, Align};
-use crate::parameters::{ByHandle, CellMode, Costing, Parameters, Trim, VolatileCache, Wearout};
+use crate::parameters::{
+    ByHandle, CellMode, Costing, Dispatch, MultiPlane, Parameters, Trim, VolatileCache, Wearout,
+};
 use crate::precondition::Precondition;
 use crate::prepass::Prepass;
 use crate::state::State;
@@ -95,25 +97,31 @@ impl Config {
         self.used_for(Purpose::Cut)
     }
 
-    /// The same to be used for `purpose`, for which more of what was set may decide something. With bytes a device has strict order
-    /// and exact times, whatever was set: then that is named.
+    /// The same to be used for `purpose`, for which more of what was set may decide something. With bytes a device has a clock, strict
+    /// order and exact times, and programs the pages of a block in their order, whatever was set: then that is named.
     #[must_use]
     pub fn used_for(mut self, purpose: Purpose) -> Self {
         self.asked.purpose = purpose;
         let has_bytes = matches!(purpose, Purpose::Cut | Purpose::Live);
-        let sim = &self.typed.sim;
-        let is_reference = [
+        let (sim, flash) = (&self.typed.sim, &self.typed.flash);
+        let waits_in_queues = flash.scheduling.dispatch() != Dispatch::Off;
+        let is_otherwise = [
+            ("sim.costing", "event", sim.costing == Costing::OpCount),
             (
                 "sim.write_order",
                 "strict",
                 sim.write_order != Ordering::Strict,
             ),
             ("sim.clock", "exact", sim.clock != Clock::Exact),
+            (
+                "flash.multi_plane",
+                "in_order",
+                waits_in_queues && flash.multi_plane == MultiPlane::AnyOrder,
+            ),
         ];
-        for (key, word, _) in is_reference.iter().filter(|of| has_bytes && of.2) {
+        let replaced = is_otherwise.iter().filter(|of| has_bytes && of.2);
+        for (key, word, _) in replaced.clone() {
             self.set(key, Value::Text((*word).to_owned()));
-            let reason = format!("with bytes it is {word}");
-            self.without_effect.push(((*key).to_owned(), reason));
         }
         let mut without_effect = std::mem::take(&mut self.without_effect);
         let has_default = |row: &Parameter, value| row.read(row.default).as_ref() == Ok(value);
@@ -121,6 +129,10 @@ impl Config {
             None => true,
             Some((row, value)) => has_default(row, value) || self.lacks(key, None).is_some(),
         });
+        for (key, word, _) in replaced {
+            without_effect.retain(|(known, _)| known != key);
+            without_effect.push(((*key).to_owned(), format!("with bytes it is {word}")));
+        }
         self.without_effect = without_effect;
         self
     }
@@ -351,6 +363,7 @@ impl Config {
         let built = (self.ftl_row.build)(&FtlConfig {
             units_per_page: self.units_per_page,
             program_unit: flash.program_unit,
+            program_passes: flash.program_passes,
             bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),
@@ -469,6 +482,7 @@ impl Config {
             service: self.typed.flash.scheduling.service(),
             reads_ahead: self.typed.flash.read_starvation_limit,
             units: self.units().filter(|_| timed),
+            power_may_fail: self.typed.device.power_may_fail,
             frees_dies: timed && self.frees_dies(),
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };

@@ -12,22 +12,9 @@ const fn excludes(value: &'static str, with: &'static str, because: &'static str
     }
 }
 
-const BYTES: Exclusion = excludes(
-    "",
-    "bytes and commands",
-    "bytes are moved only where commands are not timed one by one",
-);
-const WATCH: Exclusion = excludes(
-    "",
-    "watch and commands",
-    "a run is watched only where commands are not timed one by one",
-);
 /// Values of `flash.scheduling` with which commands wait in queues.
 const IN_QUEUES: &str = "= commands_arrival|commands_reads_first";
 const QUEUES: &str = "flash.scheduling = commands_arrival|commands_reads_first";
-
-const BYTES_IN_QUEUES: Exclusion = excludes(IN_QUEUES, "bytes", BYTES.because);
-const WATCH_IN_QUEUES: Exclusion = excludes(IN_QUEUES, "watch", WATCH.because);
 
 const BATCHES: Exclusion = excludes(
     "",
@@ -36,12 +23,10 @@ const BATCHES: Exclusion = excludes(
 );
 
 /// Of what makes commands be timed one by one.
-pub const ONE_BY_ONE: &[Exclusion] = &[BYTES, WATCH, BATCHES];
+pub const ONE_BY_ONE: &[Exclusion] = &[BATCHES];
 
 /// Of `flash.status_ns`.
 pub const STATUS: &[Exclusion] = &[
-    BYTES,
-    WATCH,
     BATCHES,
     excludes(
         "",
@@ -52,8 +37,6 @@ pub const STATUS: &[Exclusion] = &[
 
 /// Of `flash.suspend`.
 pub const SUSPENSION: &[Exclusion] = &[
-    BYTES,
-    WATCH,
     BATCHES,
     excludes(
         "",
@@ -64,8 +47,6 @@ pub const SUSPENSION: &[Exclusion] = &[
 
 /// Of `flash.cache_read` and `flash.cache_program`.
 pub const REGISTERS: &[Exclusion] = &[
-    BYTES,
-    WATCH,
     BATCHES,
     excludes(
         "",
@@ -78,12 +59,10 @@ const NO_UNITS: &str =
     "the layer does not fill blocks page after page, so that pages cannot be programmed together";
 
 /// Of `flash.program_unit` and `flash.program_passes`.
-pub const UNITS: &[Exclusion] = &[BYTES, WATCH, BATCHES, excludes("", "no-units", NO_UNITS)];
+pub const UNITS: &[Exclusion] = &[BATCHES, excludes("", "no-units", NO_UNITS)];
 
 /// Of `ftl.map_unit_bytes`.
 pub const MAP_UNITS: &[Exclusion] = &[
-    BYTES,
-    WATCH,
     BATCHES,
     excludes("", "no-units and shared-pages", NO_UNITS),
     excludes(
@@ -95,22 +74,10 @@ pub const MAP_UNITS: &[Exclusion] = &[
 
 /// Of `flash.scheduling`.
 pub const SCHEDULING: &[Exclusion] = &[
-    BYTES_IN_QUEUES,
-    WATCH_IN_QUEUES,
     excludes(
         "!= arrival",
         "flash.parallel_units > 1",
         "groups of planes are served in batches, in the order in which they came",
-    ),
-    excludes(
-        "= reads_first|garbage_last",
-        "bytes and cell-modes",
-        BYTES.because,
-    ),
-    excludes(
-        "= reads_first|garbage_last",
-        "watch and cell-modes",
-        WATCH.because,
     ),
     excludes(
         IN_QUEUES,
@@ -189,6 +156,13 @@ pub const NO_CLOCK: &[Exclusion] = &[
 
 /// Of `sim.clock`.
 pub const DRIFT: &[Exclusion] = &[excludes("", "cut", "bytes are moved at exact times only")];
+
+/// Of `flash.multi_plane`.
+pub const OUT_OF_ORDER: &[Exclusion] = &[excludes(
+    "= any_order",
+    "bytes",
+    "pages of a block are programmed in their order",
+)];
 
 /// Of `sim.write_order`.
 pub const LOSES: &[Exclusion] = &[excludes("", "bytes", "it loses bytes")];

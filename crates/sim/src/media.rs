@@ -167,7 +167,6 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
-    use crate::check::Purpose;
     use crate::settings::Settings;
 
     #[test]
@@ -184,23 +183,6 @@ mod tests {
         assert_eq!(ns(&media.cells.read), [56_500, 77_500, 106_000]);
         assert_eq!(ns(&media.cells.program), [820_500, 2_225_000, 5_734_000]);
         assert_eq!((media.channels, media.dies_per_channel), (8, 8));
-    }
-
-    #[test]
-    fn what_keeps_commands_from_being_summed_is_named_where_it_is_set() {
-        let refusal = |profile: &str| {
-            let mut settings = Settings::new();
-            settings.load_profile(profile).unwrap();
-            let config = settings.resolve().unwrap();
-            config
-                .check(Purpose::Watch)
-                .err()
-                .map(|error| error.to_string())
-        };
-        let said = refusal("enterprise-tlc").unwrap();
-        let named = "flash.program_unit = 24, flash.channels = 8, flash.suspend = moves_end: a run is watched only";
-        assert!(said.contains(named), "{said}");
-        assert_eq!(refusal("tlc"), None);
     }
 
     #[test]

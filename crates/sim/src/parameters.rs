@@ -243,7 +243,7 @@ parameters! {
         /// How often one program or erase is interrupted; reads that come meanwhile join.
         suspend_limit: u32 = "8" in COUNT, "", OURS, needs &[CLOCK, "flash.suspend != never"];
         /// Pages that wait at a die go as one command if they are of several planes and have one offset in their blocks: off; in_order, where no page is programmed before an earlier one of its block; any_order, wherever it can be.
-        multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first"];
+        multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first"], excludes OUT_OF_ORDER;
         /// Command and address of a program, where commands wait in queues; flash.command_ns is then that of reads and erases.
         program_command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 361", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first"];
         /// From the cells of a read to its data, where commands wait in queues.

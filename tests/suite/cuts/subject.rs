@@ -275,6 +275,7 @@ impl<'a> Subject<'a> {
             now: rig.now,
             elapsed,
             timing: TIMING,
+            units: None,
             bad,
             capacitor: (programs > 0).then_some(Capacitor {
                 charge: 10 * programs,

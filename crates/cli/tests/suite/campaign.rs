@@ -79,6 +79,8 @@ impl Plan {
             .iter()
             .filter(|row| row.has_flash && row.can_be_mounted)
             .collect();
+        let layer = layers[random.below(layers.len() as u64) as usize].name;
+        let size = ["32KiB", "128KiB", "128KiB", "512KiB"][random.below(4) as usize];
         let mut options = Vec::new();
         let mut maybe = |percent: u64, option: &str| {
             let is_set = random.below(100) < percent;
@@ -94,10 +96,22 @@ impl Plan {
         maybe(20, "buffer.cluster_pages=8");
         maybe(15, "buffer.bypass_pages=3");
         maybe(20, "buffer.bg_destage=true");
-        maybe(20, "flash.scheduling=reads_first");
         maybe(30, "trace.align=rmw");
         maybe(20, "flash.planes_per_die=2");
-        maybe(20, "flash.summary_page=true");
+        // Commands that begin and end one by one.
+        maybe(20, "flash.channels=1");
+        maybe(15, "flash.program_times_us=100/400");
+        let is_queued = layer != "pslc" && maybe(15, "flash.scheduling=commands_reads_first");
+        if is_queued {
+            maybe(50, "flash.cache_program=true");
+        } else if maybe(20, "flash.scheduling=reads_first") {
+            maybe(50, "flash.suspend=moves_end");
+        }
+        let fills_units = ["page", "hat", "dftl", "pslc"].contains(&layer) && size != "32KiB";
+        let has_units = fills_units && !is_queued && maybe(25, "flash.program_unit=2");
+        if !has_units {
+            maybe(20, "flash.summary_page=true");
+        }
         let is_flash = medium != Medium::Backing;
         let torn = is_flash && maybe(12, "device.torn=sectors");
         let paired = is_flash && maybe(12, "device.paired_loss=0.5");
@@ -109,11 +123,10 @@ impl Plan {
             maybe(10, "device.plp=failed");
         }
         let pace = ["none", "none", "model"][random.below(3) as usize];
-        let size = ["32KiB", "128KiB", "128KiB", "512KiB"][random.below(4) as usize];
         options.extend(["--pace", pace, "--size", size].map(str::to_owned));
         Self {
             scheme: schemes[random.below(schemes.len() as u64) as usize].name,
-            layer: layers[random.below(layers.len() as u64) as usize].name,
+            layer,
             options,
             traffic: Traffic {
                 sectors: BYTES / SECTOR,

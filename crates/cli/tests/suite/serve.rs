@@ -129,6 +129,59 @@ fn a_live_device_does_what_a_run_of_the_same_requests_does() {
 }
 
 #[test]
+fn a_live_device_of_every_profile_does_what_a_run_does() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    for profile in destage_sim::profiles::PROFILES {
+        let name = profile.name;
+        let mut pairs = vec![
+            "flash.dies=4",
+            "buffer.capacity_bytes=1MiB",
+            "sim.precondition=none",
+            "device.power_may_fail=true",
+            "trace.align=rmw",
+            // What a server replaces by itself.
+            "sim.costing=event",
+            "sim.write_order=strict",
+            "sim.clock=exact",
+        ];
+        if profile.text.contains("\nchannels = ") {
+            pairs.push("flash.channels=2");
+        }
+        // A block has to hold some units.
+        pairs.extend(match profile.text.contains("\nprogram_unit = ") {
+            true => ["flash.blocks_per_plane=64", "flash.pages_per_block=192"],
+            false => ["flash.blocks_per_plane=256", "flash.pages_per_block=48"],
+        });
+        if name == "mqsim-match" {
+            pairs.push("flash.multi_plane=in_order");
+        }
+        let pairs = pairs.iter().flat_map(|pair| ["--set", pair]);
+        let device: Vec<&str> = ["--profile", name].into_iter().chain(pairs).collect();
+        let run = [
+            &["run", "t.csv"],
+            &device[..],
+            &["--set", "host.replay=closed", "--set", "host.queue_depth=1"],
+            &["--set", "host.saturation=0", "--set", "sim.window=complete"],
+            &["--set", "host.attribution=request"],
+            &["--destage-log", "run.csv", "--json"],
+        ];
+        let run = place.json(&run.concat());
+        let live = ["--unix", "s.sock", "--control", "c.sock", "--json"];
+        let live = [&device[..], &live, &["--destage-log", "live.csv"]].concat();
+        let server = Server::start(&place, &live);
+        place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+        let stats = place.json(&["device", "c.sock", "stats", "--json"]);
+        assert_eq!(stats["metrics"], run["metrics"], "{name}");
+        place.succeed(&["device", "c.sock", "stop"]);
+        let (status, _, errors) = server.wait();
+        assert_eq!((status, errors.as_str()), (0, ""), "{name}");
+        let (run, live) = (place.read("run.csv"), place.read("live.csv"));
+        assert!(live.starts_with(&run), "{name}");
+    }
+}
+
+#[test]
 fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() {
     let place = Place::new();
     place.write("t.csv", mixed());

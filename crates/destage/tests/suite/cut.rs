@@ -227,7 +227,6 @@ fn with_bytes_order_is_strict_and_times_are_exact_which_is_said() {
 fn what_cannot_have_bytes_says_so() {
     for (pair, named) in [
         ("ftl.kind=none", "ftl.kind = none"),
-        ("sim.costing=op_count", "sim.costing = op_count"),
         ("trace.align=nearest", "trace.align = nearest"),
         ("device.plp=lots", "device.plp = \"lots\""),
     ] {
@@ -236,4 +235,181 @@ fn what_cannot_have_bytes_says_so() {
     }
     let error = fail(&[], CutAt::Flush(1_000_000), 1).unwrap_err();
     assert!(error.to_string().contains("the run ended after"), "{error}");
+}
+
+#[test]
+fn what_reference_simulators_do_in_their_own_way_is_done_otherwise_and_says_so() {
+    let queued = "flash.scheduling=commands_arrival";
+    for (pairs, key, is) in [
+        (&["sim.costing=op_count"][..], "sim.costing", "event"),
+        (&["sim.write_order=reference"], "sim.write_order", "strict"),
+        (&["sim.clock=double_ms"], "sim.clock", "exact"),
+        (
+            &[queued, "flash.multi_plane=any_order"],
+            "flash.multi_plane",
+            "in_order",
+        ),
+    ] {
+        let outcome = fail(pairs, CutAt::Program(700), 1).unwrap();
+        assert_eq!(outcome.result.bad, [0; 0], "{pairs:?}");
+        let said = format!("{key} was set, and decides nothing: with bytes it is {is}");
+        assert_eq!(outcome.manifest.unused, [said]);
+    }
+}
+
+/// Devices whose commands are timed one by one, in words of which each is one of several.
+fn timed_by_commands(random: &mut Random) -> Vec<String> {
+    let mut draw = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
+    let layer = draw(&["page", "page", "hat", "dftl", "pslc", "zns", "fast", "bast"]);
+    let is_queued = draw(&["yes", "no", "no"]) == "yes" && layer != "pslc";
+    let mut pairs = vec![
+        format!("ftl.kind={layer}"),
+        "flash.dies=4".to_owned(),
+        format!("flash.channels={}", draw(&["1", "2", "4"])),
+        format!("flash.command_ns={}", draw(&["0", "300"])),
+        format!("flash.read_times_us={}", draw(&["25", "17.5/32.5"])),
+        format!("flash.program_times_us={}", draw(&["200", "100/400"])),
+        format!("host.queue_depth={}", draw(&["1", "4", "32"])),
+        format!("host.time_scale={}", draw(&["0.01", "1"])),
+        format!("device.plp={}", draw(&["none", "none", "0.0003", "1"])),
+        format!("device.vwc={}", draw(&["on", "on", "off"])),
+        format!("buffer.capacity_bytes={}", draw(&["256KiB", "1MiB"])),
+        format!("buffer.kind={}", draw(&["lru", "bplru", "fifo", "nocache"])),
+    ];
+    if layer != "zns" && layer != "dftl" {
+        let filled = draw(&["none", "sequential_fill", "random_fill:1"]);
+        pairs.push(format!("sim.precondition={filled}"));
+    }
+    if is_queued {
+        let order = draw(&["arrival", "reads_first"]);
+        pairs.push(format!("flash.scheduling=commands_{order}"));
+        pairs.push(format!("flash.multi_plane={}", draw(&["off", "in_order"])));
+    } else {
+        pairs.push(format!("flash.status_ns={}", draw(&["0", "200"])));
+        let order = draw(&["arrival", "reads_first", "garbage_last"]);
+        if order != "arrival" {
+            let suspend = draw(&["never", "moves_end", "keeps_end"]);
+            pairs.push(format!("flash.suspend={suspend}"));
+        }
+        pairs.push(format!("flash.scheduling={order}"));
+        if !["fast", "bast"].contains(&layer.as_str()) {
+            // A block has to hold some units.
+            pairs.push("flash.pages_per_block=32".to_owned());
+            pairs.push("flash.blocks_per_plane=32".to_owned());
+            if layer != "zns" {
+                pairs.push("ftl.min_free_percent=1".to_owned());
+            }
+            pairs.push(format!("flash.program_unit={}", draw(&["1", "2", "4"])));
+            pairs.push(format!("flash.program_passes={}", draw(&["1", "1", "2"])));
+            if layer == "page" {
+                pairs.push(format!("ftl.map_unit_bytes={}", draw(&["0", "2048"])));
+            }
+        }
+    }
+    if layer != "zns" {
+        pairs.push(format!("flash.cache_read={}", draw(&["false", "true"])));
+        pairs.push(format!("flash.cache_program={}", draw(&["false", "true"])));
+    }
+    pairs
+}
+
+#[test]
+fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
+    let mut random = Random::new(21);
+    let (mut cuts, mut cut_off) = (0, 0);
+    for number in 0..runs_asked() {
+        let pairs = timed_by_commands(&mut random);
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        let at = match random.below(4) {
+            0 => CutAt::Write(1 + random.below(1_500)),
+            1 => CutAt::Flush(1 + random.below(60)),
+            _ => CutAt::Program(1 + random.below(1_200)),
+        };
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("{pairs:?} at {at}, {number}");
+        }
+        match fail(&pairs, at, number) {
+            Ok(outcome) => {
+                assert_eq!(outcome.result.bad, [0; 0], "{pairs:?} at {at}, {number}");
+                cuts += 1;
+                cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
+            }
+            // Some runs end before, or need a device of another shape.
+            Err(error) => {
+                if std::env::var("SHOW").is_ok() {
+                    eprintln!("{error}");
+                }
+                assert!(!matches!(error, Error::Internal(_)), "{pairs:?}: {error}");
+            }
+        }
+    }
+    assert!(
+        cuts > runs_asked() / 2 && cut_off > cuts / 4,
+        "{cuts} cuts, {cut_off} operations"
+    );
+}
+
+/// A small device of profile `name`, with the rest as it is shipped.
+fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
+    let mut settings = destage::Settings::new();
+    settings.load_profile(name).unwrap();
+    let profile = destage::sim::profiles::find(name).unwrap();
+    let shares_channels = profile.text.contains("\nchannels = ");
+    let mut all = vec![
+        "flash.dies=4",
+        "sim.precondition=sequential_fill",
+        "buffer.capacity_bytes=1MiB",
+        "host.time_scale=0.1",
+        "trace.addr_map=modulo",
+        "trace.align=rmw",
+    ];
+    if shares_channels {
+        all.push("flash.channels=2");
+    }
+    // A block has to hold some units.
+    all.extend(match profile.text.contains("\nprogram_unit = ") {
+        true => ["flash.blocks_per_plane=64", "flash.pages_per_block=192"],
+        false => ["flash.blocks_per_plane=256", "flash.pages_per_block=48"],
+    });
+    for pair in all.iter().chain(pairs) {
+        settings.set_pair(pair).unwrap();
+    }
+    settings
+}
+
+/// Of each profile, so many cuts at random hold what was promised. How many operations were cut off, and how many sectors promised.
+fn cut_profile(name: &str, cuts: u64) -> (u64, u64) {
+    let mut random = Random::new(3);
+    let (mut cut_off, mut promised) = (0, 0);
+    for number in 0..cuts.max(2) {
+        // A capacitor on which a drive relies pays for everything; every second one has none.
+        let plp = ["device.plp=100", "device.plp=none"][(number % 2) as usize];
+        let combination = Combination::new(&of_profile(name, &[plp])).unwrap();
+        let input = Input::requests("requests", requests(number, 3_000));
+        let at = match random.below(4) {
+            0 => CutAt::Write(1 + random.below(1_500)),
+            1 => CutAt::Flush(1 + random.below(60)),
+            _ => CutAt::Program(1 + random.below(1_500)),
+        };
+        let plan = CutPlan { at, seed: number };
+        let mut observer = destage::sim::observer::Silent;
+        let outcome = cut(&input, &combination, &plan, &Silent, &mut observer);
+        let outcome = outcome.unwrap_or_else(|error| panic!("{name} {at}: {error}"));
+        assert_eq!(outcome.result.bad, [0; 0], "{name} at {at}, {number}");
+        if number % 2 == 0 {
+            assert_eq!(outcome.result.lost.get("energy"), None, "{name} at {at}");
+        }
+        cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
+        promised += outcome.result.counts.must;
+    }
+    (cut_off, promised)
+}
+
+#[test]
+fn every_profile_holds_what_was_promised() {
+    for profile in destage::sim::profiles::PROFILES {
+        let (cut_off, promised) = cut_profile(profile.name, runs_asked() / 15);
+        let name = profile.name;
+        assert!(promised > 0 && cut_off > 0, "{name}: {cut_off}, {promised}");
+    }
 }

@@ -206,3 +206,58 @@ fn what_cannot_be_drawn_is_refused() {
     );
     assert!(refusal(&["sim.costing=op_count"]).contains("expected sim.costing = event"));
 }
+
+/// Where commands are timed one by one, each is an interval, and they add up as well.
+#[test]
+fn commands_add_up_to_the_metrics_of_the_run() {
+    for options in [
+        "flash.channels=2 flash.command_ns=300",
+        "flash.channels=2 flash.program_times_us=100/400 flash.scheduling=reads_first flash.suspend=moves_end",
+        "flash.channels=2 flash.scheduling=commands_reads_first flash.multi_plane=in_order",
+        "flash.scheduling=commands_arrival flash.cache_program=true flash.cache_read=true",
+        "flash.program_unit=4 flash.cache_program=true",
+        "ftl.kind=pslc flash.scheduling=reads_first",
+        "ftl.kind=dftl flash.channels=2 flash.scheduling=garbage_last",
+    ] {
+        let mut pairs = vec!["sim.drain=true", "buffer.capacity_bytes=1MiB"];
+        pairs.extend(options.split(' '));
+        let (watched, _) = watched(&pairs, 400).unwrap();
+        let recording = &watched.recording;
+        assert_eq!(recording.stop, None, "{options}");
+        let combination = Combination::new(&settings(&pairs)).unwrap();
+        let input = Input::requests("requests", mixture(3, 400));
+        let unwatched = run(&input, &combination, &Silent, &mut Nobody).unwrap();
+        let metrics = &unwatched.record.metrics;
+        let same = metrics.iter().eq(watched.outcome.record.metrics.iter());
+        assert!(same, "{options}");
+        for (kind, key) in [
+            (Kind::Read, "flash.reads"),
+            (Kind::Program, "flash.programs"),
+            (Kind::Erase, "flash.erases"),
+        ] {
+            let parts = recording.intervals.iter().flat_map(|step| &step.parts);
+            let of_kind = parts.filter(|part| part.kind == kind);
+            let count: u32 = of_kind.map(|part| part.count).sum();
+            let metric = metrics.get(key).map_or(0, |number| number.as_f64() as u32);
+            // What has not begun when the run ends: copies that wait for their unit, up to three in each plane, or the rest of a fold or
+            // of a collection in idle time.
+            let waiting = match options {
+                _ if options.contains("program_unit=4") => 12,
+                _ if options.contains("pslc") || options.contains("garbage_last") => 16,
+                _ => 0,
+            };
+            let is_known = (count..=count + waiting).contains(&metric);
+            assert!(
+                is_known,
+                "{options}: {key} is {metric}, and {count} are drawn"
+            );
+        }
+        let programs = recording
+            .intervals
+            .iter()
+            .filter(|step| step.parts[0].kind == Kind::Program);
+        for step in programs {
+            assert!(step.time > 0, "{options}: {step:?}");
+        }
+    }
+}

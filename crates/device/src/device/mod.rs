@@ -78,6 +78,9 @@ pub struct DeviceConfig {
     /// Pages that are programmed together, for drivers that take time and layers with
     /// [`open_blocks`](destage_flash::ftl::Properties::open_blocks).
     pub units: Option<Units>,
+    /// The power may fail: what a program replaces on another die is not erased before its unit has ended, and a read that programs or
+    /// erases does not go between the commands of a step.
+    pub power_may_fail: bool,
     /// The driver lets transactions leave their dies to the next before they end: it says [`Progress::Beside`](crate::Progress::Beside), or calls
     /// [`Device::free`].
     pub frees_dies: bool,
@@ -99,6 +102,7 @@ impl DeviceConfig {
             service: ServiceOrder::Arrival,
             reads_ahead: 1,
             units: None,
+            power_may_fail: false,
             frees_dies: false,
         }
     }

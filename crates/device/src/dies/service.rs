@@ -115,10 +115,7 @@ impl Dies {
     /// Lets reads that wait at `die` interrupt what it does, where the driver can.
     #[inline(never)]
     pub(super) fn interrupt<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
-        while !self.dies[die as usize].ahead.reads.is_empty()
-            && self.dies[die as usize].ahead.gone < self.reads_ahead
-            && driver.takes_read(die)
-        {
+        while self.may_read_between(die) && driver.takes_read(die) {
             self.read_between(die, driver)?;
         }
         Ok(())
@@ -127,12 +124,19 @@ impl Dies {
     /// The step of `die` is between two commands: reads that wait go first, up to the bound.
     pub fn let_reads_pass<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         self.dies[die as usize].ahead.gone = 0;
-        while !self.dies[die as usize].ahead.reads.is_empty()
-            && self.dies[die as usize].ahead.gone < self.reads_ahead
-        {
+        while self.may_read_between(die) {
             self.read_between(die, driver)?;
         }
         Ok(())
+    }
+
+    /// Whether the first of the reads that go ahead at `die` may begin in the midst of its step. One that programs or erases besides
+    /// would do so before what the step has still to do, which no layer has reckoned with where the power may fail.
+    fn may_read_between(&self, die: u32) -> bool {
+        let ahead = &self.dies[die as usize].ahead;
+        let next = ahead.reads.front();
+        ahead.gone < self.reads_ahead
+            && next.is_some_and(|read| !self.power_may_fail || self.ftl.only_reads(read.page()))
     }
 
     /// Begins the first of the reads that go ahead, in the midst of the step of `die`.

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 use destage_flash::ftl::NoSpace;
+use destage_flash::medium::{FlashCommand, Pass};
 use destage_flash::nand::Ppn;
 use destage_flash::{Cause, Kind, Operations};
 
@@ -35,12 +36,67 @@ pub struct Units {
     pub wait: Ticks,
 }
 
+impl Units {
+    fn page(&self, Ppn(at): Ppn) -> u32 {
+        at & ((1 << self.page_bits) - 1)
+    }
+
+    /// What the program of the page at `at` makes the cells do, one after the other: nothing before the last page of its unit. With two
+    /// passes the unit before has its second with it, and the last of a block at once.
+    pub fn commands(&self, at: Ppn) -> impl Iterator<Item = FlashCommand> + use<> {
+        let (page, pages) = (self.page(at), self.pages);
+        let Ppn(block) = Ppn(at.0 - page);
+        let command = move |end: u32, pass| FlashCommand {
+            kind: Kind::Program,
+            at: Ppn(block + end - 1),
+            pages,
+            pass,
+        };
+        let end = page + 1;
+        let all = match self.passes {
+            _ if !self.is_last(at) => [None; 3],
+            1 => [Some(command(end, Pass::Only)), None, None],
+            _ => {
+                let before = (end > pages).then(|| command(end - pages, Pass::Second));
+                let last = (end == self.block_pages).then(|| command(end, Pass::Second));
+                [Some(command(end, Pass::First)), before, last]
+            }
+        };
+        all.into_iter().flatten()
+    }
+
+    /// Whether the page at `at` is the last of its unit.
+    pub(crate) fn is_last(&self, at: Ppn) -> bool {
+        (self.page(at) + 1).is_multiple_of(self.pages)
+    }
+
+    /// Pages of the unit of the page at `at`, from that on.
+    pub(crate) fn left_from(&self, at: Ppn) -> u32 {
+        self.pages - self.page(at) % self.pages
+    }
+
+    /// Whether two pages are of one unit.
+    pub(crate) fn are_together(&self, one: Ppn, other: Ppn) -> bool {
+        let unit = |at: Ppn| (at.0 >> self.page_bits, self.page(at) / self.pages);
+        unit(one) == unit(other)
+    }
+}
+
 /// A program that waits for the others of its unit.
 struct Waiting {
     at: Ppn,
     /// Number among the programs of its die.
     number: u64,
     operation: PageOperation,
+}
+
+/// Programs of a page that wait for their units.
+pub(super) struct Unfinished {
+    /// Their die.
+    die: u32,
+    programs: u32,
+    /// The other die whose page the first of them replaces.
+    replaces: Option<u32>,
 }
 
 /// The units of a die.
@@ -147,8 +203,20 @@ impl Dies {
             if self.places_writes
                 && let Some(own) = own
             {
-                let (_, programs) = self.unfinished.entry(own.page()).or_insert((die, 0));
-                *programs += 1;
+                let left = match self.power_may_fail {
+                    true => operations.take_left_die(),
+                    false => None,
+                };
+                if let Some(home) = left {
+                    dies[home as usize].chosen.replaced_elsewhere += 1;
+                }
+                let unfinished = self.unfinished.entry(own.page());
+                let unfinished = unfinished.or_insert(Unfinished {
+                    die,
+                    programs: 0,
+                    replaces: left,
+                });
+                unfinished.programs += 1;
             }
         }
     }
@@ -156,16 +224,35 @@ impl Dies {
     /// The die with a program of `page` that has begun and waits for its unit, where a layer chooses the die of each write: the
     /// next one goes there, too, so that they keep their order.
     pub(super) fn waits_in_unit(&self, page: Lpn) -> Option<u32> {
-        self.unfinished.get(&page).map(|(die, _)| *die)
+        self.unfinished.get(&page).map(|unfinished| unfinished.die)
     }
 
     /// `operation`, if it is a program that was begun in a unit, has ended.
     fn forget_unfinished(&mut self, operation: PageOperation) {
-        if let Some((_, programs)) = self.unfinished.get_mut(&operation.page()) {
-            *programs -= 1;
-            if *programs == 0 {
-                self.unfinished.remove(&operation.page());
-            }
+        let Some(unfinished) = self.unfinished.get_mut(&operation.page()) else {
+            return;
+        };
+        unfinished.programs -= 1;
+        // The first of them has replaced what was elsewhere, and those behind it follow to its die.
+        let home = unfinished.replaces.take();
+        if unfinished.programs == 0 {
+            self.unfinished.remove(&operation.page());
+        }
+        if let Some(home) = home {
+            self.release_replaced(home);
+        }
+    }
+
+    /// The erases of `die` wait for programs of other dies, whose units are wanted on flash for that.
+    pub(super) fn want_replaced(&mut self, die: u32) {
+        let unfinished = self.unfinished.values();
+        let others: Vec<u32> = unfinished
+            .filter(|unfinished| unfinished.replaces == Some(die))
+            .map(|unfinished| unfinished.die)
+            .collect();
+        for other in others {
+            self.want(other);
+            self.stirred.push_back(other);
         }
     }
 

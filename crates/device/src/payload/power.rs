@@ -91,7 +91,7 @@ impl Payload {
     ) -> Result<(), Refusal> {
         let contents = self.newest(page);
         let image = image_of(page, &contents);
-        self.medium.start(die, operations, &[image])?;
+        self.medium.start_whole(die, operations, &[image])?;
         self.medium.end(die);
         Ok(())
     }

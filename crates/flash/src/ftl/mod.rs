@@ -190,6 +190,12 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if the layer has to write for that, and no free block is left.
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
+    /// Whether a read of `page` neither programs nor erases anything. Default: yes.
+    fn only_reads(&self, page: Lpn) -> bool {
+        let _ = page;
+        true
+    }
+
     /// The host writes `page` by placement handle `handle` from now on. Only with several
     /// [handles](Properties::handles); default: nothing.
     fn hint(&mut self, page: Lpn, handle: u32) {
@@ -332,6 +338,8 @@ pub struct FtlConfig<'a> {
     pub units_per_page: u32,
     /// Consecutive pages of a block that are programmed together; 1 if each is by itself.
     pub program_unit: u32,
+    /// How often their cells are programmed: once or twice.
+    pub program_passes: u32,
     /// Bits that a cell holds.
     pub bits_per_cell: u32,
     /// Erases a block survives.

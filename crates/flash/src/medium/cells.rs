@@ -147,21 +147,34 @@ impl Block {
         before
     }
 
-    /// The program of `page`, the latest of this block, never was; what was there `before` it is again.
+    /// The program of `page` never was; what was there `before` it is again, but for programs behind it that were.
     pub fn take_back(&mut self, page: u32, before: Before) {
-        self.stored.pop();
+        self.drop_stored(page);
         self.cells[page as usize] = ERASED;
-        self.end = before.end;
-        if before.is_unknown {
+        let is_last = self.end == page + 1;
+        if is_last {
+            self.end = before.end;
+        }
+        if is_last && before.is_unknown {
             self.cells.clear();
             self.is_unknown = true;
         }
     }
 
-    /// The program of `page`, the latest of this block, was cut off.
-    pub fn break_latest(&mut self, page: u32) {
-        self.stored.pop();
+    /// The program of `page` was cut off.
+    pub fn break_off(&mut self, page: u32) {
+        self.drop_stored(page);
         self.cells[page as usize] = UNREADABLE;
+    }
+
+    /// What was programmed at `page` is nothing any more.
+    fn drop_stored(&mut self, page: u32) {
+        let position = usize::from(self.cells[page as usize]);
+        if position + 1 == self.stored.len() {
+            self.stored.pop();
+        } else if let Some((offset, _)) = self.stored.get_mut(position) {
+            *offset = LOST;
+        }
     }
 
     /// What is left of the program of `page`, which was cut off.

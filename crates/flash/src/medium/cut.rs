@@ -11,6 +11,7 @@ use destage_base::lazy::LazyTable;
 use destage_base::{Lpn, Random, Ticks};
 
 use super::cells::{Before, Block, Cell, Data, Stored};
+use super::commands::Progress;
 use super::{Medium, Nowhere, SpareKind, Spot};
 use crate::batch::Batch;
 use crate::operation::{Kind, Operation, Transfer};
@@ -22,6 +23,12 @@ pub(super) struct Done {
     pub lane: u32,
     pub operation: Operation,
     pub undo: Undo,
+    /// The page that it programs for the host.
+    pub page: Option<Lpn>,
+    /// Of a program, which of all it is; else how many there were before.
+    pub number: u64,
+    /// Where commands begin and end one by one.
+    pub progress: Progress,
 }
 
 /// What was there before an operation.
@@ -76,8 +83,8 @@ enum Reached {
 }
 
 impl Medium {
-    /// The power fails; `elapsed` gives how long ago the step in service at a die began. Nothing is in service then, and
-    /// no page has a place until a mount has found it. `random` decides what `bad` leaves open.
+    /// The power fails; `elapsed` gives how long ago the step in service at a die began, or, where [commands](Self::by_commands) begin
+    /// and end one by one, the time. Nothing is in service then, and no page has a place until a mount has found it. `random` decides what `bad` leaves open.
     pub fn cut(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -105,19 +112,11 @@ impl Medium {
         let mut changed: Vec<(u32, u32)> = Vec::new();
         for die in 0..self.dies.len() as u32 {
             let elapsed = elapsed(die);
-            let spans = self.spans(die, timing);
             let mut went_on = 0;
-            let of_step = self.dies[die as usize].done.iter().zip(&spans);
-            let reached = of_step.map(|(done, (begin, end))| match elapsed {
-                _ if elapsed >= *end => Reached::End,
-                _ if elapsed < *begin => Reached::Nothing,
-                _ if done.operation.kind != Kind::Read && pays(&done.operation) => {
-                    went_on = went_on.max(end - elapsed);
-                    Reached::End
-                }
-                _ => Reached::Middle,
-            });
-            let reached: Vec<Reached> = reached.collect();
+            let reached = match self.ends_as_whole(die) {
+                true => self.reached(die, elapsed, timing, &mut pays, &mut went_on),
+                false => self.reached_by_commands(die, elapsed, &mut pays, &mut went_on),
+            };
             report.is_cut_short |= reached.iter().any(|reached| *reached != Reached::End);
             report.went_on.push(went_on);
             let undone = self.dies[die as usize].done.iter().zip(&reached);
@@ -142,6 +141,78 @@ impl Medium {
         report
     }
 
+    /// How far each operation of the step of `die` is that began `elapsed` ago.
+    fn reached(
+        &self,
+        die: u32,
+        elapsed: Ticks,
+        timing: &Timing,
+        pays: &mut impl FnMut(&Operation) -> bool,
+        went_on: &mut Ticks,
+    ) -> Vec<Reached> {
+        let spans = self.spans(die, timing);
+        let of_step = self.dies[die as usize].done.iter().zip(&spans);
+        let reached = of_step.map(|(done, (begin, end))| match elapsed {
+            _ if elapsed >= *end => Reached::End,
+            _ if elapsed < *begin => Reached::Nothing,
+            _ if done.operation.kind != Kind::Read && pays(&done.operation) => {
+                *went_on = (*went_on).max(end - elapsed);
+                Reached::End
+            }
+            _ => Reached::Middle,
+        });
+        reached.collect()
+    }
+
+    /// How far each operation of `die` is whose command has not ended `now`. Pages that are programmed together are paid for
+    /// together, and a first pass is not worth it.
+    fn reached_by_commands(
+        &self,
+        die: u32,
+        now: Ticks,
+        pays: &mut impl FnMut(&Operation) -> bool,
+        went_on: &mut Ticks,
+    ) -> Vec<Reached> {
+        let all = &self.dies[die as usize].done;
+        let block_of = |done: &Done| done.operation.at.0 >> self.page_bits;
+        let mut paid: Option<(&Done, bool)> = None;
+        let reached = all.iter().map(|done| match done.progress {
+            Progress::Waits => Reached::Nothing,
+            Progress::Halfway(begins) if now < begins => Reached::Nothing,
+            Progress::Halfway(_) => Reached::Middle,
+            Progress::Last {
+                begins, is_second, ..
+            } if now < begins => match is_second {
+                true => Reached::Middle,
+                false => Reached::Nothing,
+            },
+            Progress::Last { ends, .. } => {
+                let is_with = |other: &&Done| {
+                    other.operation.kind == done.operation.kind
+                        && other.progress == done.progress
+                        && block_of(other) == block_of(done)
+                };
+                let known = paid
+                    .filter(|(of, _)| is_with(of))
+                    .map(|(_, is_paid)| is_paid);
+                let is_paid = known.unwrap_or_else(|| {
+                    let count = all.iter().filter(is_with).count() as u32;
+                    pays(&Operation {
+                        count,
+                        ..done.operation
+                    })
+                });
+                paid = Some((done, is_paid));
+                if is_paid {
+                    *went_on = (*went_on).max(ends.saturating_sub(now));
+                    return Reached::End;
+                }
+                Reached::Middle
+            }
+        });
+        reached.collect()
+    }
+
     /// No page has a place until a mount has found it.
     pub fn forget_places(&mut self) {
         self.pages = LazyTable::new(self.pages.len(), Nowhere);
@@ -157,9 +228,13 @@ impl Medium {
         moments
     }
 
-    /// When each program of the step in service at `die` begins and ends, from the begin of the step on.
+    /// When each program of the step in service at `die` begins and ends, from the begin of the step on. None where
+    /// [commands](Self::by_commands) say it.
     #[must_use]
     pub fn programs(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
+        if !self.ends_as_whole(die) {
+            return Vec::new();
+        }
         let done = self.dies[die as usize].done.iter();
         let spans = done.zip(self.spans(die, timing));
         let programs = spans.filter(|(done, _)| done.operation.kind == Kind::Program);
@@ -232,7 +307,7 @@ impl Medium {
                 (Undo::Program(_), Reached::Middle) => {
                     let torn = block.stored(page).filter(|_| bad.torn_sector_bytes > 0);
                     let torn = torn.cloned();
-                    block.break_latest(page);
+                    block.break_off(page);
                     report.programs += 1;
                     broken.push(Broken {
                         at: (die, number, page),
@@ -248,8 +323,7 @@ impl Medium {
                 }
             }
         }
-        state.is_busy = false;
-        state.in_flight.clear();
+        (state.is_busy, state.is_whole) = (false, false);
         state.parts.clear();
     }
 

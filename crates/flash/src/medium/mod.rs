@@ -9,6 +9,7 @@
 
 mod blocks;
 mod cells;
+mod commands;
 mod cut;
 mod fill;
 pub mod image;
@@ -31,6 +32,8 @@ use destage_base::lazy::{Initial, LazyTable};
 use self::blocks::Blocks;
 pub use self::cells::digest;
 use self::cells::{Cell, Data, Stored};
+use self::commands::Progress;
+pub use self::commands::{FlashCommand, Pass};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
 use self::image::Kept;
@@ -67,17 +70,25 @@ struct Hold {
     /// Die and physical page of the copy.
     place: (u32, u32),
     page: Lpn,
-    /// Die and lane of the program.
-    by: (u32, u32),
+    by: Program,
+}
+
+/// A program, by its die and lane, and its number among all.
+#[derive(Clone, Copy)]
+struct Program {
+    die: u32,
+    lane: u32,
+    number: u64,
 }
 
 #[derive(Clone)]
 struct Die {
     blocks: Blocks,
     is_busy: bool,
-    /// Logical pages whose program is in flight.
-    in_flight: Vec<Lpn>,
-    /// What the step in service has done so far, as if each operation had ended.
+    /// The step in service ends as a whole, although commands of the device end one by one.
+    is_whole: bool,
+    /// What the steps in service have done so far, as if each operation had ended: of a step that ends as a whole all, else what
+    /// has not ended.
     done: Vec<Done>,
     /// When its parts end, if it is a batch.
     parts: Vec<BatchEntry>,
@@ -127,10 +138,16 @@ pub struct Medium {
     page_bits: u32,
     pages_per_block: u32,
     is_in_order: bool,
+    /// Commands begin and end one by one.
+    is_by_commands: bool,
+    /// Pages that share a page of flash, which is read as a whole.
+    units_per_page: u32,
     programs: u64,
     holds: Vec<Hold>,
     /// Pages that the step has read to copy them, and not programmed yet: lane and physical page.
     reads: Vec<(u32, u32)>,
+    /// The latest of those that was programmed: its page of flash is in the register.
+    last_read: Option<(u32, Ppn)>,
     zeros: Arc<[u8]>,
     /// Where it is kept, if it is to last.
     kept: Option<Kept>,
@@ -149,7 +166,7 @@ impl Medium {
         let die = |_| Die {
             blocks: Blocks::new(blocks),
             is_busy: false,
-            in_flight: Vec::new(),
+            is_whole: false,
             done: Vec::new(),
             parts: Vec::new(),
         };
@@ -160,20 +177,56 @@ impl Medium {
             page_bits,
             pages_per_block: geometry.pages_per_block,
             is_in_order: in_order,
+            is_by_commands: false,
+            units_per_page: 1,
             programs: 0,
             holds: Vec::new(),
             reads: Vec::new(),
+            last_read: None,
             zeros: vec![0; bytes].into(),
             kept: None,
         }
     }
 
+    /// The same of a device of which `units` pages share a page of flash: those are read together.
+    #[must_use]
+    pub fn with_units_per_page(self, units: u32) -> Self {
+        Self {
+            units_per_page: units,
+            ..self
+        }
+    }
+
     /// Carries out the [detailed](Operations::detailed) `operations`, one step of `die`; `images` has the bytes
-    /// of each page that it programs for the host. What it programs is in flight until [`Medium::end`].
+    /// of each page that it programs for the host. What it programs is in flight until [`Medium::end`], or until the
+    /// [commands](Self::by_commands) that do it have ended.
     ///
     /// # Errors
     /// The first operation that is refused, and why. Those before it have been carried out, and none after it.
     pub fn start(
+        &mut self,
+        die: u32,
+        operations: &Operations,
+        images: &[Image<'_>],
+    ) -> Result<(), Refusal> {
+        self.carry_out(die, operations, images)
+    }
+
+    /// The same of a step that [ends](Self::end) as a whole on any device, as those of a mount do.
+    ///
+    /// # Errors
+    /// As of [`Medium::start`].
+    pub fn start_whole(
+        &mut self,
+        die: u32,
+        operations: &Operations,
+        images: &[Image<'_>],
+    ) -> Result<(), Refusal> {
+        self.dies[die as usize].is_whole = true;
+        self.carry_out(die, operations, images)
+    }
+
+    fn carry_out(
         &mut self,
         die: u32,
         operations: &Operations,
@@ -185,17 +238,26 @@ impl Medium {
         if operations.details().len() != operations.all().len() {
             return Err(Refusal::NotDetailed);
         }
-        self.dies[die as usize].is_busy = true;
+        let ends_as_whole = self.ends_as_whole(die);
+        self.dies[die as usize].is_busy = ends_as_whole;
         self.reads.clear();
+        self.last_read = None;
         let is_single_lane = operations.is_single_lane();
         for (number, operation, detail) in operations.commands() {
             let lane = (die, number);
+            let mut page = None;
             let undo = match operation.kind {
                 Kind::Read => {
                     self.read(lane, operation.at, detail.content)?;
+                    if !ends_as_whole {
+                        continue;
+                    }
                     Undo::Nothing
                 }
                 Kind::Program => {
+                    if let Content::Host(written) = detail.content {
+                        page = Some(written);
+                    }
                     self.program(lane, is_single_lane, operation.at, detail, images)?
                 }
                 Kind::Erase => self.erase(lane, operation.at)?,
@@ -204,6 +266,9 @@ impl Medium {
                 lane: number,
                 operation: *operation,
                 undo,
+                page,
+                number: self.programs,
+                progress: Progress::Waits,
             });
         }
         Ok(())
@@ -230,14 +295,22 @@ impl Medium {
         self.programs
     }
 
-    /// The step on `die` has ended: its programs have, and nothing is held for them any more.
+    /// The step on `die` has ended: its programs have, and nothing is held for them any more. Of a device whose
+    /// [commands](Self::by_commands) end one by one that says nothing.
     pub fn end(&mut self, die: u32) {
+        if !self.ends_as_whole(die) {
+            return;
+        }
         let state = &mut self.dies[die as usize];
-        state.is_busy = false;
-        state.in_flight.clear();
+        (state.is_busy, state.is_whole) = (false, false);
         state.done.clear();
         state.parts.clear();
-        self.holds.retain(|hold| hold.by.0 != die);
+        self.holds.retain(|hold| hold.by.die != die);
+    }
+
+    /// Whether the step in service at `die` ends as a whole.
+    fn ends_as_whole(&self, die: u32) -> bool {
+        !self.is_by_commands || self.dies[die as usize].is_whole
     }
 
     /// What a mount would take for `page` once all steps have ended: its spare area and its bytes. Nothing
@@ -435,13 +508,19 @@ impl Medium {
         let read = self.reads.iter().position(|read| *read == (lane, from.0));
         let (block, page) = self.split(from.0);
         let source = &self.dies[here.die as usize].blocks[block];
-        let Some(read) = read else {
+        let of_flash = |(lane, Ppn(at)): (u32, Ppn)| {
+            let (block, page) = self.split(at);
+            (lane, block, page / self.units_per_page)
+        };
+        if let Some(read) = read {
+            self.last_read = Some((lane, from));
+            self.reads.swap_remove(read);
+        } else if self.last_read.map(of_flash) != Some(of_flash((lane, from))) {
             return Err(Refusal::CopyOfUnread {
                 from: self.spot(here.die, from.0),
                 spot: here,
             });
-        };
-        self.reads.swap_remove(read);
+        }
         let Some(stored) = source.stored(page) else {
             return Ok(Payload::internal(SpareKind::Map, None));
         };
@@ -483,6 +562,9 @@ impl Medium {
         ) {
             return Ok(());
         }
+        let ends_as_whole = self.ends_as_whole(here.0);
+        let dies = &self.dies;
+        let is_in_flight = |die: u32| is_in_flight(&dies[die as usize].done, page);
         let entry = self.pages.get_mut(page.0 as usize);
         let before = entry.place;
         if source.is_some() {
@@ -499,21 +581,23 @@ impl Medium {
                 });
             }
             if let Some((other, _)) = before.filter(|(other, _)| *other != here.0)
-                && self.dies[other as usize].in_flight.contains(&page)
+                && is_in_flight(other)
             {
                 return Err(Refusal::InFlight { page, die: other });
             }
-            self.dies[here.0 as usize].in_flight.push(page);
         }
         entry.place = Some(here);
         entry.version = payload.version;
-        // In a single lane everything that comes later on this die is after the end of this program.
-        if let Some(place) = before.filter(|(die, _)| *die != here.0 || !is_single_lane) {
-            self.holds.push(Hold {
-                place,
-                page,
-                by: (here.0, lane),
-            });
+        // In a single lane everything that comes later on this die is after the end of this program, if that ends with its step.
+        let is_behind = is_single_lane && ends_as_whole;
+        if let Some(place) = before.filter(|(die, _)| *die != here.0 || !is_behind) {
+            let by = Program {
+                die: here.0,
+                lane,
+                // The one that is about to be counted.
+                number: self.programs + 1,
+            };
+            self.holds.push(Hold { place, page, by });
         }
         Ok(())
     }
@@ -531,12 +615,15 @@ impl Medium {
                 page: self.split(*at).1,
             });
         }
-        for hold in &self.holds {
-            if hold.place.0 == die && in_block(hold.place.1) && hold.by != (die, lane) {
+        // A command that begins later is asked then.
+        let ends_as_whole = self.ends_as_whole(die);
+        for hold in self.holds.iter().filter(|_| ends_as_whole) {
+            let is_before = (hold.by.die, hold.by.lane) == (die, lane);
+            if hold.place.0 == die && in_block(hold.place.1) && !is_before {
                 return Err(Refusal::EraseOfHeld {
                     spot: here,
                     page: hold.page,
-                    by: hold.by.0,
+                    by: hold.by.die,
                 });
             }
         }
@@ -555,4 +642,9 @@ impl Medium {
         }
         Ok(Undo::Erase(Box::new(before)))
     }
+}
+
+/// Whether a program of `page` for the host is among `done`.
+fn is_in_flight(done: &[Done], page: Lpn) -> bool {
+    done.iter().any(|done| done.page == Some(page))
 }

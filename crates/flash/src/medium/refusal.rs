@@ -120,6 +120,8 @@ pub enum Refusal {
         /// The die of the program in flight.
         by: u32,
     },
+    /// A command that programs a page of a block whose erase has not ended.
+    ProgramBeforeErase(Spot),
     /// An erase of a block before a page that was read to be copied is programmed elsewhere.
     EraseBeforeCopies {
         /// The block.
@@ -203,6 +205,12 @@ impl fmt::Display for Refusal {
                 "erase of block {} of die {}, which holds logical page {} until its program on die {by} has ended",
                 spot.block, spot.die, page.0
             ),
+            Self::ProgramBeforeErase(spot) => {
+                write!(
+                    out,
+                    "program of {spot} before the erase of its block has ended"
+                )
+            }
             Self::EraseBeforeCopies { spot, page } => write!(
                 out,
                 "erase of block {} of die {} before the copy of its page {page} has ended",

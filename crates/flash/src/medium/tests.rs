@@ -394,3 +394,103 @@ fn a_copy_needs_a_read_and_an_erase_a_block() {
     bench.operations.push_erase(Cause::Copy, at(1, 1));
     assert_eq!(bench.run(0), Err(Refusal::EraseOfPage(spot(0, 1, 1))));
 }
+
+/// What the command does that programs or erases at `at`.
+fn change(kind: Kind, at: Ppn) -> FlashCommand {
+    FlashCommand {
+        kind,
+        at,
+        pages: 1,
+        pass: Pass::Only,
+    }
+}
+
+/// A medium whose commands begin and end one by one.
+fn bench_of_commands() -> Bench {
+    let mut bench = Bench::new();
+    bench.medium = Medium::new(&GEOMETRY, true).by_commands();
+    bench
+}
+
+/// The power of `medium` fails at time 5; the versions of page 1 that a mount would find.
+fn versions_after_cut(medium: &Medium) -> Vec<u64> {
+    let mut medium = medium.clone();
+    let mut random = destage_base::Random::new(1);
+    medium.cut(|_| 5, &TIMING, &BadDrive::default(), &mut random);
+    let copies = medium.scan().copies();
+    copies.iter().map(|copy| copy.rank.version).collect()
+}
+
+const TIMING: crate::timing::Timing = crate::timing::Timing {
+    read: 1,
+    program: 10,
+    erase: 100,
+    one_bit: [1, 5],
+    page_transfer: 1,
+    sector_transfer: 1,
+};
+
+#[test]
+fn d36_programs_that_wait_in_a_queue_end_one_by_one() {
+    let mut bench = bench_of_commands();
+    let places = [at(0, 0), at(0, 1)];
+    for (version, place) in (1..).zip(places) {
+        bench.program(1, place).start(0, version).unwrap();
+    }
+    assert_eq!(versions_after_cut(&bench.medium), [0; 0]);
+    for (place, before, after) in [
+        (places[0], vec![], vec![1]),
+        (places[1], vec![1], vec![1, 2]),
+    ] {
+        let change = change(Kind::Program, place);
+        bench.medium.command_begins(0, &change, 0, 1).unwrap();
+        assert_eq!(versions_after_cut(&bench.medium), before);
+        bench.medium.command_ended(0, &change);
+        assert_eq!(versions_after_cut(&bench.medium), after);
+    }
+}
+
+#[test]
+fn d37_pages_that_share_a_page_of_flash_are_read_together_and_end_together() {
+    let mut bench = bench_of_commands();
+    bench.medium = bench.medium.with_units_per_page(2);
+    for (version, place) in [(1, at(0, 0)), (2, at(0, 1))] {
+        let page = version;
+        bench.program(page, place).start(0, version).unwrap();
+    }
+    let both = |at| FlashCommand {
+        pages: 2,
+        ..change(Kind::Program, at)
+    };
+    let versions = |medium: &Medium| versions_after_cut(medium).len();
+    bench
+        .medium
+        .command_begins(0, &both(at(0, 1)), 0, 1)
+        .unwrap();
+    assert_eq!(versions(&bench.medium), 0);
+    bench.medium.command_ended(0, &both(at(0, 1)));
+    assert_eq!(versions(&bench.medium), 2);
+    // One read of the page of flash brings both.
+    let purpose = || Purpose::shared(Role::Migrations);
+    bench.copy(at(0, 0), at(1, 0));
+    let (cause, transfer) = (Cause::Copy, Transfer::None);
+    bench
+        .operations
+        .push_program_of_copy(cause, transfer, at(0, 1), at(1, 1), purpose);
+    bench.erase(0).start(0, 0).unwrap();
+    let erase = change(Kind::Erase, at(0, 0));
+    let refused = bench.medium.command_begins(0, &erase, 0, 1);
+    assert!(matches!(refused, Err(Refusal::EraseOfHeld { .. })));
+    bench
+        .medium
+        .command_begins(0, &both(at(1, 1)), 0, 1)
+        .unwrap();
+    bench.medium.command_ended(0, &both(at(1, 1)));
+    assert_eq!(bench.medium.command_begins(0, &erase, 0, 1), Ok(()));
+    bench.program(3, at(0, 0)).start(0, 3).unwrap();
+    let into = change(Kind::Program, at(0, 0));
+    let refused = bench.medium.command_begins(0, &into, 0, 1);
+    assert_eq!(refused, Err(Refusal::ProgramBeforeErase(spot(0, 0, 0))));
+    bench.medium.command_ended(0, &erase);
+    assert_eq!(bench.medium.command_begins(0, &into, 0, 1), Ok(()));
+}

@@ -176,6 +176,7 @@ fn a_layer_says_whether_it_can_be_mounted() {
         let mut layer = (row.build)(&FtlConfig {
             units_per_page: 1,
             program_unit: 1,
+            program_passes: 1,
             bits_per_cell: 2,
             geometry: GEOMETRY,
             erase_dates: TIMING,

@@ -127,6 +127,7 @@ impl<'a> Victim<'a> {
         if self.idle(self.ftl.die_of(Lpn(page)), fails) {
             return true;
         }
+        self.ftl.hint(Lpn(page), page as u32 % 3);
         let die = self.ftl.place(Lpn(page), &|_| 0);
         for rounds in 0.. {
             assert!(rounds < 1_000, "garbage collection without end");
@@ -283,6 +284,9 @@ fn smallest(name: &str) -> Vec<Setup> {
                 setup = setup
                     .with("reserve_percent", "10")
                     .with("min_free_percent", "1");
+                if name == "page" {
+                    setups.extend(told_apart(&setup));
+                }
             }
             "dftl" => {
                 setup = setup
@@ -302,6 +306,27 @@ fn smallest(name: &str) -> Vec<Setup> {
         setups.push(setup);
     }
     setups
+}
+
+/// The same as `base` with writes that are told apart, with steps, and with a journal.
+fn told_apart(base: &Setup) -> Vec<Setup> {
+    let with = |pairs: &[(&'static str, &str)]| {
+        let all = pairs.iter();
+        all.fold(base.clone(), |setup, (name, text)| setup.with(name, text))
+    };
+    vec![
+        with(&[("handles", "2")]),
+        with(&[("handles", "3"), ("handle_isolation", "persistent")]),
+        with(&[("hot_window", "9")]),
+        with(&[("gc_step_pages", "1")]),
+        with(&[("journal_changes", "3"), ("journal_pages", "2")]),
+        with(&[
+            ("handles", "2"),
+            ("gc_step_pages", "2"),
+            ("journal_changes", "5"),
+            ("journal_pages", "3"),
+        ]),
+    ]
 }
 
 /// Zones of all sizes that the blocks of `base` can be divided into, few of them open and finished early or late.

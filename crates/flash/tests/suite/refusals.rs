@@ -34,6 +34,7 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
         let built = (setup.row().build)(&FtlConfig {
             units_per_page: 1,
             program_unit: 1,
+            program_passes: 1,
             bits_per_cell: 2,
             geometry: setup.geometry,
             erase_dates: TIMING,

@@ -9,6 +9,8 @@ use destage_device::slab::Slab;
 use destage_device::{Token, Transaction, Units};
 use destage_flash::divide::Divider;
 use destage_flash::media::{self, Command, Media, MediaConfig};
+use destage_flash::medium::{FlashCommand, Pass};
+use destage_flash::nand::Ppn;
 use destage_flash::{Geometry, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::explain::moves;
@@ -45,6 +47,8 @@ struct Phase {
     loads: bool,
     /// It moves or erases what was there.
     moves: bool,
+    /// As what it is told; nothing if it brings data for another command.
+    told: Option<FlashCommand>,
 }
 
 impl Phase {
@@ -85,12 +89,16 @@ pub(super) struct Issued {
     pub waits: Ticks,
     /// It moves or erases what was there, and serves no request.
     pub moves: bool,
+    /// As what it is told.
+    pub told: Option<FlashCommand>,
 }
 
 /// A step that uses a cache register, and leaves its die to the next before its end.
 #[derive(Clone, Copy)]
 pub(super) struct Cached {
     pub die: u32,
+    /// Its commands: one, or the passes of up to three units.
+    pub told: [Option<FlashCommand>; 3],
     /// The transaction that it is.
     pub token: Token,
     /// When it ends, as far as is known.
@@ -100,6 +108,8 @@ pub(super) struct Cached {
 /// A command of such a step that was issued.
 pub(super) struct IssuedCached {
     pub cached: media::Cached,
+    /// As what it is told.
+    pub told: Option<FlashCommand>,
     /// The step ends with it.
     pub is_last: bool,
 }
@@ -122,6 +132,8 @@ pub(super) struct Commands {
     steps: Vec<Step>,
     /// What is left of reads in the midst of steps, and their dies.
     reads: BTreeMap<Token, (u32, VecDeque<Phase>)>,
+    /// The latest command of each of them, and its die.
+    told_of_reads: BTreeMap<Token, (u32, FlashCommand)>,
     /// Planes have cache registers, and a die may do several things at once.
     registers: Option<media::Registers>,
     /// Steps that used them and have left their dies to the next.
@@ -150,6 +162,7 @@ impl Commands {
             },
             steps: vec![Step::default(); geometry.dies as usize],
             reads: BTreeMap::new(),
+            told_of_reads: BTreeMap::new(),
         }
     }
 
@@ -178,10 +191,11 @@ impl Commands {
                 },
                 loads: !self.held.is_empty() && self.is_held(die, operation),
                 moves: collects || moves(operation),
+                told: Some(FlashCommand::of(operation)),
             };
             match self.units {
                 Some(units) if operation.kind == Kind::Program && !operation.one_bit => {
-                    self.plan_in_unit(units, page, phase, phases);
+                    self.plan_in_unit(units, operation.at, phase, phases);
                 }
                 _ => phases.push_back(phase),
             }
@@ -221,31 +235,32 @@ impl Commands {
         }
     }
 
-    /// Adds what the program of `page` does where it is programmed with the others of its unit.
-    fn plan_in_unit(&self, units: Units, page: u32, phase: Phase, phases: &mut VecDeque<Phase>) {
-        let behind = page + 1;
-        if !behind.is_multiple_of(units.pages) {
+    /// Adds what the program of the page at `at` does where it is programmed with the others of its unit.
+    fn plan_in_unit(&self, units: Units, at: Ppn, phase: Phase, phases: &mut VecDeque<Phase>) {
+        let before = phases.len();
+        phases.extend(units.commands(at).map(|command| {
+            let phase = Phase {
+                told: Some(command),
+                ..phase
+            };
+            match command.pass {
+                Pass::Only => phase,
+                Pass::First => Phase {
+                    page_type: self.page_types,
+                    ..phase
+                },
+                // For the second pass the data come again.
+                Pass::Second => Phase {
+                    page_type: self.page_type(command.at.0 & ((1 << self.page_bits) - 1)),
+                    data: Some(u64::from(units.pages) * self.timing.page_transfer),
+                    ..phase
+                },
+            }
+        }));
+        if phases.len() == before {
             phases.push_back(Phase {
                 loads: true,
-                ..phase
-            });
-            return;
-        }
-        if units.passes == 1 {
-            phases.push_back(phase);
-            return;
-        }
-        phases.push_back(Phase {
-            page_type: self.page_types,
-            ..phase
-        });
-        // The unit before, and the last of a block at once, have their second pass, for which the data come again.
-        let before = behind.checked_sub(units.pages).filter(|end| *end > 0);
-        let last = (behind == units.block_pages).then_some(behind);
-        for end in before.into_iter().chain(last) {
-            phases.push_back(Phase {
-                page_type: self.page_type(end - 1),
-                data: Some(u64::from(units.pages) * self.timing.page_transfer),
+                told: None,
                 ..phase
             });
         }
@@ -298,6 +313,7 @@ impl Commands {
                 time: step.done - now,
                 waits: 0,
                 moves: step.latest.is_some_and(|latest| latest.moves),
+                told: None,
             });
         }
         let Some(phase) = step.commands.pop_front() else {
@@ -306,6 +322,7 @@ impl Commands {
                 time: left,
                 waits: 0,
                 moves: false,
+                told: None,
             });
         };
         let is_first = step.latest.is_none();
@@ -327,7 +344,15 @@ impl Commands {
             time: done - now,
             waits,
             moves: phase.moves,
+            told: phase.told,
         })
+    }
+
+    /// The latest command of the step of `die`, if it has ended `now`; asked once.
+    pub fn take_latest(&mut self, die: u32, now: Ticks) -> Option<FlashCommand> {
+        let step = &mut self.steps[die as usize];
+        let latest = step.latest.as_mut().filter(|_| step.done <= now)?;
+        latest.told.take()
     }
 
     /// Whether the step of `die`, which has just begun and is `transaction`, leaves it to the next before its end: it is one read or
@@ -369,7 +394,12 @@ impl Commands {
             return None;
         }
         let done = now;
-        let number = self.cached.insert(Cached { die, token, done });
+        let number = self.cached.insert(Cached {
+            die,
+            told: [None; 3],
+            token,
+            done,
+        });
         self.steps[die as usize].number = number;
         let issued = self.issue_cached(die, now);
         if issued.is_none() {
@@ -396,12 +426,20 @@ impl Commands {
         };
         let step = &mut self.steps[die as usize];
         step.commands.pop_front();
-        self.cached[step.number].done = cached.done;
+        let of_step = &mut self.cached[step.number];
+        of_step.done = cached.done;
+        if let Some(place) = of_step.told.iter_mut().find(|place| place.is_none()) {
+            *place = phase.told;
+        }
         if phase.changes() {
             step.programs = Some(step.number);
         }
         let is_last = step.commands.is_empty();
-        Some(IssuedCached { cached, is_last })
+        Some(IssuedCached {
+            cached,
+            told: phase.told,
+            is_last,
+        })
     }
 
     /// The number of the step of `die`, which leaves it to the next before its end.
@@ -458,6 +496,9 @@ impl Commands {
             return None;
         };
         let time = self.operate(die, phase, now, true) - now;
+        if let Some(told) = phase.told {
+            self.told_of_reads.insert(token, (die, told));
+        }
         let place = self.place(die);
         let step = &mut self.steps[die as usize];
         if step.latest.is_some_and(|latest| latest.changes()) && step.done > now {
@@ -469,6 +510,16 @@ impl Commands {
             self.cached[number].done = self.media.change_done(place);
         }
         Some(time)
+    }
+
+    /// The latest command of the read `token`, and its die: it has begun, or if the next is asked for ended.
+    pub fn latest_of_read(&self, token: Token) -> Option<(u32, FlashCommand)> {
+        self.told_of_reads.get(&token).copied()
+    }
+
+    /// The same, which is forgotten.
+    pub fn take_latest_of_read(&mut self, token: Token) -> Option<(u32, FlashCommand)> {
+        self.told_of_reads.remove(&token)
     }
 
     /// The die among those of the media: neighbours in the stripe of dies are on different channels.

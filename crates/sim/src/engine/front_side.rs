@@ -10,7 +10,7 @@ use super::{Engine, Mover, Outcome, Witness};
 /// The number of no request.
 const NOBODY: u32 = u32::MAX;
 
-impl<B, W: Witness> Link<'_, B, W> {
+impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// A message about request `id` goes over the link to the device or to the host.
     fn tell(&mut self, place: Place, visit: Visit, id: u32) {
         let Some(link) = self.front.as_ref().and_then(|front| front.link) else {

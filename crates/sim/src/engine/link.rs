@@ -6,7 +6,7 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Driver, PageOperation, Progress, Span, Token, Transaction};
-use destage_flash::Operations;
+use destage_flash::{Kind, Operations};
 use destage_trace::{Operation, Request};
 
 use super::commands::Commands;
@@ -156,7 +156,7 @@ impl<'a, B, W> Link<'a, B, W> {
     }
 }
 
-impl<B, W: Witness> Link<'_, B, W> {
+impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// Request `id` is done, and goes over the channel when that is idle.
     #[inline(always)]
     pub fn hand_to_channel(&mut self, id: u32) {
@@ -205,14 +205,33 @@ impl<B, W: Witness> Link<'_, B, W> {
     /// A command of the read `token`, in the midst of a step, has ended: whether the read has.
     pub fn end_reading(&mut self, token: Token) -> bool {
         let now = self.events.now();
-        let commands = self.time.booked_mut();
-        match commands.and_then(|commands| commands.go_on_reading(token, now)) {
+        let Some(commands) = self.time.booked_mut() else {
+            return true;
+        };
+        if B::HEARS_COMMANDS
+            && let Some((die, told)) = commands.take_latest_of_read(token)
+        {
+            self.mover.command_ended(die, &told);
+        }
+        match commands.go_on_reading(token, now) {
             Some(time) => {
-                self.events.after(time, Event::ReadDone(token.number()));
+                self.wait_for_read(token, time);
                 false
             }
             None => true,
         }
+    }
+
+    /// A command of the read `token`, in the midst of a step, has begun, and takes `time`.
+    fn wait_for_read(&mut self, token: Token, time: Ticks) {
+        let now = self.events.now();
+        if B::HEARS_COMMANDS
+            && let Some(commands) = self.time.booked()
+            && let Some((die, told)) = commands.latest_of_read(token)
+        {
+            self.mover.command_begins(die, &told, now, time);
+        }
+        self.events.after(time, Event::ReadDone(token.number()));
     }
 
     /// `die` begins `transaction`, called `token`, whose commands are timed one by one.
@@ -281,7 +300,13 @@ impl<B, W: Witness> Link<'_, B, W> {
     pub fn end_phase(&mut self, phase: Phase, die: u32) {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
-            queued.end(phase, die, events, meter, &mut self.witness);
+            queued.end(
+                phase,
+                die,
+                events,
+                meter,
+                (&mut self.mover, &mut self.witness),
+            );
         }
     }
 
@@ -296,7 +321,7 @@ impl<B, W: Witness> Link<'_, B, W> {
     pub fn dispatch(&mut self) {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
-            queued.dispatch(events, meter, &mut self.witness);
+            queued.dispatch(events, meter, (&mut self.mover, &mut self.witness));
         }
     }
 
@@ -306,11 +331,27 @@ impl<B, W: Witness> Link<'_, B, W> {
         let Some(commands) = self.time.booked_mut() else {
             return false;
         };
+        if B::HEARS_COMMANDS
+            && let Some(told) = commands.take_latest(die, now)
+        {
+            self.mover.command_ended(die, &told);
+        }
         let Some(issued) = commands.issue(die, now) else {
             let collected = commands.collected(die, now);
             self.meter.add_gc_time(collected);
             return false;
         };
+        if B::HEARS_COMMANDS
+            && let Some(told) = &issued.told
+        {
+            // A program comes over the channel meanwhile.
+            let waits = match told.kind {
+                Kind::Erase => issued.waits,
+                Kind::Read | Kind::Program => 0,
+            };
+            let (begins, time) = (now + waits, issued.time - waits);
+            self.mover.command_begins(die, told, begins, time);
+        }
         self.witness
             .goes_on(die, issued.waits, issued.time, issued.moves);
         self.command_begins(die, issued.time);
@@ -369,12 +410,13 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         (page, token): (PageOperation, Token),
         operations: &Operations,
     ) -> Progress {
+        self.mover.serve(die, page, operations);
         self.meter.serve(operations, 0);
         self.witness.reads_between(die, page, operations);
         let now = self.events.now();
         if let Some(commands) = self.time.booked_mut() {
             let time = commands.begin_read(die, token, operations, now);
-            self.events.after(time, Event::ReadDone(token.number()));
+            self.wait_for_read(token, time);
         }
         Progress::Running
     }
@@ -396,6 +438,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
             Transaction::Page(page) => self.begin_page(die, (page, token), operations, map),
             Transaction::Collection => self.begin_collection(die, token, operations),
             Transaction::Fillers => {
+                self.mover.fill(die, operations);
                 self.meter.serve(operations, 0);
                 self.begin_commands(die, (transaction, token), operations, 0)
             }

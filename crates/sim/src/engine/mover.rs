@@ -6,7 +6,7 @@ use destage_buffer::destage::Destage;
 use destage_device::payload::Payload;
 use destage_device::{BatchStep, PageOperation, Request, Span};
 use destage_flash::Operations;
-use destage_flash::medium::Refusal;
+use destage_flash::medium::{FlashCommand, Refusal};
 
 use crate::observer::Response;
 
@@ -18,6 +18,9 @@ use crate::observer::Response;
 pub trait Mover: Send {
     /// Whether flash commands have to name every page and what it is to hold.
     const WANTS_PAGES: bool = true;
+
+    /// Whether it hears of commands one by one, where they begin and end so.
+    const HEARS_COMMANDS: bool = true;
 
     /// The time is `now`.
     #[inline]
@@ -106,6 +109,45 @@ pub trait Mover: Send {
         }
     }
 
+    /// See [`Driver::fill`](destage_device::Driver::fill).
+    #[inline]
+    fn fill(&mut self, die: u32, operations: &Operations) {
+        if let Some(payload) = self.payload() {
+            let outcome = payload.collect_garbage(die, operations);
+            self.begun(die, outcome);
+        }
+    }
+
+    /// `command` of `die` begins at time `begins`, not before the present, where commands begin and end one by one; it takes `time` if nothing
+    /// interrupts it.
+    #[inline]
+    fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
+        if let Some(payload) = self.payload() {
+            let outcome = payload.command_begins(die, command, begins, time);
+            self.command_begun(command, begins, time, outcome);
+        }
+    }
+
+    /// The same, as far as flash takes it.
+    #[inline]
+    fn command_begun(
+        &mut self,
+        command: &FlashCommand,
+        begins: Ticks,
+        time: Ticks,
+        outcome: Result<(), Refusal>,
+    ) {
+        let _ = (command, begins, time, outcome);
+    }
+
+    /// `command` of `die` has ended.
+    #[inline]
+    fn command_ended(&mut self, die: u32, command: &FlashCommand) {
+        if let Some(payload) = self.payload() {
+            payload.command_ended(die, command);
+        }
+    }
+
     /// The command in service at `die` has ended; of a batch, its last part.
     #[inline]
     fn end(&mut self, die: u32) {
@@ -163,4 +205,5 @@ pub trait Mover: Send {
 
 impl Mover for () {
     const WANTS_PAGES: bool = false;
+    const HEARS_COMMANDS: bool = false;
 }

@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, VecDeque};
 use destage_base::Ticks;
 use destage_device::{PageOperation, Progress, Token, Transaction};
 use destage_flash::divide::Divider;
+use destage_flash::media::Cells;
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation, Order};
+use destage_flash::medium::{FlashCommand, Pass};
+use destage_flash::nand::Ppn;
 use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
 use super::commands::page_type;
@@ -99,8 +102,11 @@ pub(super) struct Queued {
     shape: Shape,
     timing: Timing,
     page_types: u32,
-    page_bits: u32,
+    places: Places,
     blocks_per_plane: Divider,
+    cells: Cells,
+    /// By die, the erase that has begun and waits for its cells; only for who hears of commands.
+    erases: Vec<Option<FlashCommand>>,
     steps: Vec<Step>,
     /// The page operations whose commands are under way, by the numbers that these have with the media. Only for a witness that
     /// listens.
@@ -110,7 +116,11 @@ pub(super) struct Queued {
 }
 
 /// Whom the media tell.
-struct Teller<'t, W> {
+struct Teller<'t, B, W> {
+    mover: &'t mut B,
+    places: &'t Places,
+    cells: &'t Cells,
+    erases: &'t mut [Option<FlashCommand>],
     shape: &'t Shape,
     witness: &'t mut W,
     events: &'t mut EventList<Packed>,
@@ -120,7 +130,53 @@ struct Teller<'t, W> {
     ended: &'t mut VecDeque<u32>,
 }
 
-impl<W: Witness> Teller<'_, W> {
+/// Where blocks and pages are in the number of a physical page.
+#[derive(Clone, Copy)]
+struct Places {
+    page_bits: u32,
+    blocks_per_plane: u32,
+}
+
+impl Places {
+    /// As what `operation` is told.
+    fn command(self, operation: &Operation) -> FlashCommand {
+        let block = operation.plane * self.blocks_per_plane + operation.block;
+        FlashCommand {
+            kind: operation.kind,
+            at: Ppn(block << self.page_bits | operation.page),
+            pages: 1,
+            pass: Pass::Only,
+        }
+    }
+}
+
+impl<B: Mover, W: Witness> Teller<'_, B, W> {
+    /// `command` of `die` begins. An erase does so with its cells: it may wait for others.
+    fn tell_mover(&mut self, die: u32, command: &[Operation]) {
+        let now = self.events.now();
+        let data: Ticks = command.iter().map(|page| page.data).sum();
+        for operation in command {
+            let told = self.places.command(operation);
+            let cells = match told.kind {
+                Kind::Read => self.cells.read(operation.page_type),
+                Kind::Program => self.cells.program(operation.page_type),
+                Kind::Erase => {
+                    self.erases[die as usize] = Some(told);
+                    continue;
+                }
+            };
+            self.mover.command_begins(die, &told, now, data + cells);
+        }
+    }
+
+    /// The cells of `die` begin: with an erase, if one waits.
+    fn begin_erase(&mut self, die: u32) {
+        if let Some(told) = self.erases[die as usize].take() {
+            let (now, time) = (self.events.now(), self.cells.erase);
+            self.mover.command_begins(die, &told, now, time);
+        }
+    }
+
     /// A command of the step of `die` begins, which may be its first.
     #[cold]
     fn begin_step(&mut self, die: u32) {
@@ -147,7 +203,7 @@ impl<W: Witness> Teller<'_, W> {
     }
 }
 
-impl<W: Witness> Clock for Teller<'_, W> {
+impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
     fn begins(&mut self, end: End, length: Ticks) {
         let (phase, die) = match end {
             End::Command(die) => (Phase::Command, die),
@@ -159,6 +215,9 @@ impl<W: Witness> Clock for Teller<'_, W> {
         if W::LISTENS {
             let die = self.shape.to_device(die);
             self.witness.phase_begins(die, end, length);
+        }
+        if B::HEARS_COMMANDS && phase == Phase::Cells {
+            self.begin_erase(self.shape.to_device(die));
         }
     }
 
@@ -174,10 +233,18 @@ impl<W: Witness> Clock for Teller<'_, W> {
             if W::LISTENS {
                 self.tell_issued(die, first.kind, command);
             }
+            if B::HEARS_COMMANDS {
+                self.tell_mover(die, command);
+            }
         }
     }
 
     fn done(&mut self, operation: &Operation) {
+        if B::HEARS_COMMANDS {
+            let die = self.shape.to_device(operation.die);
+            self.mover
+                .command_ended(die, &self.places.command(operation));
+        }
         if W::LISTENS
             && let Some(page) = self.pages.remove(&operation.token)
         {
@@ -205,9 +272,14 @@ impl Queued {
             page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
             has_registers: media.registers.is_some(),
             keeps_order: media.rules.order == Order::Arrival,
+            cells: media.cells.clone(),
             media: Dispatcher::new(media),
             timing,
-            page_bits: geometry.page_bits(),
+            places: Places {
+                page_bits: geometry.page_bits(),
+                blocks_per_plane: geometry.blocks_per_plane,
+            },
+            erases: vec![None; geometry.dies as usize],
             blocks_per_plane: Divider::new(geometry.blocks_per_plane),
             pages: BTreeMap::new(),
             steps: vec![Step::default(); geometry.dies as usize],
@@ -275,8 +347,8 @@ impl Queued {
         };
         let (plane, block) = self
             .blocks_per_plane
-            .split(operation.at.0 >> self.page_bits);
-        let page = operation.at.0 & ((1 << self.page_bits) - 1);
+            .split(operation.at.0 >> self.places.page_bits);
+        let page = operation.at.0 & ((1 << self.places.page_bits) - 1);
         Operation {
             kind: operation.kind,
             die: self.shape.to_media(die),
@@ -326,25 +398,25 @@ impl Queued {
 
     /// Idle channels begin what has come, if something has.
     #[inline]
-    pub fn dispatch<W: Witness>(
+    pub fn dispatch<B: Mover, W: Witness>(
         &mut self,
         events: &mut EventList<Packed>,
         meter: &mut FlashMeter,
-        witness: &mut W,
+        (mover, witness): (&mut B, &mut W),
     ) {
-        let (media, mut teller) = self.parts(events, meter, witness);
+        let (media, mut teller) = self.parts(events, meter, (mover, witness));
         media.dispatch(&mut teller);
     }
 
     /// A phase of `die`, by the media's number, has ended.
     #[inline]
-    pub fn end<W: Witness>(
+    pub fn end<B: Mover, W: Witness>(
         &mut self,
         phase: Phase,
         die: u32,
         events: &mut EventList<Packed>,
         meter: &mut FlashMeter,
-        witness: &mut W,
+        (mover, witness): (&mut B, &mut W),
     ) {
         let end = match phase {
             Phase::Command => End::Command(die),
@@ -352,17 +424,21 @@ impl Queued {
             Phase::Data => End::Data(die),
             Phase::Register => End::Register(die),
         };
-        let (media, mut teller) = self.parts(events, meter, witness);
+        let (media, mut teller) = self.parts(events, meter, (mover, witness));
         media.end(end, &mut teller);
     }
 
-    fn parts<'t, W>(
+    fn parts<'t, B, W>(
         &'t mut self,
         events: &'t mut EventList<Packed>,
         meter: &'t mut FlashMeter,
-        witness: &'t mut W,
-    ) -> (&'t mut Dispatcher, Teller<'t, W>) {
+        (mover, witness): (&'t mut B, &'t mut W),
+    ) -> (&'t mut Dispatcher, Teller<'t, B, W>) {
         let teller = Teller {
+            mover,
+            places: &self.places,
+            cells: &self.cells,
+            erases: &mut self.erases,
             shape: &self.shape,
             witness,
             events,

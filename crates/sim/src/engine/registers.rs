@@ -8,7 +8,7 @@ use super::event::Event;
 use super::link::Link;
 use super::{Engine, Mover, Outcome, Witness};
 
-impl<B, W: Witness> Link<'_, B, W> {
+impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// A command of `die` that takes `time` begins.
     pub fn command_begins(&mut self, die: u32, time: Ticks) {
         let now = self.events.now();
@@ -36,6 +36,11 @@ impl<B, W: Witness> Link<'_, B, W> {
         let now = self.events.now();
         let media::Cached { done, next, .. } = issued.cached;
         self.witness.goes_on_beside(die, done - now);
+        if B::HEARS_COMMANDS
+            && let Some(told) = &issued.told
+        {
+            self.mover.command_begins(die, told, now, done - now);
+        }
         self.events.after(next - now, Event::DieFree(die));
         if issued.is_last
             && let Some(commands) = self.time.booked()
@@ -66,6 +71,9 @@ impl<B, W: Witness> Link<'_, B, W> {
             }
         };
         self.meter.release(taken.die, now);
+        for told in taken.told.iter().flatten() {
+            self.mover.command_ended(taken.die, told);
+        }
         self.witness.ending_beside(number);
         Some(taken)
     }

@@ -9,7 +9,7 @@ mod trigger;
 use std::collections::{BTreeMap, BTreeSet};
 
 use destage_base::parameter::Value;
-use destage_base::time::{TICKS_PER_MS, to_ms};
+use destage_base::time::{TICKS_PER_MS, TICKS_PER_US, from_units, to_ms};
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::Device;
 use destage_device::ledger::{Counts, Finding, Ledger, Terms};
@@ -248,7 +248,11 @@ impl Config {
                 .take()
                 .expect("a capacitor asks for a layer once, at most")
         };
-        let elapsed = |die: u32| time - begins[die as usize].min(time);
+        let is_by_commands = payload.medium().is_by_commands();
+        let elapsed = |die: u32| match is_by_commands {
+            true => time,
+            false => time - begins[die as usize].min(time),
+        };
         let loss = self.power_loss(time, &elapsed);
         let done = device.cut(payload, &loss, &mut Random::new(seed), &mut again);
         done.map_err(|error| self.no_mount(&error))
@@ -306,13 +310,17 @@ impl Config {
             now,
             elapsed,
             timing: self.timing(),
+            units: self.units().map(|units| {
+                let first_pass = from_units(flash.first_pass_us, TICKS_PER_US);
+                (units, first_pass)
+            }),
             bad: BadDrive {
                 torn_sector_bytes: match device.torn {
                     Torn::None => 0,
                     Torn::Sectors => 512,
                 },
                 paired_loss_ppm: (device.paired_loss * 1e6) as u32,
-                pages_per_word_line: flash.bits_per_cell,
+                pages_per_word_line: flash.bits_per_cell * self.units_per_page,
             },
             capacitor: self.capacitor(),
         }
@@ -323,6 +331,8 @@ impl Config {
         let joules: f64 = self.typed.device.plp.parse().ok()?;
         let flash = &self.typed.flash;
         let picojoules = |microjoules: f64| (microjoules * 1e6) as u64;
+        // Units that share a page of flash share its program.
+        let units = f64::from(self.units_per_page);
         let sector_bytes = 512 + u64::from(flash.spare_bytes_per_sector);
         let sectors = flash.page_bytes / 512;
         let transfer =
@@ -331,7 +341,7 @@ impl Config {
             charge: (joules * 1e12) as u64,
             energy: Energy {
                 read: picojoules(flash.read_uj),
-                program: picojoules(flash.program_uj),
+                program: picojoules(flash.program_uj / units),
                 erase: picojoules(flash.erase_uj),
                 page_transfer: transfer(sectors),
                 sector_transfer: transfer(1),

@@ -5,7 +5,7 @@ use destage_device::ledger::Ledger;
 use destage_device::payload::Payload;
 use destage_device::{Request, RequestKind};
 use destage_flash::Ftl;
-use destage_flash::medium::Refusal;
+use destage_flash::medium::{FlashCommand, Refusal};
 
 use super::CutPlan;
 use super::trigger::Trigger;
@@ -96,5 +96,20 @@ impl Mover for Moving {
             panic!("flash refuses what the layer wants: {refusal}");
         }
         self.trigger.begun(die);
+    }
+
+    /// # Panics
+    /// The same, or a die that does not keep the order of its commands.
+    fn command_begun(
+        &mut self,
+        command: &FlashCommand,
+        begins: Ticks,
+        time: Ticks,
+        outcome: Result<(), Refusal>,
+    ) {
+        if let Err(refusal) = outcome {
+            panic!("flash refuses a command: {refusal}");
+        }
+        self.trigger.command_begun(command, begins, time);
     }
 }

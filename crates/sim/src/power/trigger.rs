@@ -2,8 +2,8 @@
 
 use destage_base::{Random, Ticks};
 use destage_device::RequestKind;
-use destage_flash::Timing;
-use destage_flash::medium::Medium;
+use destage_flash::medium::{FlashCommand, Medium, Pass};
+use destage_flash::{Kind, Timing};
 
 use super::{CutAt, CutPlan};
 
@@ -83,6 +83,21 @@ impl Trigger {
     /// A step has begun at `die`.
     pub fn begun(&mut self, die: u32) {
         self.begun.push(die);
+    }
+
+    /// `command` begins at time `begins`, and takes `time`.
+    pub fn command_begun(&mut self, command: &FlashCommand, begins: Ticks, time: Ticks) {
+        if command.kind != Kind::Program || command.pass == Pass::Second {
+            return;
+        }
+        let programs = self.programs + 1..=self.programs + u64::from(command.pages);
+        self.programs += u64::from(command.pages);
+        if let CutAt::Program(number) = self.plan.at
+            && programs.contains(&number)
+        {
+            let mut random = Random::new(self.plan.seed);
+            self.fails_at = Some(begins + random.below(time + 1));
+        }
     }
 
     /// When the power fails, if that is known `now`: steps may have begun, and requests been accepted.

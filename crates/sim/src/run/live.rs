@@ -17,7 +17,7 @@ use destage_device::ledger::Ledger;
 use destage_device::payload::{Payload, cut_up};
 use destage_device::{RequestKind, Span};
 use destage_flash::Ftl;
-use destage_flash::medium::Refusal;
+use destage_flash::medium::{FlashCommand, Refusal};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
@@ -248,6 +248,21 @@ impl Mover for Bytes {
         }
         if let Some(trigger) = &mut self.trigger {
             trigger.begun(die);
+        }
+    }
+
+    fn command_begun(
+        &mut self,
+        command: &FlashCommand,
+        begins: Ticks,
+        time: Ticks,
+        outcome: Result<(), Refusal>,
+    ) {
+        if let Err(refusal) = outcome {
+            self.refusal.get_or_insert(refusal);
+        }
+        if let Some(trigger) = &mut self.trigger {
+            trigger.command_begun(command, begins, time);
         }
     }
 }

@@ -9,6 +9,7 @@
 //! the run goes on.
 
 mod changes;
+mod commands;
 mod recording;
 mod watcher;
 
@@ -50,7 +51,7 @@ pub fn watched_run<'a>(
     config.check(Purpose::Watch)?;
     let ftl = config.prepared_ftl(observer)?;
     let mut recording = Recording::new(config.geometry().dies);
-    let watcher = Watcher::new(&mut recording, config.timing());
+    let watcher = Watcher::new(&mut recording, config.timing(), config.times_commands());
     let origin = source.origin().to_owned();
     let observer = Box::new(observer);
     let mut run = Simulation::with_mover(config, &origin, ftl, prepass, watcher, observer)?;

@@ -8,9 +8,11 @@ use destage_buffer::destage::{Destage, DestageCause};
 use destage_buffer::resident::State;
 use destage_device::operation::Work;
 use destage_device::{BatchStep, PageOperation, Request, RequestKind};
+use destage_flash::medium::FlashCommand;
 use destage_flash::{Operations, Timing};
 use destage_trace::Operation;
 
+use super::commands::Commands;
 use super::recording::{
     Asked, Event, Held, Interval, Part, Recording, Stop, Token, WatchedRecord, What,
 };
@@ -50,11 +52,13 @@ pub struct Watcher<'r> {
     under_way: Vec<UnderWay>,
     /// The step that is about to begin.
     step: Option<Interval>,
+    /// Where commands begin and end one by one: those to come, and those under way.
+    commands: Option<Commands>,
 }
 
 impl<'r> Watcher<'r> {
-    /// Notes into `recording`, of a device with the times `timing`.
-    pub fn new(recording: &'r mut Recording, timing: Timing) -> Self {
+    /// Notes into `recording`, of a device with the times `timing`, whose commands begin and end one by one or not.
+    pub fn new(recording: &'r mut Recording, timing: Timing, by_commands: bool) -> Self {
         Self {
             recording,
             timing,
@@ -70,6 +74,7 @@ impl<'r> Watcher<'r> {
             programs: BTreeMap::new(),
             under_way: Vec::new(),
             step: None,
+            commands: by_commands.then(Commands::default),
         }
     }
 
@@ -150,6 +155,22 @@ impl<'r> Watcher<'r> {
             parts,
             merges: operations.merges().to_vec(),
         });
+    }
+
+    /// Commands of the step that is about to begin will begin one by one, where they do so.
+    fn plan(&mut self, operations: &Operations) {
+        if let Some(commands) = &mut self.commands
+            && let Some(step) = self.step.take()
+        {
+            commands.plan(step, operations);
+        }
+    }
+
+    fn note_interval(&mut self, interval: Interval) {
+        self.recording.intervals.push(interval);
+        if self.recording.intervals.len() == MOST_INTERVALS {
+            self.recording.stop = Some(Stop::Size);
+        }
     }
 
     /// `operation` is part of the step that is about to begin.
@@ -264,12 +285,42 @@ impl Mover for Watcher<'_> {
         if !self.has_stopped() {
             self.begin(die, word(operation.work()), operations);
             self.take_part(operation);
+            self.plan(operations);
         }
     }
 
     fn collect_garbage(&mut self, die: u32, operations: &Operations) {
         if !self.has_stopped() {
             self.begin(die, "garbage collection", operations);
+            self.plan(operations);
+        }
+    }
+
+    fn fill(&mut self, die: u32, operations: &Operations) {
+        if !self.has_stopped() {
+            self.begin(die, "completing a unit", operations);
+            self.plan(operations);
+        }
+    }
+
+    fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
+        if self.has_stopped() {
+            return;
+        }
+        let number = self.recording.intervals.len();
+        let commands = self.commands.as_mut();
+        if let Some(interval) =
+            commands.and_then(|commands| commands.begin(die, command, number, (begins, time)))
+        {
+            self.note_interval(interval);
+        }
+    }
+
+    fn command_ended(&mut self, die: u32, command: &FlashCommand) {
+        let commands = self.commands.as_mut();
+        let number = commands.and_then(|commands| commands.end(die, command));
+        if let Some(interval) = number.and_then(|number| self.recording.intervals.get_mut(number)) {
+            interval.time = self.now - interval.begin;
         }
     }
 
@@ -289,10 +340,7 @@ impl Mover for Watcher<'_> {
     fn busy(&mut self, _: u32, time: Ticks) {
         if let Some(mut step) = self.step.take() {
             step.time = time;
-            self.recording.intervals.push(step);
-            if self.recording.intervals.len() == MOST_INTERVALS {
-                self.recording.stop = Some(Stop::Size);
-            }
+            self.note_interval(step);
         }
     }
 

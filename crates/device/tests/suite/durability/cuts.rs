@@ -31,6 +31,7 @@ fn cut_with(
         now,
         elapsed: &elapsed,
         timing: TIMING,
+        units: None,
         bad: BadDrive::default(),
         capacitor: programs.map(|programs| Capacitor {
             charge: programs * PROGRAM,

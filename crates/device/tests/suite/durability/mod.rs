@@ -4,6 +4,7 @@
 use crate::kit;
 
 mod batches;
+mod commands;
 mod cuts;
 mod dies;
 mod hollow;

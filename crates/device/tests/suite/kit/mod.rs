@@ -4,6 +4,8 @@
 //! neither knows who waits for what, nor what is durable when.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
 
+use std::collections::VecDeque;
+
 use destage_base::parameter::{Parameter, Value, Values};
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::destage::Destage;
@@ -11,10 +13,10 @@ use destage_buffer::{Buffer, BufferConfig, COMMON, Common, SchemeConfig, find};
 use destage_device::payload::{Contents, Payload};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, Request, RequestKind, Span,
-    Token, Transaction, Wording, Work,
+    Token, Transaction, Units, Wording, Work,
 };
 use destage_flash::ftl::{self, FtlConfig};
-use destage_flash::medium::Medium;
+use destage_flash::medium::{FlashCommand, Medium};
 use destage_flash::mount::{MountError, MountReport};
 use destage_flash::{Ftl, Geometry, Kind, Operations, Timing};
 
@@ -30,6 +32,9 @@ pub const TIMING: Timing = Timing {
     page_transfer: 100,
     sector_transfer: 13,
 };
+
+/// From the command to the end of a program.
+pub const PROGRAM_TIME: Ticks = TIMING.program + TIMING.page_transfer;
 
 /// What the device told.
 #[derive(Clone, Debug)]
@@ -57,6 +62,8 @@ pub enum Command {
     Collect { erases: bool },
     /// So many operations on the units of a die.
     Batch(u16),
+    /// Fillers that complete a unit.
+    Fill,
 }
 
 /// A device's settings, as words where there are words.
@@ -73,6 +80,8 @@ pub struct Stack<'a> {
     pub filled: bool,
     /// Sectors of a page.
     pub sectors: usize,
+    /// Commands begin and end one by one.
+    pub by_commands: bool,
     pub config: DeviceConfig,
 }
 
@@ -115,6 +124,7 @@ impl<'a> Stack<'a> {
             parallel_units: 1,
             filled: false,
             sectors: 1,
+            by_commands: false,
             config: DeviceConfig {
                 reads_partial: true,
                 wording: Wording::Contents,
@@ -145,7 +155,8 @@ impl<'a> Stack<'a> {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let built = (row.build)(&FtlConfig {
             units_per_page: 1,
-            program_unit: 1,
+            program_unit: self.config.units.map_or(1, |units| units.pages),
+            program_passes: self.config.units.map_or(1, |units| units.passes),
             bits_per_cell: 2,
             geometry: self.geometry,
             erase_dates: TIMING,
@@ -172,6 +183,9 @@ impl<'a> Stack<'a> {
         };
         let in_order = values.get("in_order") != Some(&Value::Flag(false));
         let mut medium = Medium::new(&geometry, in_order);
+        if self.by_commands {
+            medium = medium.by_commands();
+        }
         if self.filled {
             medium.fill_from(&*ftl);
         }
@@ -203,6 +217,9 @@ impl<'a> Stack<'a> {
             device: Device::new(self.config, self.buffer(future), ftl),
             flash: Flash {
                 payload,
+                units: self.config.units,
+                to_come: vec![VecDeque::new(); self.geometry.dies as usize],
+                under_way: vec![None; self.geometry.dies as usize],
                 commands: vec![None; self.geometry.dies as usize],
                 tokens: vec![Vec::new(); self.geometry.dies as usize],
                 events: Vec::new(),
@@ -220,6 +237,10 @@ impl<'a> Stack<'a> {
 /// The driver: carries out commands in bytes, and holds them until they are to end.
 pub struct Flash {
     pub payload: Payload,
+    units: Option<Units>,
+    /// By die, the commands of the step there that are to come, and the one under way.
+    pub to_come: Vec<VecDeque<FlashCommand>>,
+    under_way: Vec<Option<FlashCommand>>,
     /// By die, what has begun there.
     pub commands: Vec<Option<Command>>,
     /// By die, what the device calls that, or each part of it.
@@ -244,6 +265,36 @@ impl Flash {
         erases
     }
 
+    /// Notes what commands `operations` of `die` take.
+    fn plan(&mut self, die: u32, operations: &Operations) {
+        let to_come = &mut self.to_come[die as usize];
+        for operation in operations.all() {
+            match self.units {
+                Some(units) if operation.kind == Kind::Program && !operation.one_bit => {
+                    to_come.extend(units.commands(operation.at));
+                }
+                _ if operation.kind == Kind::Read => {}
+                _ => to_come.push_back(FlashCommand::of(operation)),
+            }
+        }
+    }
+
+    /// The command under way at `die` ends, or else the next one begins `now`; whether there was one.
+    fn go_on(&mut self, die: u32, now: Ticks) -> bool {
+        if let Some(command) = self.under_way[die as usize].take() {
+            self.payload.command_ended(die, &command);
+            return true;
+        }
+        let Some(command) = self.to_come[die as usize].pop_front() else {
+            return false;
+        };
+        self.payload
+            .command_begins(die, &command, now, PROGRAM_TIME)
+            .unwrap_or_else(|refusal| panic!("{command:?}: {refusal}"));
+        self.under_way[die as usize] = Some(command);
+        true
+    }
+
     fn hold(&mut self, die: u32, command: Command, token: Token) -> Progress {
         if self.random.below(100) < self.at_once {
             self.payload.end(die);
@@ -266,6 +317,7 @@ impl Flash {
             .serve(die, operation, operations)
             .unwrap_or_else(|refusal| panic!("{operation:?}: {refusal}"));
         self.count(operations);
+        self.plan(die, operations);
         self.note_read(operation);
         self.hold(die, Command::Serve(operation), token)
     }
@@ -275,7 +327,16 @@ impl Flash {
             .collect_garbage(die, operations)
             .unwrap_or_else(|refusal| panic!("garbage collection: {refusal}"));
         let erases = self.count(operations) > 0;
+        self.plan(die, operations);
         self.hold(die, Command::Collect { erases }, token)
+    }
+
+    fn fill(&mut self, die: u32, operations: &Operations, token: Token) -> Progress {
+        self.payload
+            .collect_garbage(die, operations)
+            .unwrap_or_else(|refusal| panic!("fillers: {refusal}"));
+        self.plan(die, operations);
+        self.hold(die, Command::Fill, token)
     }
 
     fn note_read(&mut self, operation: PageOperation) {
@@ -303,9 +364,8 @@ impl Driver for Flash {
         match transaction {
             Transaction::Page(operation) => self.serve(die, operation, operations, token),
             Transaction::Collection => self.collect_garbage(die, operations, token),
-            Transaction::Fillers | Transaction::ReadBetween(_) => {
-                unreachable!("the device has no units, and reads wait")
-            }
+            Transaction::Fillers => self.fill(die, operations, token),
+            Transaction::ReadBetween(_) => unreachable!("reads wait"),
         }
     }
 
@@ -391,13 +451,20 @@ impl Rig {
     pub fn end(&mut self, die: u32) {
         self.now += 1_000;
         let command = self.flash.commands[die as usize].take();
-        self.flash.payload.end(die);
         assert!(command.is_some(), "die {die} does nothing");
+        while self.flash.payload.medium().is_by_commands() && self.flash.go_on(die, self.now) {}
+        self.flash.payload.end(die);
         for token in core::mem::take(&mut self.flash.tokens[die as usize]) {
             self.device
                 .complete(token, self.now, &mut self.flash)
                 .unwrap_or_else(|full| panic!("{full:?}"));
         }
+    }
+
+    /// The command under way at `die` ends, or else the next one of its step begins; whether there was one. The step does not end.
+    pub fn go_on(&mut self, die: u32) -> bool {
+        self.now += 1_000;
+        self.flash.go_on(die, self.now)
     }
 
     /// Dies that do something.

@@ -76,6 +76,11 @@ impl Cache {
         page / self.mappings_per_page
     }
 
+    /// Whether the mapping of `page` is in RAM.
+    pub fn has(&self, page: u32) -> bool {
+        self.slot(page).is_some()
+    }
+
     fn slot(&self, page: u32) -> Option<u32> {
         let slot = self.slot_of.get(page as usize);
         (slot != NONE).then_some(slot)

@@ -290,6 +290,13 @@ impl Ftl for Dftl {
         self.data.properties()
     }
 
+    fn only_reads(&self, page: Lpn) -> bool {
+        let (die, within) = self.data.locate(page);
+        let cache = &self.caches[die];
+        let writes_back = cache.leaving().is_some_and(|(_, is_dirty)| is_dirty);
+        self.data.die(die).needy_pools == 0 && (cache.has(within) || !writes_back)
+    }
+
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.data.locate(page);
         self.prepare(die, within, operations)?;

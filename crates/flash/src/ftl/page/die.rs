@@ -17,6 +17,7 @@ mod mount;
 mod overwrite;
 mod room;
 mod streams;
+mod units;
 
 pub(in crate::ftl) use self::build::Layout;
 use self::front::Front;
@@ -24,6 +25,7 @@ use self::journal::Journal;
 pub(in crate::ftl) use self::mount::OnDie;
 use self::streams::Streams;
 pub use self::streams::Telling;
+pub use self::units::Units;
 use super::free::FreeBlocks;
 use super::levelling::ByWear;
 use super::shape::{InitialBlock, InitialMap, InitialOwner, NONE, Shape};
@@ -51,11 +53,13 @@ pub(in crate::ftl) enum Stream {
 impl Stream {
     /// What its blocks are used for.
     pub fn purpose(self) -> Purpose {
-        Purpose::shared(match self {
-            Self::Host | Self::Told(_) => Role::Host,
-            Self::Migrations | Self::Kept(_) => Role::Migrations,
-            Self::Map => Role::Map,
-        })
+        match self {
+            Self::Host => Purpose::shared(Role::Host),
+            Self::Migrations => Purpose::shared(Role::Migrations),
+            Self::Map => Purpose::shared(Role::Map),
+            Self::Told(number) => Purpose::owned(Role::Host, u32::from(number) + 1),
+            Self::Kept(number) => Purpose::owned(Role::Migrations, u32::from(number) + 1),
+        }
     }
 }
 
@@ -168,6 +172,8 @@ pub(in crate::ftl) struct Die {
     free_inside_planes: bool,
     /// Pages that share a page of flash.
     units_per_page: u32,
+    /// How pages are programmed together, if they are and the power may fail.
+    units: Option<Units>,
     /// Draws of [`super::Policy::GreedyWear`].
     pub random: Random,
     next_sequence: u32,
@@ -201,7 +207,7 @@ archived!(Die {
     map, owner, blocks, nand, free, by_wear, victims, pools, asides, needy_pools, random, next_sequence, write_pointer,
     pointer_before, last_erase, migrated,
 } fixed {
-    shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes, units_per_page,
+    shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes, units_per_page, units,
     summary_page, counts_first_open, front, streams, journal, notes_moves, most_for_copies, floor, begun,
 });
 

@@ -113,6 +113,7 @@ pub(in crate::ftl) fn collect_step(
     die.begun[pool] = Some((victim, end));
     if die.valid_of(victim) == 0 {
         die.begun[pool] = None;
+        die.finish_units(operations);
         operations.push_erase(Cause::Copy, Ppn(victim << die.shape.page_bits));
         die.erase(victim, 0);
         *pointer = (pool as u32 + 1) % pools as u32;
@@ -286,6 +287,7 @@ pub(in crate::ftl) fn collect_block(
 ) -> Result<(), NoSpace> {
     let last_step = empty_block(die, block, pool, Cause::Copy, operations, sealed)?;
     let first = Ppn(block << die.shape.page_bits);
+    die.finish_units(operations);
     operations.push_erase(Cause::Copy, first);
     die.erase(
         block,

@@ -100,6 +100,7 @@ pub(in crate::ftl) fn level(die: &mut Die, operations: &mut Operations) {
         die.set_free(worn, false);
         move_contents(die, cold, worn, operations);
         let first = Ppn(cold << die.shape.page_bits);
+        die.finish_units(operations);
         operations.push_erase(Cause::Wear, first);
         // As many blocks are free as before.
         die.erase_keeping(cold, 0);

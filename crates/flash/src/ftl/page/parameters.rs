@@ -6,7 +6,7 @@ use destage_base::parameter::{Exclusion, Kind, Parameter, Values};
 use destage_base::{choices, parameters};
 
 use super::PageFtl;
-use super::die::{Layout, Telling, Watermarks};
+use super::die::{Layout, Telling, Units, Watermarks};
 use super::gc::Policy;
 use super::shape::Shape;
 use super::victims::Order;
@@ -103,11 +103,6 @@ const IN_BATCHES: Exclusion = excludes(
     "flash.parallel_units > 1",
     "batches of groups of planes collect whole blocks at a time, and know neither streams nor a journal",
 );
-const AT_MOUNT: Exclusion = excludes(
-    "",
-    "device.power_may_fail = true",
-    "a mount after a loss of power does not restore it",
-);
 const BY_REFERENCE: Exclusion = excludes(
     "",
     "ftl.victim_ties = reference or ftl.gc_policy = wear_aware or ftl.wl_migrate = true",
@@ -120,18 +115,17 @@ const CHOSEN_DIES: Exclusion = excludes(
 );
 
 /// Of `gc_step_pages`.
-const STEPS: &[Exclusion] = &[IN_BATCHES, AT_MOUNT, BY_REFERENCE];
+const STEPS: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE];
 
 /// Of `journal_changes`.
-const JOURNAL: &[Exclusion] = &[IN_BATCHES, AT_MOUNT, BY_REFERENCE, CHOSEN_DIES];
+const JOURNAL: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE, CHOSEN_DIES];
 
 /// Of `handles`.
-const STREAMS: &[Exclusion] = &[IN_BATCHES, AT_MOUNT, BY_REFERENCE, CHOSEN_DIES];
+const STREAMS: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE, CHOSEN_DIES];
 
 /// Of `hot_window`.
 const HOT: &[Exclusion] = &[
     IN_BATCHES,
-    AT_MOUNT,
     BY_REFERENCE,
     CHOSEN_DIES,
     excludes("", "ftl.handles > 1", "handles tell writes apart already"),
@@ -330,6 +324,8 @@ pub struct PageConfig {
     pub retire: bool,
     /// The power may fail, again and again.
     pub power_may_fail: bool,
+    /// How pages are programmed together, if they are and the power may fail.
+    pub units: Option<Units>,
     /// All logical pages have contents before the first request.
     pub filled: bool,
     /// Fixes the random choices of policies that make any.
@@ -377,6 +373,7 @@ impl PageConfig {
             endurance: config.endurance,
             retire: config.retire,
             power_may_fail: config.power_may_fail,
+            units: Units::of(config),
             filled: config.filled,
             seed: config.seed,
             step_pages: 0,
@@ -406,6 +403,10 @@ impl PageConfig {
             separate_migrations: true,
             gc_low,
             gc_high: gc_low,
+            units: Units::of(config).map(|units| Units {
+                blocks: geometry.pages_per_block / config.geometry.pages_per_block,
+                ..units
+            }),
             ..Self::greedy(&of_blocks, &defaults)
         }
     }
@@ -511,6 +512,7 @@ impl PageConfig {
             logs_migrations: has_map,
             keeps_erase_times: self.gc == Policy::WearAware || self.migrates,
             levelling: self.levelling,
+            units: self.units,
             telling: self.telling,
             journal: self.journal,
             floor: match self.floor {
@@ -532,7 +534,7 @@ impl PageConfig {
         let layout = self.layout(0)?;
         let pools = if self.copy_back { geometry.planes } else { 1 };
         let blocks = geometry.blocks_per_die() / pools;
-        let aside = self.open_blocks() + layout.watermarks.high;
+        let aside = self.open_blocks() + self.filler_blocks(blocks) + layout.watermarks.high;
         Ok(pools * blocks.saturating_sub(aside) * geometry.data_pages())
     }
 
@@ -592,6 +594,18 @@ impl PageConfig {
         1 + own + self.telling.told() + self.telling.kept()
     }
 
+    /// Blocks, of a pool of `blocks`, whose pages fillers take at most: behind the copies out of a block their units are completed, and those
+    /// of the host's pages.
+    pub(super) fn filler_blocks(&self, blocks: u32) -> u32 {
+        let pages = self.geometry.data_pages();
+        let of_block = self.units.map_or(0, |units| {
+            let streams = 1 + u32::from(self.separate_migrations);
+            streams * units.most_fillers()
+        });
+        let all = u64::from(blocks) * u64::from(of_block.min(pages - 1));
+        all.div_ceil(u64::from(pages)) as u32
+    }
+
     /// Blocks of each plane without which nothing can be cleaned: a small device sets aside so many, whatever
     /// share of it they are. The reference simulator knows no such rule.
     fn least_reserved(&self) -> u32 {
@@ -605,7 +619,8 @@ impl PageConfig {
         };
         let data_pages = geometry.data_pages();
         let map_pages = self.map_pages(geometry.blocks_per_plane * planes * data_pages);
-        let open = self.open_blocks() + self.aside;
+        let fillers = self.filler_blocks(planes * geometry.blocks_per_plane);
+        let open = self.open_blocks() + fillers + self.aside;
         let needed = open + map_pages.div_ceil(data_pages) + self.least_low() + more;
         needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
     }
@@ -628,7 +643,7 @@ impl PageConfig {
             high if high < low => return Err(BuildError::HighMark { high, low }),
             high => high,
         };
-        let open = self.open_blocks() + self.aside;
+        let open = self.open_blocks() + self.filler_blocks(blocks) + self.aside;
         let data_blocks = (self.geometry.blocks_per_plane - reserved) * planes;
         let data_pages = self.geometry.data_pages();
         let map_blocks = self

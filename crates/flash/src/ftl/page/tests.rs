@@ -57,6 +57,7 @@ fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
         endurance: 1_000_000,
         retire: true,
         power_may_fail: false,
+        units: None,
         filled: true,
         seed: 1,
         aside: 0,

@@ -99,6 +99,7 @@ pub(in crate::ftl) fn exchange(
     let pool = die.pool_of(worn);
     let last_step = empty_block(die, worn, pool, Cause::Copy, operations, &mut Vec::new())?;
     let first = Ppn(worn << die.shape.page_bits);
+    die.finish_units(operations);
     operations.push_erase(Cause::Wear, first);
     let erased = rules
         .now
@@ -123,17 +124,23 @@ pub(in crate::ftl) fn move_contents(
         Transfer::TwoPages
     };
     let (source, target) = (from << die.shape.page_bits, to << die.shape.page_bits);
+    let purpose = || Purpose::shared(Role::Migrations);
+    let filled_to = die.fills_gaps_to(from);
     for offset in 0..die.shape.data_pages {
         let page = die.valid_at(source + offset);
         *die.owner.get_mut((target + offset) as usize) = page.unwrap_or(NONE);
-        let Some(page) = page else { continue };
+        let Some(page) = page else {
+            if offset < filled_to {
+                die.program_filler(Ppn(target + offset));
+                operations.push_filler(Ppn(target + offset), purpose);
+            }
+            continue;
+        };
         die.log_migration(page);
         die.nand.program(to, offset);
         *die.map.get_mut(page as usize) = target + offset;
         let (from, to) = (Ppn(source + offset), Ppn(target + offset));
-        operations.push_copy(Cause::Wear, transfer, from, to, || {
-            Purpose::shared(Role::Migrations)
-        });
+        operations.push_copy(Cause::Wear, transfer, from, to, purpose);
     }
     *die.blocks.get_mut(to as usize) = state;
     let pool = die.pool_of(to);

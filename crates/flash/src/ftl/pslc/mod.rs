@@ -185,6 +185,7 @@ impl Pslc {
         self.folded += u64::from(moved);
         let is_empty = state.valid_of(block) == 0;
         if is_empty && !state.is_worn(block) {
+            state.finish_units(operations);
             operations.push_erase(cause, Ppn(block << self.page_bits));
         }
         self.tell_cells(die, first, operations);

@@ -152,6 +152,7 @@ impl Setup {
         (self.row().build)(&FtlConfig {
             units_per_page: self.units_per_page,
             program_unit: 1,
+            program_passes: 1,
             bits_per_cell: 2,
             geometry: self.geometry,
             erase_dates: TIMING,

@@ -8,7 +8,7 @@ use destage_device::backed::{Backed, Backing, Fault, Holds};
 use destage_device::payload::Payload;
 use destage_flash::Ftl;
 use destage_flash::medium::image::Damage;
-use destage_flash::medium::{ImageKind, Medium, Store};
+use destage_flash::medium::{ImageKind, Store};
 use destage_trace::request::SECTOR_BYTES;
 
 use crate::config::Config;
@@ -48,7 +48,7 @@ impl Config {
                 Ok((Below::Flash(payload), sectors))
             }
             Media::Image(store, base) => {
-                let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
+                let mut medium = self.empty_medium();
                 let layout = self.image_layout(base)?;
                 let kept = medium.keep_in(store, layout, ftl.pages());
                 kept.map_err(SimError::Image)?;

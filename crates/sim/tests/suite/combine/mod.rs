@@ -19,7 +19,7 @@ use features::{FEATURES, Feature, are_one};
 use laws::{Held, hold};
 
 /// Pairs that are refused. Fewer are welcome: then this number is less, too.
-const REFUSED_PAIRS: usize = 155;
+const REFUSED_PAIRS: usize = 96;
 /// Random configurations in the whole run.
 const RANDOM: usize = 2_000;
 /// Of the pairs and the random configurations that run, one of so many does in a sample.
@@ -31,7 +31,7 @@ const DEVICE: &[&str] = &[
     "flash.dies=4",
     "flash.planes_per_die=2",
     "flash.blocks_per_plane=64",
-    "flash.pages_per_block=32",
+    "flash.pages_per_block=128",
     "buffer.capacity_bytes=1MiB",
 ];
 

@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 use destage_base::Random;
 use destage_base::lazy::LazyTable;
 
-use super::{Aside, Die, Front, Journal, NeverErased, Open, Pool, Streams, Telling, Watermarks};
+use super::{
+    Aside, Die, Front, Journal, NeverErased, Open, Pool, Streams, Telling, Units, Watermarks,
+};
 use crate::divide::Divider;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::page::free::FreeBlocks;
@@ -42,6 +44,8 @@ pub(in crate::ftl) struct Layout {
     pub levelling: WearLevelling,
     /// Logical pages that migrate are remembered.
     pub logs_migrations: bool,
+    /// How pages are programmed together, if they are and the power may fail.
+    pub units: Option<Units>,
     /// What tells writes apart.
     pub telling: Telling,
     /// Changes in a page of the map's journal, and pages of that.
@@ -100,6 +104,7 @@ impl Die {
             separate_migrations: layout.separate_migrations,
             free_inside_planes: layout.free_inside_planes,
             units_per_page: layout.units_per_page,
+            units: layout.units,
             random: Random::new(layout.seed),
             next_sequence: full + 1,
             write_pointer: 0,

@@ -6,7 +6,7 @@ use super::{Die, Open, Stream};
 use crate::ftl::page::gc::empty_block;
 use crate::mount::FoundBlock;
 use crate::nand::Ppn;
-use crate::operation::{Cause, Operations, Role};
+use crate::operation::{Cause, Operations, Purpose, Role};
 
 /// Logical pages whose contents are found on a die, by their numbers there.
 #[derive(Clone, Default)]
@@ -31,6 +31,11 @@ impl Die {
             *self.owner.get_mut(at.0 as usize) = page;
             let block = at.0 >> self.shape.page_bits;
             self.blocks.get_mut(block as usize).valid += 1;
+            if let (Some(streams), Some(purpose)) =
+                (&mut self.streams, blocks[block as usize].purpose())
+            {
+                streams.found(page, purpose.owner.unwrap_or(0));
+            }
         }
         let mut used: Vec<u32> = (0..blocks.len() as u32)
             .filter(|block| !blocks[*block as usize].pages.is_empty())
@@ -109,7 +114,7 @@ impl Die {
             return;
         };
         others.retain(|(_, at, _)| block_of(at) == copied);
-        for stream in [Stream::Host, Stream::Migrations, Stream::Map] {
+        for stream in self.all_streams() {
             if self.open_page(pool, stream).block == copied && !self.victims.contains(copied) {
                 self.open_again(pool, stream, None, blocks);
             }
@@ -163,12 +168,12 @@ impl Die {
         let mut all = Vec::new();
         let data_pages = self.shape.data_pages;
         for pool in 0..self.pools.len() {
-            for stream in [Stream::Host, Stream::Migrations, Stream::Map] {
+            for stream in self.all_streams() {
                 let is_its = |block: &&u32| {
                     let found = &blocks[**block as usize];
                     self.pool_of(**block) == pool
                         && found.end() < data_pages
-                        && self.stream_of_role(found.role()) == Some(stream)
+                        && self.stream_of(found.purpose()) == Some(stream)
                 };
                 let last = |block: &&u32| blocks[**block as usize].programs();
                 let found = used.iter().filter(is_its).max_by_key(last).copied();
@@ -179,11 +184,15 @@ impl Die {
         all
     }
 
-    fn stream_of_role(&self, role: Option<Role>) -> Option<Stream> {
-        match role? {
-            Role::Host => Some(Stream::Host),
-            Role::Migrations if self.separate_migrations => Some(Stream::Migrations),
-            Role::Map => Some(Stream::Map),
+    fn stream_of(&self, purpose: Option<Purpose>) -> Option<Stream> {
+        let Purpose { role, owner } = purpose?;
+        let number = |owner: u32| u8::try_from(owner).ok()?.checked_sub(1);
+        match (role, owner) {
+            (Role::Host, None) => Some(Stream::Host),
+            (Role::Migrations, None) if self.separate_migrations => Some(Stream::Migrations),
+            (Role::Map, _) => Some(Stream::Map),
+            (Role::Host, Some(owner)) => number(owner).map(Stream::Told),
+            (Role::Migrations, Some(owner)) => number(owner).map(Stream::Kept),
             _ => None,
         }
     }
@@ -269,6 +278,7 @@ impl Die {
             // No page of the map knows of any.
             migrated.clear();
         }
+        self.finish_units(operations);
         operations.push_erase(Cause::Mount, Ppn(block << self.shape.page_bits));
         self.erase(block, 0);
         true

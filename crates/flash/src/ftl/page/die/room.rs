@@ -1,6 +1,6 @@
 //! Whether there is room, asked before anything is changed.
 
-use super::{Die, Open, Pool, Stream};
+use super::{Die, Pool, Stream};
 use crate::ftl::{NoSpace, Shortage};
 use crate::nand::Ppn;
 use crate::operation::Operations;
@@ -15,19 +15,7 @@ impl Die {
             return;
         };
         let end = (next / unit_pages + 1) * unit_pages;
-        for page in next..end {
-            let place = Ppn(block << self.shape.page_bits | page);
-            self.program_filler(place);
-            operations.push_filler(place, || stream.purpose());
-        }
-        match stream {
-            Stream::Host => self.pools[pool].active_page = end,
-            _ => self.set_open(pool, stream, Open { block, page: end }),
-        }
-        if end == self.shape.data_pages {
-            let valid = self.blocks.get(block as usize).valid;
-            self.offer(block, valid);
-        }
+        self.fill_up_to(pool, stream, end, operations);
     }
 
     /// The open block of pool 0 takes no more pages of the host, and may be cleaned.

@@ -89,6 +89,11 @@ impl Streams {
         })
     }
 
+    /// How many there are of the host, and of moved pages.
+    pub fn numbers(&self) -> [u8; 2] {
+        [self.telling.told() as u8, self.telling.kept() as u8]
+    }
+
     fn index(&self, pool: usize, stream: Stream) -> usize {
         let (told, kept) = (self.telling.told() as usize, self.telling.kept() as usize);
         let of_pool = match stream {
@@ -114,6 +119,13 @@ impl Streams {
     pub fn hint(&mut self, page: u32, handle: u32) {
         if let Telling::Handle { count, .. } = self.telling {
             *self.notes.get_mut(page as usize) = handle % count;
+        }
+    }
+
+    /// A mount has found `page` in a block of stream `number` of the host, or of those that move its pages.
+    pub fn found(&mut self, page: u32, number: u32) {
+        if let Telling::Handle { count, .. } = self.telling {
+            *self.notes.get_mut(page as usize) = number % count;
         }
     }
 
@@ -174,6 +186,16 @@ impl Streams {
 }
 
 impl Die {
+    /// All streams that have blocks of their own.
+    pub(super) fn all_streams(&self) -> impl Iterator<Item = Stream> + use<> {
+        let of = |streams: &Streams| streams.numbers();
+        let [told, kept] = self.streams.as_ref().map_or([0; 2], of);
+        [Stream::Host, Stream::Migrations, Stream::Map]
+            .into_iter()
+            .chain((0..told).map(Stream::Told))
+            .chain((0..kept).map(Stream::Kept))
+    }
+
     #[cold]
     pub(super) fn open_told(&self, pool: usize, stream: Stream) -> Open {
         match &self.streams {
