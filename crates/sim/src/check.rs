@@ -181,11 +181,6 @@ pub const FACTS: &[Fact] = &[
         },
     },
     Fact {
-        name: "durability",
-        words: "an input with flushes or force unit access",
-        holds: |of| of.seen.is_none_or(|seen| seen.durable),
-    },
-    Fact {
         name: "many-requests",
         words: "more requests than that",
         holds: |of| {

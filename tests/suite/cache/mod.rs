@@ -248,7 +248,7 @@ fn what_they_do_not_go_with_is_named() {
                 "flash.scheduling=commands_arrival",
                 "flash.program_unit=2",
             ],
-            "pages programmed in units",
+            "pages are programmed together",
         ),
         (
             &[
@@ -274,11 +274,6 @@ fn what_they_do_not_go_with_is_named() {
     ] {
         settings.set_pair(pair).expect("a pair");
     }
-    let config = settings.resolve().unwrap_or_else(|error| panic!("{error}"));
-    let error = config
-        .ftl_with(false)
-        .err()
-        .expect("no such layer")
-        .to_string();
+    let error = settings.resolve().err().expect("a refusal").to_string();
     assert!(error.contains("chooses the die of each write"), "{error}");
 }
