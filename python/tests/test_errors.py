@@ -27,7 +27,7 @@ def same(error: Exception, *typed: object) -> None:
     ("arguments", "typed", "kind"),
     [
         ({"buffer": "lur"}, ["--buffer", "lur"], destage.ConfigError),
-        ({"buffer": "lru:pad=true"}, ["--buffer", "lru:pad=true"], destage.ConfigError),
+        ({"buffer": "lru:pda=true"}, ["--buffer", "lru:pda=true"], destage.ConfigError),
         ({"size": "8 potatoes"}, ["--size", "8 potatoes"], destage.ConfigError),
         ({"ftl": "pages"}, ["--ftl", "pages"], destage.ConfigError),
         ({"profile": "disksim"}, ["--profile", "disksim"], destage.ConfigError),
