@@ -382,7 +382,7 @@ impl Payload {
         effects.push_back(Emitted { effect, number });
     }
 
-    /// See [`Driver::serve`](crate::Driver::serve).
+    /// A page operation begins: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
     /// What the medium refuses.
@@ -406,7 +406,7 @@ impl Payload {
         self.medium.start(die, operations, &[image])
     }
 
-    /// See [`Driver::collect_garbage`](crate::Driver::collect_garbage).
+    /// A step of garbage collection begins: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
     /// What the medium refuses.

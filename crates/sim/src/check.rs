@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | a parameter that was set, and whose row needs what does not hold | it decides nothing in this run, and is named: [`Config::without_effect`] |
 //! | two parameters of which one excludes the other, and both decide something | [`SimError::Excluded`], with the reason of the row |
-//! | a value that is not possible at this size, such as three channels for eight dies | [`SimError::Config`], by [`FITS`] |
+//! | a value that is not possible at this size, such as three channels for eight dies | [`SimError::Config`], by `FITS` |
 //!
 //! What decides nothing excludes nothing: it counts as if it had its default.
 

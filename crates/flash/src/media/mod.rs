@@ -5,7 +5,7 @@
 //!
 //! | resource | held by |
 //! | --- | --- |
-//! | channel ([`bus`]) | command and address, one page of data, status; each a phase of fixed length |
+//! | channel (`bus`) | command and address, one page of data, status; each a phase of fixed length |
 //! | array of a die | the cells' part of a read, program or erase |
 //! | cache register of a plane ([`Registers`]) | a page that was read, until its data have left; pages to be programmed together, until the cells take them |
 //!

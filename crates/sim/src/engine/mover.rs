@@ -82,7 +82,7 @@ pub trait Mover: Send {
         let _ = (die, outcome);
     }
 
-    /// See [`Driver::serve`](destage_device::Driver::serve).
+    /// A page operation begins: see [`Driver::begin`](destage_device::Driver::begin).
     #[inline]
     fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
         if let Some(payload) = self.payload() {
@@ -91,7 +91,7 @@ pub trait Mover: Send {
         }
     }
 
-    /// See [`Driver::collect_garbage`](destage_device::Driver::collect_garbage).
+    /// A step of garbage collection begins: see [`Driver::begin`](destage_device::Driver::begin).
     #[inline]
     fn collect_garbage(&mut self, die: u32, operations: &Operations) {
         if let Some(payload) = self.payload() {
@@ -109,7 +109,7 @@ pub trait Mover: Send {
         }
     }
 
-    /// See [`Driver::fill`](destage_device::Driver::fill).
+    /// Fillers of a unit begin: see [`Driver::begin`](destage_device::Driver::begin).
     #[inline]
     fn fill(&mut self, die: u32, operations: &Operations) {
         if let Some(payload) = self.payload() {
