@@ -18,6 +18,7 @@ extern crate alloc;
 
 pub mod batch;
 pub mod divide;
+mod filled;
 pub mod ftl;
 pub mod geometry;
 mod list;

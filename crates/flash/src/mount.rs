@@ -5,10 +5,12 @@
 //! has to put in order afterwards it says step by step ([`Ftl::mount_step`]), so that the power may fail
 //! there as well.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 
+use crate::filled::Filled;
 use crate::ftl::{Ftl, NoSpace};
 use crate::medium::{Medium, Refusal, Spare, SpareKind};
 use crate::nand::Ppn;
@@ -57,11 +59,74 @@ impl Found {
     }
 }
 
+/// What is found in the pages of a block, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct FoundPages(Pages);
+
+#[derive(Clone, Debug)]
+enum Pages {
+    Each(Vec<Found>),
+    /// What a fill before the first request has left in so many pages, to which nothing has happened since.
+    Filled(Filled, u32),
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self::Each(Vec::new())
+    }
+}
+
+impl FromIterator<Found> for FoundPages {
+    fn from_iter<I: IntoIterator<Item = Found>>(pages: I) -> Self {
+        Self(Pages::Each(pages.into_iter().collect()))
+    }
+}
+
+impl FoundPages {
+    /// What a fill has left in `pages` pages.
+    pub(crate) fn filled(filled: Filled, pages: u32) -> Self {
+        Self(Pages::Filled(filled, pages))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        match &self.0 {
+            Pages::Each(pages) => pages.len() as u32,
+            Pages::Filled(_, pages) => *pages,
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The page at `offset`, if there is one.
+    #[must_use]
+    pub fn get(&self, offset: u32) -> Option<Found> {
+        match &self.0 {
+            Pages::Each(pages) => pages.get(offset as usize).copied(),
+            Pages::Filled(..) if offset >= self.len() => None,
+            Pages::Filled(filled, _) => Some(match filled.at(offset) {
+                Some(page) => Found::Page(Spare::filled(page), false),
+                None => Found::Unreadable,
+            }),
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Found> {
+        (0..self.len()).filter_map(|offset| self.get(offset))
+    }
+}
+
 /// What is found in a block.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FoundBlock {
     /// Its pages; none if nothing was programmed since the last erase.
-    pub pages: Vec<Found>,
+    pub pages: FoundPages,
     /// How often it was erased.
     pub erases: u32,
 }
@@ -70,13 +135,14 @@ impl FoundBlock {
     /// The page after the last one that is not erased.
     #[must_use]
     pub fn end(&self) -> u32 {
-        let last = self.pages.iter().rposition(|page| *page != Found::Erased);
-        last.map_or(0, |last| last as u32 + 1)
+        let erased = self.pages.iter().rev();
+        let erased = erased.take_while(|page| *page == Found::Erased);
+        self.pages.len() - erased.count() as u32
     }
 
     /// The pages that can be read, with their offsets.
-    pub fn spares(&self) -> impl Iterator<Item = (u32, &Spare)> {
-        let pages = (0..).zip(&self.pages);
+    pub fn spares(&self) -> impl Iterator<Item = (u32, Spare)> {
+        let pages = (0..).zip(self.pages.iter());
         pages.filter_map(|(offset, page)| match page {
             Found::Page(spare, _) => Some((offset, spare)),
             Found::Erased | Found::Unreadable => None,
@@ -124,39 +190,86 @@ pub struct Scan {
     pub dies: Vec<Vec<FoundBlock>>,
     /// By how many bits the number of a block is shifted in a physical page.
     pub page_bits: u32,
+    /// What a fill has left in blocks to which nothing has happened since.
+    pub(crate) filled: Arc<FilledPlaces>,
+    /// All other copies of pages, by page and rank.
+    others: Vec<Place>,
 }
 
 impl Scan {
-    /// All copies of all pages, those of a page together and the one to be taken last.
+    /// What was found in the blocks of each die; the number of a block is shifted by `page_bits` in a physical page.
     #[must_use]
-    pub fn copies(&self) -> Vec<Place> {
-        let mut copies = Vec::new();
-        for (die, blocks) in (0..).zip(&self.dies) {
+    pub fn new(dies: Vec<Vec<FoundBlock>>, page_bits: u32) -> Self {
+        let (mut filled, mut others) = (FilledPlaces::default(), Vec::new());
+        for (die, blocks) in (0..).zip(&dies) {
             for (number, block) in (0..).zip(blocks) {
-                for (offset, found) in (0..).zip(&block.pages) {
+                let at = |offset| Ppn(number << page_bits | offset);
+                if let Pages::Filled(pages, _) = &block.pages.0 {
+                    for (offset, page) in pages.pages() {
+                        filled.add(page, (die, at(offset)));
+                    }
+                    continue;
+                }
+                for (offset, found) in (0..).zip(block.pages.iter()) {
                     if let Some((page, rank)) = found.contents() {
-                        let at = Ppn(number << self.page_bits | offset);
-                        copies.push(Place {
+                        others.push(Place {
                             page,
                             die,
-                            at,
+                            at: at(offset),
                             rank,
                         });
                     }
                 }
             }
         }
-        copies.sort_unstable_by_key(|copy| (copy.page, copy.rank));
-        copies
+        others.sort_unstable_by_key(|copy| (copy.page, copy.rank));
+        Self {
+            dies,
+            page_bits,
+            filled: Arc::new(filled),
+            others,
+        }
     }
 
-    /// The copy of each page that is to be taken; of equal versions the one programmed last.
-    #[must_use]
-    pub fn newest(&self) -> Vec<Place> {
-        let mut copies = self.copies();
-        copies.reverse();
-        copies.dedup_by_key(|copy| copy.page);
-        copies
+    /// Shows all copies of each page, page after page, the one that is to be taken last.
+    pub fn copies(&self, mut show: impl FnMut(&[Place])) {
+        let mut others = self.others.chunk_by(|one, next| one.page == next.page);
+        let mut next = others.next();
+        for (page, (die, at)) in self.filled.pages() {
+            let mut here = Vec::new();
+            while let Some(copies) = next.filter(|copies| copies[0].page <= page) {
+                match copies[0].page == page {
+                    true => here.extend_from_slice(copies),
+                    false => show(copies),
+                }
+                next = others.next();
+            }
+            let filled = Place {
+                page,
+                die,
+                at,
+                rank: Rank {
+                    version: 0,
+                    is_whole: true,
+                    program: 0,
+                },
+            };
+            if here.is_empty() {
+                show(&[filled]);
+                continue;
+            }
+            here.push(filled);
+            here.sort_unstable_by_key(|copy| copy.rank);
+            show(&here);
+        }
+        next.into_iter().chain(others).for_each(show);
+    }
+
+    /// The copy that is to be taken of each page with a version above 0, that is, of those that a host has written.
+    pub fn written(&self) -> impl Iterator<Item = &Place> {
+        let of_pages = self.others.chunk_by(|one, next| one.page == next.page);
+        let newest = of_pages.filter_map(<[Place]>::last);
+        newest.filter(|place| place.rank.version > 0)
     }
 
     /// The highest version that can be read.
@@ -170,10 +283,37 @@ impl Scan {
     /// Spare areas that are read on the die that has most to read: all of a block, one of a block that is erased.
     #[must_use]
     pub fn reads(&self) -> u64 {
-        let of_block = |block: &FoundBlock| block.pages.len().max(1) as u64;
+        let of_block = |block: &FoundBlock| u64::from(block.pages.len().max(1));
         let dies = self.dies.iter();
         let of_die = dies.map(|blocks| blocks.iter().map(of_block).sum::<u64>());
         of_die.max().unwrap_or(0)
+    }
+}
+
+/// Nothing was filled there.
+const NOWHERE: (u32, Ppn) = (u32::MAX, Ppn(0));
+
+/// By page, die and physical page of what a fill has left.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct FilledPlaces(Vec<(u32, Ppn)>);
+
+impl FilledPlaces {
+    fn add(&mut self, page: Lpn, place: (u32, Ppn)) {
+        let index = page.0 as usize;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, NOWHERE);
+        }
+        self.0[index] = place;
+    }
+
+    pub fn of(&self, page: Lpn) -> Option<(u32, Ppn)> {
+        let place = self.0.get(page.0 as usize).copied();
+        place.filter(|place| *place != NOWHERE)
+    }
+
+    fn pages(&self) -> impl Iterator<Item = (Lpn, (u32, Ppn))> {
+        let all = (0..).map(Lpn).zip(self.0.iter().copied());
+        all.filter(|(_, place)| *place != NOWHERE)
     }
 }
 
@@ -208,9 +348,9 @@ pub struct MountReport {
 /// If the layer cannot be mounted.
 pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Result<Scan, MountError> {
     let scan = medium.scan();
-    let mut places = Vec::new();
-    ftl.mount(&scan, &mut places)?;
-    medium.settle(&places);
+    medium.expect_places(&scan.filled);
+    ftl.mount(&scan, &mut |place| medium.settle(&place))?;
+    medium.make_found_last();
     Ok(scan)
 }
 
@@ -235,7 +375,9 @@ pub fn mount(
     };
     let mut operations = Operations::detailed();
     let mut longest = 0;
-    for die in 0..scan.dies.len() as u32 {
+    let dies = scan.dies.len() as u32;
+    drop(scan);
+    for die in 0..dies {
         let mut time = 0;
         operations.set_die(die);
         while ftl

@@ -256,8 +256,8 @@ impl Nand {
             erases: found.erases,
         };
         if let Some(programmed) = &mut self.any_order {
-            for (page, found) in (0..).zip(&found.pages) {
-                if *found != Found::Erased {
+            for (page, found) in (0..).zip(found.pages.iter()) {
+                if found != Found::Erased {
                     programmed.set(block, page);
                 }
             }

@@ -5,7 +5,6 @@
 //! where there is nothing to read, or a mapping is only cleared.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use destage_base::archived;

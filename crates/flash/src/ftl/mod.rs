@@ -1,7 +1,6 @@
 //! Flash translation layers: one file or folder each, one trait, one registry.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use destage_base::archive::Archived;
@@ -252,13 +251,13 @@ pub trait Ftl: Send + Copied + Archived {
         let _ = (die, at, unit_pages, operations);
     }
 
-    /// Takes over what `scan` has found on flash, as a layer that was just built without contents, and adds to `places` the
+    /// Takes over what `scan` has found on flash, as a layer that was just built without contents, and gives `take` the
     /// copy it takes of each page. Default: cannot.
     ///
     /// # Errors
     /// [`MountError::Unsupported`] if the layer cannot be mounted.
-    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
-        let _ = (scan, places);
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+        let _ = (scan, take);
         Err(MountError::Unsupported)
     }
 

@@ -63,8 +63,12 @@ macro_rules! left_to_pages {
         }
     };
     (@ mount) => {
-        fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
-            self.data.mount(scan, places)
+        fn mount(
+            &mut self,
+            scan: &Scan,
+            take: &mut dyn FnMut(Place),
+        ) -> Result<(), MountError> {
+            self.data.mount(scan, take)
         }
     };
     (@ mount_step) => {

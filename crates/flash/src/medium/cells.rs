@@ -4,7 +4,10 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::Lpn;
+
 use super::Spare;
+use crate::filled::Filled;
 
 /// Nothing was programmed since the last erase.
 const ERASED: u16 = u16::MAX;
@@ -12,6 +15,8 @@ const ERASED: u16 = u16::MAX;
 const UNKNOWN: u16 = u16::MAX - 1;
 /// A program or an erase was cut off here: neither data nor spare area can be read.
 const UNREADABLE: u16 = u16::MAX - 2;
+/// What a fill has left is there.
+const FILLED: u16 = u16::MAX - 3;
 /// The offset of an entry whose page cannot be read any more.
 const LOST: u32 = u32::MAX;
 
@@ -35,18 +40,33 @@ pub(super) struct Stored {
     pub is_torn: bool,
 }
 
+impl Stored {
+    /// What a fill has programmed as `page`.
+    pub fn filled(page: Lpn) -> Self {
+        Self {
+            spare: Spare::filled(page),
+            data: Data::Zeros,
+            is_torn: false,
+        }
+    }
+}
+
 /// What is known of a page.
 pub(super) enum Cell<'a> {
     Erased,
     Unknown,
     Unreadable,
+    /// A fill before the first request has left this logical page.
+    Filled(Lpn),
     Stored(&'a Stored),
 }
 
 /// A block. One that was never programmed takes no memory.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// Of each page its position in `stored`, once something is programmed.
+    /// What a fill before the first request has left, until the block is erased.
+    filled: Filled,
+    /// Of each page its position in `stored`, once something is programmed behind that.
     cells: Vec<u16>,
     /// Programmed pages, in the order of programming, with their offsets.
     stored: Vec<(u32, Stored)>,
@@ -71,6 +91,7 @@ impl Block {
     /// A block that was never programmed.
     pub const fn new() -> Self {
         Self {
+            filled: Filled::Nothing,
             cells: Vec::new(),
             stored: Vec::new(),
             end: 0,
@@ -81,48 +102,82 @@ impl Block {
     }
 
     pub fn cell(&self, page: u32) -> Cell<'_> {
-        if self.is_unknown {
-            return Cell::Unknown;
+        match self.code(page) {
+            ERASED => Cell::Erased,
+            UNKNOWN => Cell::Unknown,
+            UNREADABLE => Cell::Unreadable,
+            FILLED => self.filled.at(page).map_or(Cell::Unknown, Cell::Filled),
+            position => Cell::Stored(&self.stored[usize::from(position)].1),
         }
+    }
+
+    /// The entry of `page` in `cells`, or what it would be.
+    fn code(&self, page: u32) -> u16 {
         match self.cells.get(page as usize) {
-            None | Some(&ERASED) => Cell::Erased,
-            Some(&UNKNOWN) => Cell::Unknown,
-            Some(&UNREADABLE) => Cell::Unreadable,
-            Some(position) => Cell::Stored(&self.stored[usize::from(*position)].1),
+            Some(code) => *code,
+            None if self.filled.at(page).is_some() => FILLED,
+            None if self.is_unknown || !self.filled.is_nothing() => UNKNOWN,
+            None => ERASED,
+        }
+    }
+
+    /// Makes the entries of its `pages`.
+    fn make_cells(&mut self, pages: u32) {
+        if self.cells.is_empty() {
+            self.cells = (0..pages).map(|page| self.code(page)).collect();
         }
     }
 
     pub fn stored(&self, page: u32) -> Option<&Stored> {
         match self.cell(page) {
             Cell::Stored(stored) => Some(stored),
+            Cell::Erased | Cell::Unknown | Cell::Unreadable | Cell::Filled(_) => None,
+        }
+    }
+
+    /// The spare area of `page`, if that can be read.
+    pub fn spare(&self, page: u32) -> Option<Spare> {
+        match self.cell(page) {
+            Cell::Stored(stored) => Some(stored.spare),
+            Cell::Filled(page) => Some(Spare::filled(page)),
             Cell::Erased | Cell::Unknown | Cell::Unreadable => None,
         }
     }
 
     pub fn is_programmable(&self, page: u32) -> bool {
-        self.is_unknown
-            || matches!(
-                self.cells.get(page as usize),
-                None | Some(&ERASED | &UNKNOWN)
-            )
+        matches!(self.code(page), ERASED | UNKNOWN)
     }
 
     pub fn end(&self) -> u32 {
         self.end
     }
 
-    /// Programmed pages with their offsets.
+    /// Pages that were programmed, but for what a fill has left, with their offsets.
     pub fn all(&self) -> impl Iterator<Item = (u32, &Stored)> {
         let readable = self.stored.iter().filter(|(page, _)| *page != LOST);
         readable.map(|(page, stored)| (*page, stored))
     }
 
+    /// What a fill has left here, with the offsets.
+    pub fn filled(&self) -> impl Iterator<Item = (u32, Lpn)> {
+        let is_there = |(page, _): &(u32, Lpn)| self.code(*page) == FILLED;
+        self.filled.pages().filter(is_there)
+    }
+
+    /// What a fill has left, if nothing has happened to the block since.
+    pub fn as_filled(&self) -> Option<&Filled> {
+        let is_so = self.cells.is_empty() && !self.filled.is_nothing();
+        is_so.then_some(&self.filled)
+    }
+
     /// Pages that were programmed since the last erase, or are unreadable.
     pub fn entries(&self) -> u64 {
         let known = self.cells.iter();
-        known
-            .filter(|cell| **cell != ERASED && **cell != UNKNOWN)
-            .count() as u64
+        let known = known.filter(|cell| **cell != ERASED && **cell != UNKNOWN);
+        match self.cells.is_empty() {
+            true => self.filled.pages().count() as u64,
+            false => known.count() as u64,
+        }
     }
 
     /// Whether nothing was programmed since the last erase, as far as anybody knows.
@@ -136,11 +191,8 @@ impl Block {
             end: self.end,
             is_unknown: self.is_unknown,
         };
+        self.make_cells(pages);
         self.is_unknown = false;
-        if self.cells.is_empty() {
-            let cell = if before.is_unknown { UNKNOWN } else { ERASED };
-            self.cells = vec![cell; pages as usize];
-        }
         self.cells[page as usize] = self.stored.len() as u16;
         self.stored.push((page, stored));
         self.end = self.end.max(page + 1);
@@ -206,26 +258,18 @@ impl Block {
 
     /// `page`, of `pages`, is found to be unreadable.
     pub fn spoil(&mut self, page: u32, pages: u32) {
-        if self.cells.is_empty() {
-            self.cells = vec![ERASED; pages as usize];
-        }
+        self.make_cells(pages);
         self.cells[page as usize] = UNREADABLE;
         self.end = self.end.max(page + 1);
     }
 
-    /// `page`, programmed long ago, cannot be read any more; whether it could be before.
-    pub fn lose(&mut self, page: u32) -> bool {
-        let Some(cell) = self.cells.get_mut(page as usize) else {
-            return false;
-        };
-        let position = core::mem::replace(cell, UNREADABLE);
-        let stored = self.stored.get_mut(usize::from(position));
-        if let Some((offset, _)) = stored {
+    /// `page`, of `pages`, was programmed long ago and cannot be read any more.
+    pub fn lose(&mut self, page: u32, pages: u32) {
+        self.make_cells(pages);
+        let code = core::mem::replace(&mut self.cells[page as usize], UNREADABLE);
+        if let Some((offset, _)) = self.stored.get_mut(usize::from(code)) {
             *offset = LOST;
-            return true;
         }
-        *cell = position;
-        false
     }
 
     /// The erase of the block, which has `pages` pages, was cut off.
@@ -239,11 +283,15 @@ impl Block {
         };
     }
 
-    /// The rest of a block of a device filled before: nobody knows what it holds, or whether anything.
+    /// A fill before the first request leaves `logical` at `page`, of `pages`.
+    pub fn fill(&mut self, page: u32, logical: Lpn, pages: u32) {
+        self.filled.put(page, logical, pages);
+        self.end = self.end.max(page + 1);
+    }
+
+    /// A block of a device filled before: nobody knows what its other pages hold, or whether anything.
     pub fn fill_up(&mut self) {
-        self.is_unknown = self.cells.is_empty();
-        let rest = self.cells.iter_mut().filter(|cell| **cell == ERASED);
-        rest.for_each(|cell| *cell = UNKNOWN);
+        self.is_unknown = self.filled.is_nothing();
     }
 
     /// Nothing is behind `page`, which is about to be programmed.

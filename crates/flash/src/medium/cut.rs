@@ -10,9 +10,10 @@ use alloc::vec::Vec;
 use destage_base::lazy::LazyTable;
 use destage_base::{Lpn, Random, Ticks};
 
-use super::cells::{Before, Block, Cell, Data, Stored};
+use super::cells::{Before, Block, Data, Stored};
 use super::commands::Progress;
-use super::{Medium, Nowhere, SpareKind, Spot};
+use super::fill::AtFirst;
+use super::{Medium, SpareKind, Spot};
 use crate::batch::Batch;
 use crate::operation::{Kind, Operation, Transfer};
 use crate::timing::Timing;
@@ -215,7 +216,7 @@ impl Medium {
 
     /// No page has a place until a mount has found it.
     pub fn forget_places(&mut self) {
-        self.pages = LazyTable::new(self.pages.len(), Nowhere);
+        self.pages = LazyTable::new(self.pages.len(), AtFirst::Nowhere);
     }
 
     /// The moments after the begin of the step in service at `die` at which one of its operations ends, and its begin.
@@ -368,7 +369,7 @@ impl Medium {
         report.lost.push((logical, Lost::Torn));
     }
 
-    /// The contents of the newest readable copy of `page`.
+    /// The contents of the newest readable copy of `page` that was programmed; below that are the zeros of a fill, if there was one.
     fn latest_on_flash(&self, page: Lpn) -> Option<Arc<[u8]>> {
         let blocks = (0..).zip(&self.dies).flat_map(|(die, state)| {
             let made = state.blocks.made();
@@ -396,12 +397,12 @@ impl Medium {
         let first = page - page % bad.pages_per_word_line.max(1);
         let state = &mut self.dies[die as usize].blocks[block];
         for earlier in first..page {
-            let Cell::Stored(stored) = state.cell(earlier) else {
+            let Some(spare) = state.spare(earlier) else {
                 continue;
             };
-            let logical = stored.spare.page;
-            let is_data = !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill);
-            state.lose(earlier);
+            let logical = spare.page;
+            let is_data = !matches!(spare.kind, SpareKind::Map | SpareKind::Fill);
+            state.lose(earlier, self.pages_per_block);
             if let Some(logical) = logical.filter(|_| is_data) {
                 report.lost.push((logical, Lost::Paired));
             }

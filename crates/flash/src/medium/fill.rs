@@ -1,11 +1,79 @@
-//! A device that was filled before its first request.
+//! A device that was filled before its first request. What the fill has left is a rule: where a page is, the layer as it was then
+//! says, and what a block holds is kept as [`Filled`](crate::filled::Filled), until something else happens there.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::Lpn;
+use destage_base::lazy::{Initial, LazyTable};
 
 use super::cells::{Block, Cell};
-use super::{Medium, Payload, SpareKind};
+use super::{Entry, Medium};
 use crate::ftl::Ftl;
-use crate::operation::{Content, Detail, Operation, Operations, Purpose, Role};
+use crate::mount::FilledPlaces;
+use crate::operation::{Content, Detail, Operation, Operations};
+
+/// Where pages are that nothing has happened to.
+pub(super) enum AtFirst {
+    Nowhere,
+    /// Where this layer has filled them.
+    Filled(Box<dyn Ftl>),
+    /// Where a mount has found what was filled.
+    Found(Arc<FilledPlaces>),
+}
+
+impl Clone for AtFirst {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Nowhere => Self::Nowhere,
+            Self::Filled(ftl) => Self::Filled(ftl.copied()),
+            Self::Found(places) => Self::Found(places.clone()),
+        }
+    }
+}
+
+impl AtFirst {
+    /// Where page `index` is; `operations` is for the layer to use.
+    fn place(&self, index: usize, operations: &mut Operations) -> Entry {
+        let page = Lpn(index as u64);
+        let place = match self {
+            Self::Nowhere => None,
+            Self::Filled(ftl) => (page.0 < ftl.pages()).then(|| place_in(&**ftl, page, operations)),
+            Self::Found(places) => places.of(page).map(|(die, at)| (die, at.0)),
+        };
+        Entry::new(place, 0)
+    }
+}
+
+impl Initial for AtFirst {
+    type Entry = Entry;
+
+    fn at(&self, index: usize) -> Entry {
+        self.place(index, &mut Operations::detailed())
+    }
+
+    fn fill(&self, of: Range<usize>, entries: &mut Vec<Entry>) {
+        let operations = &mut Operations::detailed();
+        entries.extend(of.map(|index| self.place(index, operations)));
+    }
+}
+
+/// Where `ftl` has `page`.
+///
+/// # Panics
+/// If it reads it nowhere.
+fn place_in(ftl: &dyn Ftl, page: Lpn, operations: &mut Operations) -> (u32, u32) {
+    operations.clear();
+    ftl.peek(page, operations);
+    let is_place =
+        |(_, _, detail): &(u32, &Operation, &Detail)| detail.content == Content::Host(page);
+    match operations.commands().find(is_place) {
+        Some((_, read, _)) => (ftl.home_of(page), read.at.0),
+        None => panic!("page {} of a filled device has no contents", page.0),
+    }
+}
 
 impl Medium {
     /// Makes this the medium of a device that was filled before: every page holds zeros of version 0 where
@@ -16,28 +84,18 @@ impl Medium {
     /// If the medium was used before, or the layer does not read each page in a place of its own.
     pub fn fill_from(&mut self, ftl: &dyn Ftl) {
         assert_eq!(self.programs, 0, "only a new medium is filled");
-        let mut operations = Operations::detailed();
+        let operations = &mut Operations::detailed();
         for page in (0..ftl.pages()).map(Lpn) {
-            let die = ftl.home_of(page);
-            operations.clear();
-            ftl.peek(page, &mut operations);
-            let is_place =
-                |(_, _, detail): &(u32, &Operation, &Detail)| detail.content == Content::Host(page);
-            let Some((_, read, _)) = operations.commands().find(is_place) else {
-                panic!("page {} of a filled device has no contents", page.0);
-            };
-            let at = read.at.0;
+            let (die, at) = place_in(ftl, page, operations);
             let (block, offset) = self.split(at);
-            let payload = Payload::internal(SpareKind::Zeros, Some(page));
-            let stored = payload.stored(Purpose::shared(Role::Data), 0);
             let block = &mut self.dies[die as usize].blocks[block];
             assert!(
-                matches!(block.cell(offset), Cell::Erased),
+                matches!(block.cell(offset), Cell::Erased | Cell::Unknown),
                 "{at} of die {die} holds two pages"
             );
-            block.put(offset, self.pages_per_block, stored);
-            self.pages.get_mut(page.0 as usize).place = Some((die, at));
+            block.fill(offset, page, self.pages_per_block);
         }
+        self.pages = LazyTable::new(self.pages.len(), AtFirst::Filled(ftl.copied()));
         ftl.erases(&mut |die, block, erases| {
             self.dies[die as usize].blocks[block].erases = erases;
         });

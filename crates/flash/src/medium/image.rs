@@ -665,7 +665,7 @@ impl Medium {
             }
         }
         for spot in &spoilt {
-            self.dies[spot.die as usize].blocks[spot.block].lose(spot.page);
+            self.dies[spot.die as usize].blocks[spot.block].lose(spot.page, self.pages_per_block);
         }
         spoilt
     }
@@ -725,7 +725,7 @@ impl Medium {
     }
 
     /// What a mount has found is found again, whatever happens: it is in the store.
-    pub(super) fn make_found_last(&mut self) {
+    pub(crate) fn make_found_last(&mut self) {
         if let Some(kept) = &mut self.kept {
             kept.write_erases();
         }
@@ -758,6 +758,7 @@ impl Medium {
                 let entry = match block.cell(page) {
                     Cell::Erased | Cell::Unknown => [0; PAGE_BYTES as usize],
                     Cell::Unreadable => unreadable_entry(block.erases),
+                    Cell::Filled(page) => entry_of(&Stored::filled(page), block.erases),
                     Cell::Stored(stored) => entry_of(stored, block.erases),
                 };
                 kept.record(spot(page), &entry);

@@ -27,7 +27,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::LazyTable;
 
 use self::blocks::Blocks;
 pub use self::cells::digest;
@@ -36,6 +36,7 @@ use self::commands::Progress;
 pub use self::commands::{FlashCommand, Pass};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
+use self::fill::AtFirst;
 use self::image::Kept;
 pub use self::keeper::{Fault, Store};
 pub use self::refusal::{Refusal, Spot};
@@ -45,22 +46,26 @@ use crate::geometry::Geometry;
 use crate::nand::Ppn;
 use crate::operation::{Content, Detail, Kind, Operations, Purpose};
 
+/// No die.
+const NO_DIE: u32 = u32::MAX;
+
 /// Where the newest copy of a page is, and which version was programmed or trimmed last.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry {
-    place: Option<(u32, u32)>,
+    /// Its die, or [`NO_DIE`], and its physical page there.
+    die: u32,
+    at: u32,
     version: u64,
 }
 
-#[derive(Clone)]
-struct Nowhere;
-impl Initial for Nowhere {
-    type Entry = Entry;
-    fn at(&self, _: usize) -> Entry {
-        Entry {
-            place: None,
-            version: 0,
-        }
+impl Entry {
+    fn new(place: Option<(u32, u32)>, version: u64) -> Self {
+        let (die, at) = place.unwrap_or((NO_DIE, 0));
+        Self { die, at, version }
+    }
+
+    fn place(&self) -> Option<(u32, u32)> {
+        (self.die != NO_DIE).then_some((self.die, self.at))
     }
 }
 
@@ -134,7 +139,7 @@ impl Payload {
 #[derive(Clone)]
 pub struct Medium {
     dies: Vec<Die>,
-    pages: LazyTable<Nowhere>,
+    pages: LazyTable<AtFirst>,
     page_bits: u32,
     pages_per_block: u32,
     is_in_order: bool,
@@ -173,7 +178,7 @@ impl Medium {
         let pages = (u64::from(geometry.dies) * u64::from(blocks)) << page_bits;
         Self {
             dies: (0..geometry.dies).map(die).collect(),
-            pages: LazyTable::new(pages as usize, Nowhere),
+            pages: LazyTable::new(pages as usize, AtFirst::Nowhere),
             page_bits,
             pages_per_block: geometry.pages_per_block,
             is_in_order: in_order,
@@ -316,32 +321,36 @@ impl Medium {
     /// What a mount would take for `page` once all steps have ended: its spare area and its bytes. Nothing
     /// if it was never written, or was trimmed.
     #[must_use]
-    pub fn newest(&self, page: Lpn) -> Option<(&Spare, Cow<'_, Arc<[u8]>>)> {
-        let (die, at) = self.pages.get(page.0 as usize).place?;
+    pub fn newest(&self, page: Lpn) -> Option<(Spare, Cow<'_, Arc<[u8]>>)> {
+        let (die, at) = self.place_of(page)?;
         Some((self.spare(die, Ppn(at))?, self.data(die, Ppn(at))?))
     }
 
     /// The spare area alone of [the same](Self::newest).
     #[must_use]
-    pub fn newest_spare(&self, page: Lpn) -> Option<&Spare> {
-        let (die, at) = self.pages.get(page.0 as usize).place?;
+    pub fn newest_spare(&self, page: Lpn) -> Option<Spare> {
+        let (die, at) = self.place_of(page)?;
         self.spare(die, Ppn(at))
+    }
+
+    /// Die and physical page of the newest copy of `page`.
+    fn place_of(&self, page: Lpn) -> Option<(u32, u32)> {
+        self.pages.get(page.0 as usize).place()
     }
 
     /// The map entry of `page` is gone: no copy of it is needed any more. To be called before the operations
     /// of the trim start.
     pub fn trim(&mut self, page: Lpn) {
-        if let Some(entry) = self.pages.touched_mut(page.0 as usize) {
-            entry.place = None;
+        if self.place_of(page).is_some() {
+            self.pages.get_mut(page.0 as usize).die = NO_DIE;
         }
     }
 
     /// The spare area of a physical page, if it is programmed and was not there before the first program.
     #[must_use]
-    pub fn spare(&self, die: u32, at: Ppn) -> Option<&Spare> {
+    pub fn spare(&self, die: u32, at: Ppn) -> Option<Spare> {
         let (block, page) = self.split(at.0);
-        let block = self.dies.get(die as usize)?.blocks.get(block)?;
-        block.stored(page).map(|stored| &stored.spare)
+        self.dies.get(die as usize)?.blocks.get(block)?.spare(page)
     }
 
     /// The bytes of a physical page, likewise. Maps and summaries are kept as zeros.
@@ -349,7 +358,11 @@ impl Medium {
     pub fn data(&self, die: u32, at: Ppn) -> Option<Cow<'_, Arc<[u8]>>> {
         let spot = self.spot(die, at.0);
         let block = self.dies.get(die as usize)?.blocks.get(spot.block)?;
-        Some(self.bytes_of(block.stored(spot.page)?, spot))
+        match block.cell(spot.page) {
+            Cell::Stored(stored) => Some(self.bytes_of(stored, spot)),
+            Cell::Filled(_) => Some(Cow::Borrowed(&self.zeros)),
+            Cell::Erased | Cell::Unknown | Cell::Unreadable => None,
+        }
     }
 
     /// The bytes of `stored`, which is at `spot`.
@@ -388,11 +401,12 @@ impl Medium {
             Cell::Unreadable if content == Content::Spare => None,
             Cell::Unreadable => return Err(Refusal::ReadOfUnreadable(self.spot(die, at.0))),
             Cell::Unknown => None,
-            Cell::Stored(stored) => Some(&stored.spare),
+            Cell::Filled(page) => Some(Spare::filled(page)),
+            Cell::Stored(stored) => Some(stored.spare),
         };
         match content {
             Content::Host(wanted) => {
-                let place = self.pages.get(wanted.0 as usize).place;
+                let place = self.place_of(wanted);
                 let is_filler = || {
                     place.is_none()
                         && stored.is_some_and(|spare| {
@@ -408,7 +422,7 @@ impl Medium {
                 }
             }
             Content::Map(wanted) => {
-                let is_it = |spare: &Spare| {
+                let is_it = |spare: Spare| {
                     spare.kind == SpareKind::Map
                         && spare.page.is_none_or(|page| page.0 == u64::from(wanted))
                 };
@@ -521,8 +535,12 @@ impl Medium {
                 spot: here,
             });
         }
-        let Some(stored) = source.stored(page) else {
-            return Ok(Payload::internal(SpareKind::Map, None));
+        let stored = match source.cell(page) {
+            Cell::Stored(stored) => stored,
+            Cell::Filled(page) => &Stored::filled(page),
+            Cell::Erased | Cell::Unknown | Cell::Unreadable => {
+                return Ok(Payload::internal(SpareKind::Map, None));
+            }
         };
         let spare = stored.spare;
         let data = match &stored.data {
@@ -566,7 +584,7 @@ impl Medium {
         let dies = &self.dies;
         let is_in_flight = |die: u32| is_in_flight(&dies[die as usize].done, page);
         let entry = self.pages.get_mut(page.0 as usize);
-        let before = entry.place;
+        let before = entry.place();
         if source.is_some() {
             // A copy of what is not needed any more is no place either.
             if before != source {
@@ -586,8 +604,7 @@ impl Medium {
                 return Err(Refusal::InFlight { page, die: other });
             }
         }
-        entry.place = Some(here);
-        entry.version = payload.version;
+        *entry = Entry::new(Some(here), payload.version);
         // In a single lane everything that comes later on this die is after the end of this program, if that ends with its step.
         let is_behind = is_single_lane && ends_as_whole;
         if let Some(place) = before.filter(|(die, _)| *die != here.0 || !is_behind) {
@@ -627,11 +644,14 @@ impl Medium {
                 });
             }
         }
-        for (offset, stored) in self.dies[die as usize].blocks[block].all() {
-            if let Some(page) = stored.spare.page
-                && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
-                && self.pages.get(page.0 as usize).place == Some((die, first.0 | offset))
-            {
+        let erased = &self.dies[die as usize].blocks[block];
+        let programmed = erased.all().filter_map(|(offset, stored)| {
+            let is_data = !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill);
+            let page = stored.spare.page.filter(|_| is_data)?;
+            Some((offset, page))
+        });
+        for (offset, page) in erased.filled().chain(programmed) {
+            if self.place_of(page) == Some((die, first.0 | offset)) {
                 return Err(Refusal::EraseOfNewest { spot: here, page });
             }
         }

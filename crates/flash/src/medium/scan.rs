@@ -1,19 +1,22 @@
 //! What a mount reads, and the places it has found.
 
-use super::Medium;
+use alloc::sync::Arc;
+
+use destage_base::lazy::LazyTable;
+
 use super::blocks::Blocks;
 use super::cells::{Block, Cell};
-use crate::mount::{Found, FoundBlock, Place, Scan};
+use super::fill::AtFirst;
+use super::{Entry, Medium, Spare};
+use crate::mount::{FilledPlaces, Found, FoundBlock, FoundPages, Place, Scan};
 
 impl Medium {
     /// The spare areas of all pages.
     #[must_use]
     pub fn scan(&self) -> Scan {
         let of_die = |blocks: &Blocks| blocks.iter().map(|block| self.found(block)).collect();
-        Scan {
-            dies: self.dies.iter().map(|die| of_die(&die.blocks)).collect(),
-            page_bits: self.page_bits,
-        }
+        let dies = self.dies.iter().map(|die| of_die(&die.blocks));
+        Scan::new(dies.collect(), self.page_bits)
     }
 
     fn found(&self, block: &Block) -> FoundBlock {
@@ -24,21 +27,30 @@ impl Medium {
         let found = |page| match block.cell(page) {
             Cell::Erased => Found::Erased,
             Cell::Unknown | Cell::Unreadable => Found::Unreadable,
+            Cell::Filled(page) => Found::Page(Spare::filled(page), false),
             Cell::Stored(stored) => Found::Page(stored.spare, stored.is_torn),
         };
         FoundBlock {
-            pages: (0..pages).map(found).collect(),
+            pages: match block.as_filled() {
+                Some(filled) => FoundPages::filled(filled.clone(), pages),
+                None => (0..pages).map(found).collect(),
+            },
             erases: block.erases,
         }
     }
 
-    /// From now on each page has the place in `places`, and no other has one.
-    pub fn settle(&mut self, places: &[Place]) {
-        for place in places {
-            let entry = self.pages.get_mut(place.page.0 as usize);
-            entry.place = Some((place.die, place.at.0));
-            entry.version = place.rank.version;
+    /// A mount is about to take a copy of each page, most of those that are `filled` where that is.
+    pub(crate) fn expect_places(&mut self, filled: &Arc<FilledPlaces>) {
+        let rule = AtFirst::Found(filled.clone());
+        self.pages = LazyTable::new(self.pages.len(), rule);
+    }
+
+    /// A mount has taken the copy at `place` of its page.
+    pub fn settle(&mut self, place: &Place) {
+        let entry = Entry::new(Some((place.die, place.at.0)), place.rank.version);
+        let index = place.page.0 as usize;
+        if self.pages.get(index) != entry {
+            *self.pages.get_mut(index) = entry;
         }
-        self.make_found_last();
     }
 }

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use destage_base::Lpn;
 
 use super::cells::{digest, mix};
-use crate::operation::Purpose;
+use crate::operation::{Purpose, Role};
 
 /// What kind of page was programmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +40,18 @@ pub struct Spare {
 }
 
 impl Spare {
+    /// What a fill before the first request has programmed as `page`.
+    #[must_use]
+    pub fn filled(page: Lpn) -> Self {
+        Self {
+            kind: SpareKind::Zeros,
+            page: Some(page),
+            version: 0,
+            program: 0,
+            purpose: Purpose::shared(Role::Data),
+        }
+    }
+
     /// The check sum over `data` and all of this.
     #[must_use]
     pub fn check_sum(&self, data: &[u8]) -> u64 {

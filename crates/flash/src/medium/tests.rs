@@ -97,7 +97,7 @@ impl Bench {
 fn pages_are_programmed_once_in_order_and_read_where_they_are() {
     let mut bench = Bench::new();
     bench.program(1, at(0, 0)).run(1).unwrap();
-    let spare = *bench.medium.spare(0, at(0, 0)).unwrap();
+    let spare = bench.medium.spare(0, at(0, 0)).unwrap();
     assert_eq!(
         (spare.page, spare.version, spare.program, spare.purpose),
         (Some(Lpn(1)), 1, 1, Purpose::owned(Role::Log, 7))
@@ -192,7 +192,7 @@ fn a_copy_keeps_the_version_and_the_bytes_of_its_source() {
         bench.newest(1),
         Some((SpareKind::Copy, 5, 5u64.to_le_bytes().to_vec()))
     );
-    let spare = *bench.medium.spare(0, at(1, 0)).unwrap();
+    let spare = bench.medium.spare(0, at(1, 0)).unwrap();
     assert_eq!((spare.program, spare.purpose.role), (2, Role::Migrations));
     assert_eq!(
         bench.medium.check_sum(0, at(1, 0)),
@@ -417,8 +417,11 @@ fn versions_after_cut(medium: &Medium) -> Vec<u64> {
     let mut medium = medium.clone();
     let mut random = destage_base::Random::new(1);
     medium.cut(|_| 5, &TIMING, &BadDrive::default(), &mut random);
-    let copies = medium.scan().copies();
-    copies.iter().map(|copy| copy.rank.version).collect()
+    let mut versions = Vec::new();
+    medium.scan().copies(|of_page| {
+        versions.extend(of_page.iter().map(|copy| copy.rank.version));
+    });
+    versions
 }
 
 const TIMING: crate::timing::Timing = crate::timing::Timing {

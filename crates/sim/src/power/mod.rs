@@ -198,9 +198,9 @@ impl Check<'_> {
             payload,
             ftl,
         } = self;
-        let on_flash = payload.medium().scan().newest();
-        let on_flash = on_flash.iter().filter(|place| place.rank.version > 0);
-        let mut pages: BTreeSet<Lpn> = on_flash.map(|place| place.page).collect();
+        let on_flash = payload.medium().scan();
+        let on_flash = on_flash.written().map(|place| place.page);
+        let mut pages: BTreeSet<Lpn> = on_flash.collect();
         pages.extend(ledger.pages());
         let (mut bad, mut by_name) = (Vec::new(), BTreeMap::new());
         let mut operations = Operations::detailed();

@@ -25,7 +25,7 @@ fn d7_write_zeroes_is_programmed_and_copied_like_data() {
     rig.flush(4);
     rig.settle();
     assert_eq!(rig.ended(1, Some(4)).last(), Some(&zeros));
-    let spare = |rig: &Rig| *rig.flash.payload.medium().newest(Lpn(1)).unwrap().0;
+    let spare = |rig: &Rig| rig.flash.payload.medium().newest(Lpn(1)).unwrap().0;
     assert_eq!(
         (spare(&rig).kind, spare(&rig).version),
         (SpareKind::Zeros, zeros)

@@ -358,7 +358,7 @@ impl Blocks {
         self.free.clear();
         for (block, found) in (0..).zip(found) {
             self.nand.restore(block, found);
-            let is_erased = found.pages.iter().all(|page| *page == Found::Erased);
+            let is_erased = found.pages.iter().all(|page| page == Found::Erased);
             if is_erased && found.erases < self.retire_at {
                 self.release(block);
             }

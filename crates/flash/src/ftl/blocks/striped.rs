@@ -258,26 +258,24 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         Ok(false)
     }
 
-    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
         let mut copies: Vec<Vec<Copy>> = scan.dies.iter().map(|_| Vec::new()).collect();
-        for place in scan.copies() {
-            let (die, page) = self.locate(place.page);
-            if die as u32 == place.die {
-                let (at, rank) = (place.at, place.rank);
-                copies[die].push(Copy { page, at, rank });
-            }
-        }
+        scan.copies(|of_page| {
+            let (die, page) = self.locate(of_page[0].page);
+            let here = of_page.iter().filter(|place| place.die == die as u32);
+            copies[die].extend(here.map(|&Place { at, rank, .. }| Copy { page, at, rank }));
+        });
         self.recoveries.clear();
-        for (number, (found, copies)) in scan.dies.iter().zip(&copies).enumerate() {
-            let recovery = self.dies[number].mount(found, copies);
-            for Copy { page, at, rank } in &recovery.places {
+        for (number, (found, copies)) in scan.dies.iter().zip(copies).enumerate() {
+            let mut recovery = self.dies[number].mount(found, &copies);
+            for Copy { page, at, rank } in core::mem::take(&mut recovery.places) {
                 let block = u64::from(page.block) * self.dies.len() as u64 + number as u64;
                 let pages = u64::from(self.dies[number].blocks().pages());
-                places.push(Place {
+                take(Place {
                     page: Lpn(block * pages + u64::from(page.offset)),
                     die: number as u32,
-                    at: *at,
-                    rank: *rank,
+                    at,
+                    rank,
                 });
             }
             self.recoveries.push(recovery);

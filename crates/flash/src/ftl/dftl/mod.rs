@@ -341,8 +341,8 @@ impl Ftl for Dftl {
     }
 
     /// Pages of the map are written anew as their mappings change; those on flash are not needed.
-    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
-        self.data.mount(scan, places)
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+        self.data.mount(scan, take)
     }
 
     fn reset_figures(&mut self) {

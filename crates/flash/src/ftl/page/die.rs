@@ -22,7 +22,6 @@ mod units;
 pub(in crate::ftl) use self::build::Layout;
 use self::front::Front;
 use self::journal::Journal;
-pub(in crate::ftl) use self::mount::OnDie;
 use self::streams::Streams;
 pub use self::streams::Telling;
 pub use self::units::Units;

@@ -446,8 +446,8 @@ impl Ftl for PageFtl {
         self.dies[die as usize].fill_unit(at, unit_pages, operations);
     }
 
-    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
-        self.take_over(scan, places, &mut |_, _, _| false);
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+        self.take_over(scan, take, &mut |_, _, _| false);
         Ok(())
     }
 

@@ -5,59 +5,62 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::PageFtl;
-use super::die::{Die, OnDie};
+use super::die::Die;
 use crate::mount::{FoundBlock, Place, Scan};
+use crate::nand::Ppn;
 
 impl PageFtl {
-    /// Takes over what `scan` has found, and adds to `places` the copy it takes of each page. `apart` hears of each die and what
+    /// Takes over what `scan` has found, and gives `take` the copy it takes of each page. `apart` hears of each die and what
     /// is found there, once that has its map: a layer built upon this one finds its own blocks, and says whether it can make room
     /// besides garbage collection.
     pub(in crate::ftl) fn take_over(
         &mut self,
         scan: &Scan,
-        places: &mut Vec<Place>,
+        take: &mut dyn FnMut(Place),
         apart: &mut dyn FnMut(usize, &mut Die, &[FoundBlock]) -> bool,
     ) {
-        let copies = scan.copies();
-        let mut newest = Vec::new();
-        let mut on: Vec<OnDie> = vec![OnDie::default(); self.dies.len()];
-        for of_page in copies.chunk_by(|one, next| one.page == next.page) {
+        for (die, found) in self.dies.iter_mut().zip(&scan.dies) {
+            die.restore(found);
+        }
+        let mut equal: Vec<Vec<(u32, Ppn)>> = vec![Vec::new(); self.dies.len()];
+        scan.copies(|of_page| {
             let Some((place, others)) = of_page.split_last() else {
-                continue;
+                return;
             };
             let number = self.number_in_die(place.page);
-            let on = &mut on[place.die as usize];
-            on.valid.push((number, place.at));
+            let die = place.die as usize;
+            self.dies[die].found(number, place.at, &scan.dies[die]);
             let is_equal = |other: &&Place| {
                 let (one, other) = (place.rank, other.rank);
                 (one.version, one.is_whole) == (other.version, other.is_whole)
             };
-            let equal = others.iter().filter(is_equal);
-            let here = equal.filter(|other| other.die == place.die);
-            on.equal.extend(here.map(|other| (number, other.at)));
-            newest.push(*place);
-        }
+            let others = others.iter().filter(is_equal);
+            let here = others.filter(|other| other.die == place.die);
+            equal[die].extend(here.map(|other| (number, other.at)));
+        });
         let mut moved = BTreeMap::new();
-        for (number, (die, on)) in self.dies.iter_mut().zip(&on).enumerate() {
+        for (number, (die, equal)) in self.dies.iter_mut().zip(&equal).enumerate() {
             let found = &scan.dies[number];
-            die.mount(found, on);
+            die.mount(found);
             if apart(number, die, found) {
                 continue;
             }
-            for (from, to) in die.discard_copies(found, on) {
+            for (from, to) in die.discard_copies(found, equal) {
                 moved.insert((number as u32, from), to);
             }
         }
-        for place in &mut newest {
-            if let Some(to) = moved.get(&(place.die, place.at)) {
-                place.at = *to;
-            }
-        }
-        if let Some(placement) = &mut self.placement {
-            for place in &newest {
+        scan.copies(|of_page| {
+            let Some(place) = of_page.last() else {
+                return;
+            };
+            if let Some(placement) = &mut self.placement {
                 placement.found(place.page.0 as u32, place.die);
             }
-        }
-        places.extend(newest);
+            let moved_to = moved.get(&(place.die, place.at)).copied();
+            take(Place {
+                at: moved_to.unwrap_or(place.at),
+                ..*place
+            });
+        });
     }
 }

@@ -278,9 +278,9 @@ impl Ftl for Pslc {
         self.fold(at, self.fold_pages, Cause::Copy, operations)
     }
 
-    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
         let caches = &mut self.caches;
-        self.data.take_over(scan, places, &mut |die, state, found| {
+        self.data.take_over(scan, take, &mut |die, state, found| {
             let cache = &mut caches[die];
             cache.take_over(state, found);
             cache.is_dynamic() && cache.to_fold(state).is_some()

@@ -256,13 +256,14 @@ impl Ftl for Zns {
         self.zones.tell(first, operations);
     }
 
-    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
-        let mut of_zones = Vec::new();
-        self.data.mount(&self.zones.scan(scan), &mut of_zones)?;
-        places.extend(of_zones.into_iter().map(|place| Place {
-            at: self.zones.place(place.at),
-            ..place
-        }));
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+        let zones = self.zones;
+        self.data.mount(&zones.scan(scan), &mut |place| {
+            take(Place {
+                at: zones.place(place.at),
+                ..place
+            });
+        })?;
         // One more may have been opened where one was still to be finished.
         while self.open() > self.open_zones
             && let Some((_, die)) = self.fullest()

@@ -55,10 +55,8 @@ impl Zones {
             let count = blocks.len() as u32 / self.blocks;
             (0..count).map(|zone| self.found(zone, blocks)).collect()
         };
-        Scan {
-            dies: of_blocks.dies.iter().map(|blocks| zones(blocks)).collect(),
-            page_bits: self.zone_bits,
-        }
+        let dies = of_blocks.dies.iter().map(|blocks| zones(blocks));
+        Scan::new(dies.collect(), self.zone_bits)
     }
 
     /// What is found in `zone` of a die with these `blocks`. A reset that was cut off has erased some of its blocks: the others
@@ -69,8 +67,7 @@ impl Zones {
         let of_zone = || (0..self.blocks).map(|number| &blocks[self.block(zone, number) as usize]);
         let page = |page: u32| {
             let Ppn(at) = self.place(Ppn(first | page));
-            let within = (at & ((1 << self.page_bits) - 1)) as usize;
-            block(at).pages.get(within).copied()
+            block(at).pages.get(at & ((1 << self.page_bits) - 1))
         };
         let pages = match of_zone().all(|block| block.pages.is_empty()) {
             true => 0,

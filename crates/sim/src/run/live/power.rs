@@ -104,8 +104,8 @@ impl<'a> Live<'a> {
         };
         if payload.version() > 0 {
             // It was on flash before this device was made.
-            let places = payload.medium().scan().newest();
-            for place in places.iter().filter(|place| place.rank.version > 0) {
+            let on_flash = payload.medium().scan();
+            for place in on_flash.written() {
                 ledger.hold(place.page, &payload.look(place.page).bytes);
             }
             // Who reads a damaged page will hear of it.

@@ -8,35 +8,32 @@ use crate::mount::FoundBlock;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Operations, Purpose, Role};
 
-/// Logical pages whose contents are found on a die, by their numbers there.
-#[derive(Clone, Default)]
-pub(in crate::ftl) struct OnDie {
-    /// With the copy that is to be taken.
-    pub valid: Vec<(u32, Ppn)>,
-    /// With another one of the same version: its copy was cut off before it was erased.
-    pub equal: Vec<(u32, Ppn)>,
-}
-
 impl Die {
-    /// Takes over `blocks`, as a die that was just made without contents, with the pages that are `on` it.
-    ///
-    /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full. Those of
-    /// a cache are left to the layer that fills them.
-    pub fn mount(&mut self, blocks: &[FoundBlock], on: &OnDie) {
+    /// Takes over the cells of `blocks`, as a die that was just made without contents.
+    pub fn restore(&mut self, blocks: &[FoundBlock]) {
         for (block, found) in (0..).zip(blocks) {
             self.nand.restore(block, found);
         }
-        for (page, at) in on.valid.iter().copied() {
-            *self.map.get_mut(page as usize) = at.0;
-            *self.owner.get_mut(at.0 as usize) = page;
-            let block = at.0 >> self.shape.page_bits;
-            self.blocks.get_mut(block as usize).valid += 1;
-            if let (Some(streams), Some(purpose)) =
-                (&mut self.streams, blocks[block as usize].purpose())
-            {
-                streams.found(page, purpose.owner.unwrap_or(0));
-            }
+    }
+
+    /// The contents of `page`, by its number here, are at `at`, in one of `blocks`.
+    pub fn found(&mut self, page: u32, at: Ppn, blocks: &[FoundBlock]) {
+        *self.map.get_mut(page as usize) = at.0;
+        *self.owner.get_mut(at.0 as usize) = page;
+        let block = at.0 >> self.shape.page_bits;
+        self.blocks.get_mut(block as usize).valid += 1;
+        if let (Some(streams), Some(purpose)) =
+            (&mut self.streams, blocks[block as usize].purpose())
+        {
+            streams.found(page, purpose.owner.unwrap_or(0));
         }
+    }
+
+    /// Goes on with `blocks`, after their cells were [restored](Self::restore) and all pages [found](Self::found).
+    ///
+    /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full. Those of
+    /// a cache are left to the layer that fills them.
+    pub fn mount(&mut self, blocks: &[FoundBlock]) {
         let mut used: Vec<u32> = (0..blocks.len() as u32)
             .filter(|block| !blocks[*block as usize].pages.is_empty())
             .filter(|block| blocks[*block as usize].role() != Some(Role::Cache))
@@ -69,14 +66,18 @@ impl Die {
         }
     }
 
-    /// If programs that were cut off have left a pool without room for what garbage collection would move: a block of which
+    /// `equal` has pages, by their numbers here, with a copy beside the one that was taken and of the same version. If programs that were cut off have left a pool without room for what garbage collection would move: a block of which
     /// every page has an equal copy in another one is given up for those, and can be erased. There is one as long as the last
     /// free block is opened by garbage collection alone, which erases nothing before all of its copies have ended. Gives the
     /// pages of which another copy was taken: where it was to be, and where it is.
-    pub fn discard_copies(&mut self, blocks: &[FoundBlock], on: &OnDie) -> Vec<(Ppn, Ppn)> {
+    pub fn discard_copies(
+        &mut self,
+        blocks: &[FoundBlock],
+        equal: &[(u32, Ppn)],
+    ) -> Vec<(Ppn, Ppn)> {
         let mut moved = Vec::new();
         for pool in 0..self.pools.len() {
-            self.discard_copies_of(pool, blocks, &on.equal, &mut moved);
+            self.discard_copies_of(pool, blocks, equal, &mut moved);
         }
         moved
     }
