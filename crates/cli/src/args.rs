@@ -152,7 +152,8 @@ fn without_letter(option: Arg) -> Arg {
 /// What is simulated with: everything a run and a cross product have in common.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may be a file .toml of `trace fit`
+    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may be a file .toml of `trace fit`, or a job file .fio
+    /// of fio
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     #[command(flatten)]

@@ -110,7 +110,7 @@ pub(crate) fn compare_within(
     for (pass, (mut of_input, results)) in passes.iter().zip(finished) {
         let input = &inputs[pass.input];
         if pass.combinations.start == 0 {
-            of_input.note_if_empty(input);
+            of_input.add_known(input);
             facts.push(of_input);
         }
         for (index, result) in pass.combinations.clone().zip(results) {

@@ -108,7 +108,7 @@ fn inspected(
         }
     }
     let mut facts = Facts::of_source(&source, &options);
-    facts.note_if_empty(input);
+    facts.add_known(input);
     Ok((inspection, facts))
 }
 
