@@ -109,7 +109,7 @@ pub(crate) enum OperatorCommand {
         #[arg(long)]
         json: bool,
     },
-    /// The same again and again, until it is interrupted
+    /// The metrics again and again, until it is interrupted
     Watch {
         /// Seconds in between
         #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]

@@ -196,7 +196,7 @@ pub(crate) fn scale(kept: &Kept) -> Scale {
     }
 }
 
-/// With how many threads, and who watches.
+/// The number of threads that were asked for, and the progress bar that is told.
 pub(crate) fn effort<'a>(kept: &Kept, progress: &'a Progress) -> Effort<'a> {
     Effort {
         threads: kept.threads.map_or(0, usize::from),

@@ -186,7 +186,7 @@ impl Input {
         Self::new(Kind::Decoded(Box::new(self.clone()), Arc::new(requests)))
     }
 
-    /// The same, read in another way.
+    /// This input, read as `reading` says.
     ///
     /// # Errors
     /// If a format is named of what is no trace.
@@ -310,7 +310,7 @@ impl Input {
         (half > 0).then_some(behind)
     }
 
-    /// The same less the requests that are `left_out`; of what is not in memory all of it.
+    /// This input without the requests that are `left_out`. An input that is not in memory loses none.
     pub(crate) fn without(&self, left_out: impl Fn(&Request) -> bool) -> Self {
         let Kind::Decoded(of, all) = &self.kind else {
             return self.clone();
@@ -334,7 +334,7 @@ impl Input {
         beginning
     }
 
-    /// About the most requests there can be; nothing of what comes through a pipe.
+    /// An upper bound of the number of requests, estimated from the size of the file; `None` for a pipe.
     pub(crate) fn requests_at_most(&self) -> Option<u64> {
         /// Bytes of a request in a file, compressed, at least, nearly always.
         const LEAST: u64 = 4;
@@ -406,8 +406,8 @@ impl Input {
         self.source(config, &options)
     }
 
-    /// The same for a pass that looks at few of them. What can be sifted at the speed of memory gets no digest, which would take
-    /// longer than all else.
+    /// The requests for a pass that looks at few of them. A trace that can be sifted at the speed of memory gets no digest, which would take
+    /// longer than the pass itself.
     pub(crate) fn open_sifted(&self, config: &Config) -> Result<Source<'static>, Error> {
         let source = self.open(config)?;
         match source.reader().is_some_and(Reader::can_be_sifted) {
@@ -432,7 +432,7 @@ impl Input {
         }
     }
 
-    /// The same on a thread of its own, where that pays: there is a core for it, and it may be long.
+    /// The requests, read ahead on another thread where the machine has a core for it and the input may be long.
     pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
         /// Fewer requests take less time than it takes to get a thread going.
         const LONG: u64 = 1 << 15;

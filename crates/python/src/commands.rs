@@ -27,7 +27,7 @@ use crate::work::{Watch, watched};
 pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| {
         let status = destage_cli::main(arguments);
-        // Nobody else does that where Rust does not own the program.
+        // Where Rust does not own the program, nothing else flushes it.
         let _ = std::io::stdout().flush();
         status
     })
@@ -139,7 +139,7 @@ pub(crate) fn inspect(
     })
 }
 
-/// With `threads`, or as many as there are cores for 0.
+/// Work with this number of threads (0: one for each core), told to `watch`.
 pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     Effort {
         threads,

@@ -263,7 +263,7 @@ impl Arrivals {
         Self::by_sectors(workload, requests, mean_ms, page_sectors)
     }
 
-    /// The same, in units of `page_sectors` sectors.
+    /// Requests that are counted in units of `page_sectors` sectors.
     pub fn by_sectors(
         workload: &'static str,
         requests: u64,

@@ -116,7 +116,7 @@ fn log_1_plus_over(x: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     scatter: Scatter,
-    /// Of each page, 1 more than where it is moved to; 0 if nobody asked yet.
+    /// For each page the place that it is moved to, plus 1; 0 where that was not worked out yet.
     known: Vec<u32>,
 }
 

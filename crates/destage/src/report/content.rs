@@ -85,7 +85,7 @@ impl Content {
         }
     }
 
-    /// With the sentences that the document has itself.
+    /// Takes the conclusions from the document, which has them as sentences.
     fn concluded(mut self, fields: &mut Map<String, Value>) -> Self {
         self.conclusions = sentences(fields.remove("conclusions"));
         self

@@ -63,7 +63,7 @@ impl Extra {
 /// One run.
 #[derive(Clone)]
 pub(crate) struct Cell {
-    /// What tells it from the others: a value for each axis.
+    /// Its labels: a value for each axis, by which it differs from the other runs.
     pub(crate) labels: BTreeMap<String, String>,
     pub(super) what: What,
     pub(super) destages: bool,

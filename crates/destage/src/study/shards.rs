@@ -23,9 +23,9 @@ use crate::manifest::Manifest;
 /// One of several equal parts of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
-    /// Which, from 1 on.
+    /// The number of this part, from 1 on.
     pub index: u64,
-    /// Of how many.
+    /// How many parts there are.
     pub of: u64,
 }
 

@@ -326,7 +326,7 @@ function movedNames(series, { y, height }, [least, most]) {
 function goalLine({ y, flat }, upward, colours) {
   if (!y.goal) return [];
   const at = y.goal.limit / upward.factor;
-  const label = { formatter: y.goal.text, color: colours.ink, position: flat ? "end" : "insideStartTop", fontSize: 12 };
+  const label = { formatter: y.goal.text, color: colours.ink, position: flat ? "start" : "insideStartTop", fontSize: 12 };
   return [{
     type: "line", name: "", data: [], silent: true, tooltip: { show: false },
     markLine: { silent: true, symbol: "none", lineStyle: { color: colours.ink, type: [6, 4], width: 1.5 }, label, data: [flat ? { xAxis: at } : { yAxis: at }] },
