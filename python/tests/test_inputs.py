@@ -134,6 +134,7 @@ def test_a_study_stands_on_its_labels(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text(
         """
+title = "Few"
 [[input]]
 name = "few"
 workload = "zipf:requests=500"

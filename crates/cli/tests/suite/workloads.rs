@@ -304,7 +304,7 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
     assert!(
         outcome
             .errors
-            .contains("mix.fio: line 13: runtime=30 ends nothing here"),
+            .contains("mix.fio: line 14: runtime=30 ends nothing here"),
         "{}",
         outcome.errors
     );
@@ -360,7 +360,7 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
     assert_eq!(compared["runs"][0]["parameters"]["host.queue_depth"], 16);
     place.write(
         "s.toml",
-        "[[input]]\nname = \"jobs\"\nworkload = \"mix.fio:job=reader\"\n[[grid]]\nbuffers = [\"lru\"]\n",
+        "title = \"Jobs\"\n[[input]]\nname = \"jobs\"\nworkload = \"mix.fio:job=reader\"\n[[grid]]\nbuffers = [\"lru\"]\n",
     );
     let study = place.json(&["study", "s.toml", "--results", "kept", "--json"]);
     assert_eq!(study["runs"][0]["parameters"]["host.queue_depth"], 8);
@@ -373,9 +373,9 @@ fn what_is_not_understood_of_a_job_file_is_named() {
     for (workload, expected) in [
         (
             "bad.fio",
-            "--workload bad.fio: line 12: \"thinktime=8ms\": expected 0, or no such option",
+            "--workload bad.fio: line 13: \"thinktime=8ms\": expected 0, or no such option",
         ),
-        ("bad.fio:job=reader", "--workload bad.fio: line 12: "),
+        ("bad.fio:job=reader", "--workload bad.fio: line 13: "),
         ("none.fio", "--workload none.fio: cannot be read"),
     ] {
         let outcome = place.run(&["run", "--workload", workload, "-o", "r.json"]);
