@@ -199,7 +199,7 @@ impl<'a> Count<'a> {
         for request in requests {
             self.measured.take_dirty_ages(&mut self.device);
             self.arrivals += 1;
-            self.measured.requests += 1;
+            self.measured.host.requests += 1;
             let now = scaled(request.arrival, self.time_scale);
             if self.time_scale != 1.0 && now >= LAST {
                 return Err(SimError::LateArrival {
@@ -215,13 +215,13 @@ impl<'a> Count<'a> {
             let asked = self
                 .addressing
                 .request(request, device.pages(), origin_text)?;
-            self.measured.count_pages(request, asked.span.pages);
+            self.measured.host.count_pages(request, asked.span.pages);
             device.set_stream(request.stream);
             if let Err(full) = device.submit(TOKEN, &asked, self.now, &mut self.counter) {
                 self.end_if_worn_out(full)?;
                 return Ok(false);
             }
-            self.measured.completed += 1;
+            self.measured.host.completed += 1;
         }
         Ok(true)
     }
@@ -233,7 +233,7 @@ impl<'a> Count<'a> {
             counts: self.device.buffer().counts(),
             tally,
             gc_runs,
-            response: &self.measured.response,
+            response: &self.measured.responses.host,
             unanswered: None,
         }
     }

@@ -164,7 +164,7 @@ impl Device {
         match operation.work() {
             Work::HostRead(token) => self.operation_done(token, driver),
             Work::HostWrite(token) => {
-                self.leaving -= 1;
+                self.at_risk.leaving -= 1;
                 self.note_clean(now);
                 if self.is_last(token) {
                     driver.answer(token);
@@ -190,7 +190,7 @@ impl Device {
             Work::HostRead(_) | Work::HostWrite(_) => {}
             Work::Trim(token) => self.operation_done(token, driver),
             Work::Destage(record, slot) => {
-                self.leaving -= 1;
+                self.at_risk.leaving -= 1;
                 let page = DirtyPage {
                     page: operation.page(),
                     slot,
@@ -203,7 +203,7 @@ impl Device {
                 self.hand_out_slots(driver);
             }
             Work::OwedWrite(record) => {
-                self.leaving -= 1;
+                self.at_risk.leaving -= 1;
                 self.program_done(record, now, driver)?;
             }
             Work::PadWrite(record) | Work::OwedTrim(record) => {
@@ -276,10 +276,10 @@ impl Device {
 
     /// A program of `slot` has ended: the page that waits for just this slot may have it now.
     pub(super) fn hand_out_place<D: Driver>(&mut self, slot: Slot, driver: &mut D) {
-        if self.place_waiters.is_empty() || self.buffer.is_leaving(slot) {
+        if self.waiters.of_one.is_empty() || self.buffer.is_leaving(slot) {
             return;
         }
-        if let Some(token) = self.place_waiters.remove(&slot.0) {
+        if let Some(token) = self.waiters.of_one.remove(&slot.0) {
             driver.slot_given();
             self.operation_done(token, driver);
         }
@@ -288,7 +288,7 @@ impl Device {
     /// Gives slots that have become free to the pages that wait for one, in order.
     #[inline]
     pub(super) fn hand_out_slots<D: Driver>(&mut self, driver: &mut D) {
-        if !self.slot_waiters.is_empty() {
+        if !self.waiters.of_any.is_empty() {
             self.hand_out_slots_in_order(driver);
         }
     }
@@ -296,8 +296,8 @@ impl Device {
     #[inline(never)]
     fn hand_out_slots_in_order<D: Driver>(&mut self, driver: &mut D) {
         let over = self.buffer.over_capacity() as usize;
-        while self.slot_waiters.len() > over {
-            if let Some(token) = self.slot_waiters.pop_front() {
+        while self.waiters.of_any.len() > over {
+            if let Some(token) = self.waiters.of_any.pop_front() {
                 driver.slot_given();
                 self.operation_done(token, driver);
             }
@@ -307,15 +307,15 @@ impl Device {
     /// A program has ended, or a page is no longer wanted.
     #[inline]
     pub(super) fn note_clean(&mut self, now: Ticks) {
-        if self.leaving == 0 && self.is_clean() {
-            self.clean_since = now;
+        if self.at_risk.leaving == 0 && self.is_clean() {
+            self.at_risk.clean_since = now;
         }
     }
 
     #[inline]
     pub(super) fn note_at_risk(&mut self) {
-        let at_risk = self.leaving + u64::from(self.buffer.dirty());
-        self.at_risk_max = self.at_risk_max.max(at_risk);
+        let at_risk = self.at_risk.leaving + u64::from(self.buffer.dirty());
+        self.at_risk.max = self.at_risk.max.max(at_risk);
     }
 }
 

@@ -32,7 +32,7 @@ impl Device {
             self.note_clean(now);
             return Ok(());
         }
-        self.leaving += destage.pages.len() as u64;
+        self.at_risk.leaving += destage.pages.len() as u64;
         let id = self
             .records
             .insert_reused(|record| record.reset(now, waiter));
@@ -40,7 +40,7 @@ impl Device {
         record.retain = destage.retain;
         record.destaged = true;
         record.idle = idle;
-        record.take_programs(id, destage, self.long_pages);
+        record.take_programs(id, destage, self.layer.long_pages);
         if let Some(waiter) = waiter {
             self.remaining[waiter as usize] += 1;
         }
@@ -58,7 +58,7 @@ impl Device {
     /// Whether what goes to flash has ended, and nobody hears of it.
     #[inline(always)]
     pub(super) fn skips_flash<D: Driver>(&self) -> bool {
-        D::SKIPS_HOLLOW && self.is_hollow
+        D::SKIPS_HOLLOW && self.layer.is_hollow
     }
 
     /// Record `id` goes as a whole: when its padding is read and nothing is ahead of it on any of its pages.

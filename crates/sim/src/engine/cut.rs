@@ -52,7 +52,7 @@ impl<'a, B: Mover> Engine<'a, B> {
             device: self.device,
             mover: self.link.mover,
             observer: self.link.observer,
-            arrivals: self.first_index + self.arrivals,
+            arrivals: self.arrived.first_index + self.arrived.count,
             begins: self.link.meter.begins(),
             now: self.link.events.now(),
         }

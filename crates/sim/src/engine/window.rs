@@ -25,7 +25,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.link.witness.closed(&self.device);
         let now = self.link.events.now();
         self.measured.makespan = now - self.link.opened.unwrap_or(now);
-        self.measured.destage_response = std::mem::take(&mut self.link.destage_response);
+        self.measured.responses.destage = std::mem::take(&mut self.link.destage_response);
         let totals = self.link.meter.totals(now);
         self.measured.take_front(self.link.front_usage());
         self.measured

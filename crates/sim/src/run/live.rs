@@ -26,7 +26,7 @@ pub use self::below::Media;
 pub use self::power::{Cut, CutAfter, Off, Restored};
 use super::Config;
 use crate::check::Purpose;
-use crate::engine::{Engine, EngineConfig, Mover, Replay, Window};
+use crate::engine::{Engine, EngineConfig, Mover, Replay, Statistics, Window};
 use crate::error::SimError;
 use crate::host::Attribution;
 use crate::metrics::{Metrics, Scope, collect};
@@ -350,13 +350,17 @@ impl<'a> Live<'a> {
             ledger: None,
             trigger: None,
         };
+        let asked = config.engine(0);
         let host = EngineConfig {
             replay: Replay::Trace,
             time_scale: 1.0,
             attribution: Attribution::Request,
             saturation: 0,
-            window: Window::Complete,
-            ..config.engine(0)
+            statistics: Statistics {
+                window: Window::Complete,
+                ..asked.statistics
+            },
+            ..asked
         };
         let flash = config.flash();
         Ok(Self {

@@ -28,6 +28,16 @@ struct UnderWay {
     programs: u32,
 }
 
+/// What the buffer showed last.
+#[derive(Default)]
+struct Shown {
+    tokens: Vec<Token>,
+    /// Tokens that changes hold.
+    kept: usize,
+    resident: u32,
+    occupied: u32,
+}
+
 /// Notes what happens, as long as there is room.
 pub struct Watcher<'r> {
     recording: &'r mut Recording,
@@ -41,12 +51,7 @@ pub struct Watcher<'r> {
     coming: Option<What>,
     /// A read that waits for room; seen after what makes it.
     read: Option<What>,
-    /// What the buffer showed last.
-    tokens: Vec<Token>,
-    /// Tokens that changes hold.
-    kept: usize,
-    resident: u32,
-    occupied: u32,
+    shown: Shown,
     /// By page: the records under way that program it, the oldest first.
     programs: BTreeMap<Lpn, VecDeque<u32>>,
     under_way: Vec<UnderWay>,
@@ -67,10 +72,7 @@ impl<'r> Watcher<'r> {
             submitted: None,
             coming: None,
             read: None,
-            tokens: Vec::new(),
-            kept: 0,
-            resident: 0,
-            occupied: 0,
+            shown: Shown::default(),
             programs: BTreeMap::new(),
             under_way: Vec::new(),
             step: None,
@@ -94,8 +96,8 @@ impl<'r> Watcher<'r> {
             time: self.now,
             what,
             request,
-            resident: self.resident,
-            occupied: self.occupied,
+            resident: self.shown.resident,
+            occupied: self.shown.occupied,
             changes,
         });
     }
@@ -411,13 +413,13 @@ impl Mover for Watcher<'_> {
             self.recording.stop = Some(Stop::Pages);
             return;
         }
-        (self.resident, self.occupied) = (counts.resident, buffer.occupied());
+        (self.shown.resident, self.shown.occupied) = (counts.resident, buffer.occupied());
         let tokens = tokens(buffer);
-        let changes = changes(&self.tokens, &tokens);
+        let changes = changes(&self.shown.tokens, &tokens);
         let what = match coming {
             Some(What::Write { page, .. }) => {
                 let is_it = |token: &Token| matches!(token, Token::Page(held, ..) if *held == page);
-                let hit = self.tokens.iter().any(is_it);
+                let hit = self.shown.tokens.iter().any(is_it);
                 What::Write { page, hit }
             }
             Some(what) => what,
@@ -429,12 +431,12 @@ impl Mover for Watcher<'_> {
             What::Ended(_) | What::Cleaned => None,
             _ => self.submitted,
         };
-        self.tokens = tokens;
-        self.kept += changes
+        self.shown.tokens = tokens;
+        self.shown.kept += changes
             .iter()
             .map(|splice| splice.inserted.len() + 1)
             .sum::<usize>();
-        if self.kept > MOST_TOKENS {
+        if self.shown.kept > MOST_TOKENS {
             self.recording.stop = Some(Stop::Size);
             return;
         }

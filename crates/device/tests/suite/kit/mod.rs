@@ -137,9 +137,8 @@ impl<'a> Stack<'a> {
         let row = find(self.scheme).unwrap_or_else(|| panic!("no scheme {}", self.scheme));
         let values = values(COMMON.iter().chain(row.parameters), &self.scheme_settings);
         let cluster = self.geometry.data_pages();
-        let mut config =
+        let config =
             BufferConfig::from_parameters(self.capacity, cluster, &Common::from_values(&values));
-        config.unbounded_admission = true;
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: self.capacity,
             cluster_pages: config.cluster_pages,
