@@ -391,7 +391,7 @@ impl Buffer {
     /// The host no longer needs `page`; whether a resident copy was dropped.
     pub fn trim(&mut self, page: Lpn, now: Ticks) -> bool {
         let dropped = self.drop_copy(page, now);
-        self.counts.trimmed_dirty += u64::from(dropped == Some(State::Dirty));
+        self.counts.dropped.trimmed += u64::from(dropped == Some(State::Dirty));
         dropped.is_some()
     }
 
@@ -409,7 +409,7 @@ impl Buffer {
         self.counts.records[DestageCause::Bypass as usize] += u64::from(!self.request.bypasses);
         self.request.bypasses = true;
         let dropped = self.drop_copy(page, now);
-        self.counts.superseded_dirty += u64::from(dropped == Some(State::Dirty));
+        self.counts.dropped.superseded += u64::from(dropped == Some(State::Dirty));
         dropped.is_some()
     }
 

@@ -52,7 +52,7 @@ pub mod view;
 
 pub use buffer::Buffer;
 pub use config::{BufferConfig, COMMON, Common, Contradiction, Release};
-pub use counts::Counts;
+pub use counts::{Counts, Dropped};
 pub use destage::{Destage, DestageCause};
 pub use intake::{Destager, Found, Outlet};
 pub use registry::{SCHEMES, SchemeConfig, SchemeRow, Sees, find};

@@ -165,7 +165,8 @@ impl State<'_> {
             } = flight.request;
             let response = ticks(flight.due.elapsed());
             self.measured
-                .response
+                .responses
+                .host
                 .push(response, operation != Operation::Read);
             self.measured.host.completed += 1;
             self.observer.response(&Response {

@@ -241,8 +241,8 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
         rows::BUFFER_ON_DEMAND_UPDATES,
         counts.destaged_pages[DestageCause::Evict as usize],
     );
-    metrics.count(rows::BUFFER_PAD_READS, counts.pad_reads);
-    metrics.count(rows::BUFFER_PAD_FILLS, counts.pad_fills);
+    metrics.count(rows::BUFFER_PAD_READS, counts.pads.read);
+    metrics.count(rows::BUFFER_PAD_FILLS, counts.pads.filled);
     metrics.count(rows::BUFFER_DIRTY_AT_END, u64::from(counts.dirty));
     metrics.count(
         rows::BUFFER_DIRTY_BYTES_MAX,

@@ -10,9 +10,9 @@ mod stack;
 
 use destage_base::Lpn;
 use destage_base::parameter::Value;
-use destage_buffer::Counts;
 use destage_buffer::config::FlushMode;
 use destage_buffer::destage::DestageCause;
+use destage_buffer::{Counts, Dropped};
 use destage_device::{Request as Asked, RequestKind, Span};
 use destage_trace::Request;
 
@@ -358,8 +358,11 @@ impl Curve {
             read_hits: self.read_hits[size],
             destaged_pages,
             records,
-            trimmed_dirty: self.trimmed[size],
-            superseded_dirty: self.superseded[size],
+            dropped: Dropped {
+                trimmed: self.trimmed[size],
+                superseded: self.superseded[size],
+                clean: 0,
+            },
             dirty: self.dirty[size] as u32,
             dirty_max: self.dirty_max[size] as u32,
             ..Counts::default()
