@@ -32,8 +32,8 @@ pub fn to_json(explained: &Explained) -> Value {
         let table = json!({
             "pages": sizes.keys().collect::<Vec<_>>(),
             "records": sizes.values().map(|row| row.records).collect::<Vec<_>>(),
-            "pad_reads": sizes.values().map(|row| row.pads.read).collect::<Vec<_>>(),
-            "pad_fills": sizes.values().map(|row| row.pads.filled).collect::<Vec<_>>(),
+            "pad_reads": sizes.values().map(|row| row.pad_reads).collect::<Vec<_>>(),
+            "pad_fills": sizes.values().map(|row| row.pad_fills).collect::<Vec<_>>(),
         });
         document.insert("destages".to_owned(), table);
     }

@@ -26,7 +26,7 @@ pub use self::units::Units;
 use self::units::{Open, Unfinished};
 use crate::batching::BatchLists;
 use crate::device::{DeviceConfig, Ordering, Wording};
-use crate::driver::{BatchStep, Driver, Progress, Token, Transaction};
+use crate::driver::{BatchStep, Driver, Note, Progress, Token, Transaction};
 use crate::operation::PageOperation;
 use crate::slab::Slab;
 
@@ -298,7 +298,7 @@ impl Dies {
         operation: PageOperation,
         driver: &mut D,
     ) -> Option<u32> {
-        driver.queued(operation, die);
+        driver.note(&Note::Queued(operation, die));
         if self.rules.service != ServiceOrder::Arrival && self.goes_ahead(operation, die) {
             return self.push_ahead(operation, die, driver);
         }
@@ -362,7 +362,7 @@ impl Dies {
         operation: PageOperation,
         driver: &mut D,
     ) -> Result<Progress, NoSpace> {
-        driver.queued(operation, die);
+        driver.note(&Note::Queued(operation, die));
         self.begin::<D, true>(die, operation, driver)
     }
 

@@ -4,8 +4,7 @@
 //! op-count model of the BPLRU paper: operations are counted, their times are summed, and nothing waits.
 
 use destage_base::Ticks;
-use destage_buffer::destage::Destage;
-use destage_device::{BatchStep, Device, Driver, Progress, Token, Transaction};
+use destage_device::{BatchStep, Device, Driver, Note, Progress, Token, Transaction};
 use destage_flash::Operations;
 use destage_flash::ftl::NoSpace;
 use destage_trace::Request;
@@ -77,8 +76,11 @@ impl Driver for Counter<'_> {
         self.wants_records
     }
 
-    #[inline]
-    fn record(&mut self, record: &Destage, now: Ticks) {
+    #[inline(always)]
+    fn note(&mut self, note: &Note<'_>) {
+        let Note::Emitted(record, now) = *note else {
+            return;
+        };
         if let Some(destages) = &mut self.destages {
             destages.count(record);
         }

@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_buffer::destage::{DirtyPage, Slot};
 
 use super::{Device, Outcome};
-use crate::driver::{Driver, Progress, Token};
+use crate::driver::{Driver, Note, Progress, Token};
 use crate::operation::{PageOperation, Work};
 
 impl Device {
@@ -160,7 +160,7 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        driver.ended(operation);
+        driver.note(&Note::Ended(operation));
         match operation.work() {
             Work::HostRead(token) => self.operation_done(token, driver),
             Work::HostWrite(token) => {
@@ -197,7 +197,7 @@ impl Device {
                 };
                 let retain = self.records[record].retain;
                 self.buffer.programmed(page, retain, now);
-                driver.look(&self.buffer);
+                driver.note(&Note::Changed(&self.buffer));
                 self.program_done(record, now, driver)?;
                 self.hand_out_place(slot, driver);
                 self.hand_out_slots(driver);
@@ -263,7 +263,10 @@ impl Device {
             return self.go_on_idling(idle, false, now, driver);
         }
         if record.destaged {
-            driver.record_ended(record.emitted, now);
+            driver.note(&Note::RecordEnded {
+                emitted: record.emitted,
+                now,
+            });
         }
         let waiters = core::mem::take(&mut record.waiters);
         self.records.free(id);
@@ -280,7 +283,7 @@ impl Device {
             return;
         }
         if let Some(token) = self.waiters.of_one.remove(&slot.0) {
-            driver.slot_given();
+            driver.note(&Note::SlotGiven);
             self.operation_done(token, driver);
         }
     }
@@ -298,7 +301,7 @@ impl Device {
         let over = self.buffer.over_capacity() as usize;
         while self.waiters.of_any.len() > over {
             if let Some(token) = self.waiters.of_any.pop_front() {
-                driver.slot_given();
+                driver.note(&Note::SlotGiven);
                 self.operation_done(token, driver);
             }
         }

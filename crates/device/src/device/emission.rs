@@ -6,7 +6,7 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::{Destage, Grouping, PadContent};
 
 use super::{Device, Ordering, Outcome};
-use crate::driver::Driver;
+use crate::driver::{Driver, Note};
 use crate::idle::IdleTime;
 use crate::operation::{PageOperation, Work};
 use crate::order::{Next, Waiting};
@@ -22,13 +22,13 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let destage = self.buffer.record();
-        driver.record(destage, now);
-        driver.look(&self.buffer);
+        driver.note(&Note::Emitted(destage, now));
+        driver.note(&Note::Changed(&self.buffer));
         // What stays in the buffer becomes clean in the order of programs, which is that of pages where there are pads.
         if self.skips_flash::<D>() && idle.is_none() && (!destage.retain || destage.pads.is_empty())
         {
             self.buffer.record_programmed(now);
-            driver.record_ended(now, now);
+            driver.note(&Note::RecordEnded { emitted: now, now });
             self.note_clean(now);
             return Ok(());
         }

@@ -10,7 +10,7 @@ use destage_buffer::{Buffer, Destager};
 use destage_flash::ftl::NoSpace;
 
 use super::{Device, Ordering, Outcome};
-use crate::driver::Driver;
+use crate::driver::{Driver, Note};
 use crate::operation::{PageOperation, Work};
 use crate::order::Waiting;
 use crate::record::bypass_record;
@@ -67,7 +67,10 @@ impl Device {
         for offset in 0..span.pages {
             let page = span.page(offset, self.layer.pages);
             let found = self.buffer.read(page, now);
-            driver.read(page, offset, found.in_ram);
+            driver.note(&Note::Read {
+                page,
+                in_ram: found.in_ram,
+            });
             if !found.in_ram {
                 self.remaining[token as usize] += 1;
                 self.enqueue(PageOperation::new(page, Work::HostRead(token)), now, driver)?;
@@ -76,7 +79,7 @@ impl Device {
                 Buffer::take_in_read(&mut TakingIn::new(self, now, driver), page, now)?;
                 self.wait_for_slot(token);
             }
-            driver.look(&self.buffer);
+            driver.note(&Note::Changed(&self.buffer));
         }
         Ok(())
     }
@@ -135,8 +138,8 @@ impl Device {
                 }
             }
             self.note_at_risk();
-            driver.taken_in(page, offset);
-            driver.look(&self.buffer);
+            driver.note(&Note::TakenIn { page, offset });
+            driver.note(&Note::Changed(&self.buffer));
             while is_eager && self.buffer.eager_next(now, &self.dies) {
                 self.emit(None, None, now, driver)?;
             }
@@ -195,8 +198,8 @@ impl Device {
         let is_long = self.note_bypass(span.pages);
         for offset in 0..span.pages {
             let page = span.page(offset, self.layer.pages);
-            driver.bypassed(page, offset);
-            driver.look(&self.buffer);
+            driver.note(&Note::Bypassed { page, offset });
+            driver.note(&Note::Changed(&self.buffer));
             let operation = PageOperation::new(page, work).with_long(is_long);
             self.enqueue_here(operation, now, driver)?;
         }
@@ -241,7 +244,7 @@ impl Device {
         }
         if driver.wants_records() {
             let pages = (0..span.pages).map(|offset| span.page(offset, self.layer.pages));
-            driver.record(&bypass_record(pages), now);
+            driver.note(&Note::Emitted(&bypass_record(pages), now));
         }
         let work = if dropped && self.config.ordering == Ordering::Strict {
             // A flush has to wait for what takes the place of a page it covers.
@@ -261,8 +264,8 @@ impl Device {
                 self.fill_partial(token, span, offset, now, driver)?;
             }
             let page = span.page(offset, self.layer.pages);
-            driver.bypassed(page, offset);
-            driver.look(&self.buffer);
+            driver.note(&Note::Bypassed { page, offset });
+            driver.note(&Note::Changed(&self.buffer));
             self.effect(
                 PageOperation::new(page, work).with_long(is_long),
                 now,
@@ -375,7 +378,7 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let span = &request.span;
-        driver.trimming(span);
+        driver.note(&Note::Trimming(span));
         let answers_late = request.fua || !self.config.volatile_cache;
         let whole = span.whole_pages();
         let is_short = || whole.len() <= self.config.dies as usize;
@@ -455,8 +458,8 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         self.buffer.trim(page, now);
-        driver.trimmed(page);
-        driver.look(&self.buffer);
+        driver.note(&Note::Trimmed(page));
+        driver.note(&Note::Changed(&self.buffer));
         let work = if self.order.has(page) && !answers_late {
             // Answered now: a flush has to wait for it.
             let record = self.records.insert_reused(|record| {

@@ -7,7 +7,7 @@ use destage_buffer::Buffer;
 use destage_buffer::destage::{Destage, DestageCause};
 use destage_buffer::resident::State;
 use destage_device::operation::Work;
-use destage_device::{BatchStep, PageOperation, Request, RequestKind};
+use destage_device::{BatchStep, Note, PageOperation, Request, RequestKind};
 use destage_flash::medium::FlashCommand;
 use destage_flash::{Operations, Timing};
 use destage_trace::Operation;
@@ -84,7 +84,7 @@ impl<'r> Watcher<'r> {
         self.recording.stop.is_some()
     }
 
-    fn note(&mut self, what: What, request: Option<u32>, changes: Vec<Splice>) {
+    fn add(&mut self, what: What, request: Option<u32>, changes: Vec<Splice>) {
         if self.has_stopped() {
             return;
         }
@@ -261,7 +261,7 @@ impl Mover for Watcher<'_> {
             response: None,
         });
         self.requests.insert(id, place);
-        self.note(What::Arrival, Some(place), Vec::new());
+        self.add(What::Arrival, Some(place), Vec::new());
     }
 
     fn accepted(&mut self, id: u32, _: &Request) {
@@ -275,7 +275,7 @@ impl Mover for Watcher<'_> {
         }
         if let Some(request) = self.recording.requests.get_mut(place) {
             request.response = response.response;
-            self.note(What::Answer, Some(place as u32), Vec::new());
+            self.add(What::Answer, Some(place as u32), Vec::new());
         }
     }
 
@@ -346,6 +346,21 @@ impl Mover for Watcher<'_> {
         }
     }
 
+    fn note(&mut self, note: &Note<'_>) {
+        match *note {
+            Note::Emitted(record, _) => self.record(record),
+            Note::TakenIn { page, .. } => self.coming = Some(What::Write { page, hit: false }),
+            Note::Bypassed { page, .. } => self.coming = Some(What::Bypass(page)),
+            Note::Trimmed(page) => self.coming = Some(What::Trim(page)),
+            Note::Read { page, in_ram } => self.coming = Some(What::Read { page, hit: in_ram }),
+            Note::Changed(buffer) => self.look(buffer),
+            Note::Ended(operation) => self.ended(operation),
+            _ => {}
+        }
+    }
+}
+
+impl Watcher<'_> {
     fn record(&mut self, record: &Destage) {
         // What goes past the buffer is told page by page.
         if self.has_stopped() || record.cause == DestageCause::Bypass {
@@ -370,25 +385,6 @@ impl Mover for Watcher<'_> {
         }));
     }
 
-    fn taken_in(&mut self, page: Lpn, _: u32) {
-        self.coming = Some(What::Write { page, hit: false });
-    }
-
-    fn bypassed(&mut self, page: Lpn, _: u32) {
-        self.coming = Some(What::Bypass(page));
-    }
-
-    fn trimmed(&mut self, page: Lpn) {
-        self.coming = Some(What::Trim(page));
-    }
-
-    fn read(&mut self, page: Lpn, _: u32, from_ram: bool) {
-        self.coming = Some(What::Read {
-            page,
-            hit: from_ram,
-        });
-    }
-
     fn ended(&mut self, operation: PageOperation) {
         if !matches!(operation.work(), Work::Destage(..) | Work::PadWrite(_)) {
             return;
@@ -398,7 +394,7 @@ impl Mover for Watcher<'_> {
             match operation.work() {
                 // The buffer is looked at when it knows.
                 Work::Destage(..) => self.coming = Some(what),
-                _ => self.note(what, None, Vec::new()),
+                _ => self.add(what, None, Vec::new()),
             }
         }
     }
@@ -440,6 +436,6 @@ impl Mover for Watcher<'_> {
             self.recording.stop = Some(Stop::Size);
             return;
         }
-        self.note(what, request, changes);
+        self.add(what, request, changes);
     }
 }
