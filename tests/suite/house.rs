@@ -250,8 +250,23 @@ fn no_error_of_the_library_names_an_option() {
 
 /// The most fields of a structure: one with more holds more than one idea.
 const MOST_FIELDS: usize = 14;
-/// Structures with more, of today. None comes to them.
-const LARGER: [&str; 0] = [];
+/// Structures with more, of today. The list only becomes shorter.
+const LARGER: [&str; 14] = [
+    "crates/destage/src/size/mod.rs Answers",
+    "crates/destage/src/study/file.rs FigureEntry",
+    "crates/flash/tests/suite/naive/streams.rs Die",
+    "crates/serve/src/server/core.rs Core",
+    "crates/sim/src/engine/commands.rs Commands",
+    "crates/trace/src/decode.rs State",
+    "crates/trace/src/options.rs ReadOptions",
+    "crates/trace/src/reader.rs Reader",
+    "crates/trace/src/statistics.rs Collector",
+    "crates/trace/src/statistics/shape.rs Shape",
+    "crates/workload/src/files/ext.rs Ext",
+    "crates/workload/src/files/ntfs.rs Ntfs",
+    "crates/workload/src/standins/recency.rs Recency",
+    "tests/suite/cache/suspended.rs Die",
+];
 
 /// The structures of `text` with more than [`MOST_FIELDS`] fields. What a macro makes of a table has a field for each row of it, and is
 /// none of them: the keys of a section, the statistics of a trace.

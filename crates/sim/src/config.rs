@@ -540,7 +540,10 @@ impl Config {
             replay: host.replay,
             time_scale: host.time_scale,
             attribution: host.attribution,
-            saturation: host.saturation,
+            saturation: match host.saturation {
+                0 => u64::MAX,
+                saturation => saturation,
+            },
             run_out: sim.run_out,
             drain: sim.drain,
             addressing: self.addressing(span_pages),

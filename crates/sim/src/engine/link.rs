@@ -62,12 +62,20 @@ impl FlashTime {
     }
 }
 
+/// Who observes a run, and what of it.
+pub(super) struct Observed<'a> {
+    pub by: Box<dyn Observer + 'a>,
+    /// Destaged records.
+    records: bool,
+    pub responses: bool,
+}
+
 /// What the device drives its commands and answers through.
 pub(super) struct Link<'a, B, W> {
     pub mover: B,
     pub witness: W,
     pub events: EventList<Packed>,
-    pub observer: Box<dyn Observer + 'a>,
+    pub observed: Observed<'a>,
     pub meter: FlashMeter,
     pub time: FlashTime,
     /// What lies between host and buffer besides the channel, if anything does.
@@ -83,9 +91,6 @@ pub(super) struct Link<'a, B, W> {
     pub opened: Option<Ticks>,
     /// Statistics are closed.
     pub closed: bool,
-    wants_records: bool,
-    /// The observer hears of responses.
-    pub wants_responses: bool,
 }
 
 impl<'a, B, W> Link<'a, B, W> {
@@ -111,9 +116,11 @@ impl<'a, B, W> Link<'a, B, W> {
             destage_response,
             opened: None,
             closed: false,
-            wants_records: observer.wants_destages(),
-            wants_responses: observer.wants_responses(),
-            observer,
+            observed: Observed {
+                records: observer.wants_destages(),
+                responses: observer.wants_responses(),
+                by: observer,
+            },
         }
     }
 
@@ -315,8 +322,15 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     }
 
     /// Channels begin what has joined queues.
-    #[inline]
+    #[inline(always)]
     pub fn dispatch(&mut self) {
+        if matches!(self.time, FlashTime::Queued(_)) {
+            self.dispatch_queued();
+        }
+    }
+
+    #[inline(never)]
+    fn dispatch_queued(&mut self) {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
             queued.dispatch(events, meter, (&mut self.mover, &mut self.witness));
@@ -495,13 +509,15 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
 
     #[inline]
     fn wants_records(&self) -> bool {
-        self.wants_records
+        self.observed.records
     }
 
     #[inline(always)]
     fn note(&mut self, note: &Note<'_>) {
         match *note {
-            Note::Emitted(record, now) if self.wants_records => self.observer.destage(now, record),
+            Note::Emitted(record, now) if self.observed.records => {
+                self.observed.by.destage(now, record);
+            }
             Note::RecordEnded { emitted, now } => {
                 let counts = self.opened.is_some_and(|opened| emitted >= opened);
                 if counts && !self.closed {

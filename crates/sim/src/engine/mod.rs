@@ -83,11 +83,10 @@ struct Arrived {
     count: u64,
     /// The index of the first.
     first_index: u64,
-    /// Line and time, as in the trace, of the last.
-    line: u32,
-    stamp: Ticks,
-    /// When that was here.
-    at: Ticks,
+    /// The index of the first behind the warm-up.
+    counted_from: u64,
+    /// The last one. Its place among those on their way is not used again before the next arrives.
+    last: u32,
 }
 
 /// One run. See the [module](self).
@@ -171,7 +170,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 outstanding: Outstanding::default(),
                 in_device: 0,
             },
-            arrived: Arrived::default(),
+            arrived: Arrived {
+                counted_from: config.statistics.warmup,
+                ..Arrived::default()
+            },
             measured: Measured {
                 responses: Responses {
                     host: latencies(),
@@ -261,13 +263,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
         if (self.config.run_out || self.config.drain) && !self.is_cut() {
             let clean = self.device.clean_since();
-            self.measured.clean_after = clean.map(|since| since.saturating_sub(self.arrived.at));
+            let arrived = self.last().map_or(0, |last| last.identity.arrival);
+            self.measured.clean_after = clean.map(|since| since.saturating_sub(arrived));
         }
         if self.link.events.has_run_out() {
             return Err(Box::new(SimError::OutOfTime {
                 origin: self.origin.to_string(),
-                line: self.arrived.line,
-                arrival: self.arrived.stamp,
+                line: self.last().map_or(0, |last| last.request.line),
+                arrival: self.last().map_or(0, |last| last.request.arrival),
             }));
         }
         self.close();
@@ -323,7 +326,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let finished = self.next.is_none() && self.link.active.is_empty();
         self.measured.saturated
             || (finished && self.device.is_settled())
-            || (self.link.closed && !self.link.wants_responses)
+            || (self.link.closed && !self.link.observed.responses)
     }
 
     /// Destages what is left and waits for it.
@@ -617,8 +620,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(())
     }
 
+    /// The request that arrived last, complete or not.
+    fn last(&self) -> Option<&Active> {
+        self.link.active.get(self.arrived.last)
+    }
+
     #[cold]
     fn device_full(&self, full: NoSpace) -> Box<SimError> {
-        Box::new(SimError::full(&self.origin, self.arrived.line, full))
+        let line = self.last().map_or(0, |last| last.request.line);
+        Box::new(SimError::full(&self.origin, line, full))
     }
 }
