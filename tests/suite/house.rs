@@ -247,3 +247,112 @@ fn no_error_of_the_library_names_an_option() {
     }
     assert!(offending.is_empty(), "{}", offending.join("\n"));
 }
+
+/// The most fields of a structure: one with more holds more than one idea.
+const MOST_FIELDS: usize = 14;
+/// Structures with more, of today. The list only becomes shorter.
+const LARGER: [&str; 14] = [
+    "crates/destage/src/size/mod.rs Answers",
+    "crates/destage/src/study/file.rs FigureEntry",
+    "crates/flash/tests/suite/naive/streams.rs Die",
+    "crates/serve/src/server/core.rs Core",
+    "crates/sim/src/engine/commands.rs Commands",
+    "crates/trace/src/decode.rs State",
+    "crates/trace/src/options.rs ReadOptions",
+    "crates/trace/src/reader.rs Reader",
+    "crates/trace/src/statistics.rs Collector",
+    "crates/trace/src/statistics/shape.rs Shape",
+    "crates/workload/src/files/ext.rs Ext",
+    "crates/workload/src/files/ntfs.rs Ntfs",
+    "crates/workload/src/standins/recency.rs Recency",
+    "tests/suite/cache/suspended.rs Die",
+];
+
+/// The structures of `text` with more than [`MOST_FIELDS`] fields. What a macro makes of a table has a field for each row of it, and is
+/// none of them: the keys of a section, the statistics of a trace.
+fn with_many_fields(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let (mut table, mut current) = (false, None);
+    for line in text.lines() {
+        let code = line.trim_start();
+        let indent = line.len() - code.len();
+        if indent == 0 && code.ends_with("! {") {
+            table = true;
+        } else if indent == 0 && code == "}" {
+            table = false;
+        }
+        let visible = |code: &str| {
+            let bare = code.strip_prefix("pub").map_or(code, |rest| {
+                rest.strip_prefix('(')
+                    .and_then(|rest| rest.split_once(')'))
+                    .map_or(rest, |(_, rest)| rest)
+            });
+            bare.trim_start().to_owned()
+        };
+        let bare = visible(code);
+        match &mut current {
+            None if !table => {
+                let name = bare.strip_prefix("struct ").map(|rest| {
+                    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+                    rest.split(|letter| !is_name(letter)).next().unwrap_or(rest)
+                });
+                let is_record = |name: &&str| {
+                    let behind = bare["struct ".len() + name.len()..].chars().next();
+                    behind != Some('(') && !code.ends_with([';', '}'])
+                };
+                if let Some(name) = name.filter(is_record) {
+                    current = Some((name.to_owned(), indent, 0));
+                }
+            }
+            None => {}
+            Some((name, outside, fields)) => {
+                if code == "}" && indent == *outside {
+                    if *fields > MOST_FIELDS {
+                        found.push(name.clone());
+                    }
+                    current = None;
+                } else if indent == *outside + 4 {
+                    let word = bare.split(": ").next().unwrap_or_default();
+                    let is_field = bare.contains(": ")
+                        && word.chars().all(|letter| {
+                            letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_'
+                        });
+                    *fields += usize::from(is_field && !word.is_empty());
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_structure_has_few_fields() {
+    let fields = |count: usize| -> String {
+        (0..count)
+            .map(|number| format!("    /// One: two.\n    pub(super) part_{number}: u32,\n"))
+            .collect()
+    };
+    let record = |count| format!("pub(crate) struct Large<'a, T> {{\n{}}}\n", fields(count));
+    assert_eq!(with_many_fields(&record(MOST_FIELDS)), [""; 0]);
+    assert_eq!(with_many_fields(&record(MOST_FIELDS + 1)), ["Large"]);
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    sources(&root().join("tests"), &mut files);
+    sources(&root().join("benches"), &mut files);
+    let mut larger = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("text");
+        let path = file.strip_prefix(root()).expect("a file of the project");
+        let path = path.to_string_lossy().into_owned();
+        larger.extend(
+            with_many_fields(&text)
+                .into_iter()
+                .map(|name| format!("{path} {name}")),
+        );
+    }
+    larger.sort_unstable();
+    assert_eq!(
+        larger, LARGER,
+        "a structure of over {MOST_FIELDS} fields is grouped by what its fields are for"
+    );
+}

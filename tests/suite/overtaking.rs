@@ -5,8 +5,8 @@ use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
 use destage_buffer::{Buffer, BufferConfig};
 use destage_device::{
-    BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, RequestKind, ServiceOrder,
-    Span, Token, Transaction, Work,
+    BatchStep, Device, DeviceConfig, Driver, Note, Progress, RequestKind, ServiceOrder, Span,
+    Token, Transaction, Work,
 };
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Geometry, Operations, Timing};
@@ -297,8 +297,10 @@ impl Driver for Noting {
         self.answered += 1;
     }
     fn wake_after(&mut self, _: Ticks, _: u32) {}
-    fn queued(&mut self, operation: PageOperation, die: u32) {
-        if !matches!(operation.work(), Work::HostRead(_)) {
+    fn note(&mut self, note: &Note<'_>) {
+        if let Note::Queued(operation, die) = *note
+            && !matches!(operation.work(), Work::HostRead(_))
+        {
             self.waiting[die as usize] += 1;
         }
     }

@@ -10,7 +10,7 @@ use std::thread;
 use destage_base::Lpn;
 use destage_base::parameter::{Value, Values};
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, BufferConfig, COMMON, Common, Release, SchemeConfig, Step, find};
+use destage_buffer::{Buffer, BufferConfig, COMMON, Common, Outlet, Release, SchemeConfig, find};
 use destage_tests::outside;
 
 /// Pages of a megabyte.
@@ -68,10 +68,7 @@ fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (
                 buffer.read(page, 0);
                 continue;
             }
-            let mut step = buffer.write(page, 0, &NoDevice);
-            while step == Step::Destage {
-                step = buffer.place(0, &NoDevice);
-            }
+            Outlet::new(&mut buffer, &NoDevice, |_| {}).write(page, 0);
         }
     }
     let counts = buffer.counts();

@@ -1,15 +1,15 @@
 //! The engine all schemes share: looks pages up, makes room, keeps the books, writes the records.
 //!
-//! Decisions do not depend on how fast the flash is. A victim is asked for when the *resident* pages
-//! fill the capacity, and it leaves the count of resident pages at once; how long its bytes go on
-//! occupying a slot only decides whether the next page has to [`Step::Wait`]. So one stream of
+//! Decisions do not depend on how fast the flash is. A victim is asked for when the *resident* pages fill the capacity, it leaves the
+//! count of resident pages at once, and the page enters at once; the bytes of both are in RAM until the victim is programmed. Whoever
+//! drives the buffer holds a request back while there is [more in RAM](Buffer::over_capacity) than there are slots. So one stream of
 //! requests gives one sequence of records, under either [`Release`] and any program times.
 //!
 //! The caller's side of a page write:
 //!
 //! ```
 //! use destage_base::Lpn;
-//! use destage_buffer::{Buffer, BufferConfig, SchemeConfig, Step, find, view::NoDevice};
+//! use destage_buffer::{Buffer, BufferConfig, Outlet, find, view::NoDevice};
 //!
 //! let config = BufferConfig::new(2, 4);
 //! let scheme = find("lru").expect("lru is a scheme").build_default(&config);
@@ -17,19 +17,15 @@
 //! let mut destaged = Vec::new();
 //! for page in [1, 2, 1, 3] {
 //!     buffer.begin_request(1);
-//!     let mut step = buffer.write(Lpn(page), 0, &NoDevice);
-//!     loop {
-//!         match step {
-//!             Step::Hit | Step::Placed => break,
-//!             Step::Destage => destaged.extend(buffer.record().pages.iter().copied()),
-//!             // A real caller waits for the oldest program here.
-//!             Step::Wait => buffer.programmed(destaged[0], false, 0),
-//!         }
-//!         step = buffer.place(0, &NoDevice);
-//!     }
+//!     let mut outlet = Outlet::new(&mut buffer, &NoDevice, |record| destaged.extend(record.pages.iter().copied()));
+//!     outlet.write(Lpn(page), 0);
 //! }
 //! assert_eq!(destaged[0].page, Lpn(2));
 //! assert_eq!(buffer.counts().write_hits, 1);
+//! // The fourth page is answered when the program of the second has made room for it.
+//! assert_eq!(buffer.over_capacity(), 1);
+//! buffer.programmed(destaged[0], false, 0);
+//! assert_eq!(buffer.over_capacity(), 0);
 //! ```
 
 use alloc::boxed::Box;
@@ -43,22 +39,13 @@ use crate::background::BackgroundFlush;
 use crate::config::{BufferConfig, Release};
 use crate::counts::Counts;
 use crate::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
+use crate::intake::{Destager, Found};
 use crate::page_map::Position;
 use crate::pending_victims::PendingVictims;
 use crate::resident::{Resident, State};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Series, Victim};
 use crate::shown::Shown;
-use crate::step::{ReadStep, Step};
 use crate::view::View;
-
-/// A page that is about to enter.
-#[derive(Clone, Copy)]
-struct Pending {
-    page: Lpn,
-    kind: AccessKind,
-    /// Where the map has or would have it; pages only leave the map until this one enters.
-    position: Position,
-}
 
 /// The host request whose pages come.
 #[derive(Clone, Copy, Default)]
@@ -81,7 +68,6 @@ pub struct Buffer {
     request: CurrentRequest,
     /// Page writes that other buffers got, of which this one has a sample's part.
     writes_elsewhere: u64,
-    pending: Option<Pending>,
     pub(crate) record: Destage,
     /// The scheme's answer; kept for its memory only.
     pub(crate) victim: Victim,
@@ -112,12 +98,7 @@ impl Buffer {
             config.capacity_pages = u32::MAX;
             config.background = None;
         }
-        let slots = match config.capacity_pages {
-            _ if !properties.keeps_pages => 0,
-            _ if config.unbounded_admission => u32::MAX,
-            pages => pages,
-        };
-        let mut resident = Resident::growing(prepared, slots);
+        let mut resident = Resident::prepared_for(prepared);
         if config.notes_dirty_ages {
             resident.note_dirty_ages();
         }
@@ -131,7 +112,6 @@ impl Buffer {
             scheme,
             request: CurrentRequest::default(),
             writes_elsewhere: 0,
-            pending: None,
             record: Destage {
                 cause: DestageCause::Evict,
                 grouping: Grouping::Pages,
@@ -171,7 +151,7 @@ impl Buffer {
         self.resident.dirty()
     }
 
-    /// Pages in RAM, resident or still being programmed, beyond the capacity. Only with [`BufferConfig::unbounded_admission`] ever more than 0.
+    /// Pages in RAM, resident or still being programmed, beyond the capacity.
     #[inline]
     #[must_use]
     pub fn over_capacity(&self) -> u32 {
@@ -200,114 +180,128 @@ impl Buffer {
         self.pending_victims.clear();
     }
 
-    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer.
+    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer of `destager`, which takes on their way the records
+    /// that make room for it; whether the page was resident and is overwritten in place.
+    ///
+    /// The version before it may still be in flight (written back with `retain`, or read again while it left), so whoever moves real bytes
+    /// takes them out of the slot when a record is issued.
+    ///
+    /// # Errors
+    /// Those of [`Destager::destage`]. The page has not entered then.
     ///
     /// # Panics
-    /// If the previous page has not been placed yet, or the buffer keeps no pages.
+    /// If the buffer keeps no pages, or the scheme breaks its contract.
     #[inline(always)]
-    pub fn write(&mut self, page: Lpn, now: Ticks, view: &dyn View) -> Step {
-        assert!(
-            self.pending.is_none(),
-            "page {page} is written before the previous page is placed"
-        );
-        self.counts.page_writes += 1;
-        let (position, copy) = self.resident.locate(page);
-        match copy {
-            Some((slot, state)) if state != State::Leaving => {
-                if self.properties.knows_addresses && !view.updates_in_place() {
-                    return self.replace(position, Entry { page, slot }, now, view);
-                }
-                self.counts.write_hits += 1;
-                if !self.resident.rewrite(slot, now) {
-                    self.counts.rewrites_of_clean += 1;
-                }
-                let access = self.access(AccessKind::Write, now);
-                self.scheme.touch(Entry { page, slot }, &access);
-                Step::Hit
+    pub fn write<D: Destager>(destager: &mut D, page: Lpn, now: Ticks) -> Result<bool, D::Error> {
+        let (buffer, view) = destager.buffer();
+        buffer.counts.page_writes += 1;
+        let (position, copy) = buffer.resident.locate(page);
+        if let Some((slot, state)) = copy
+            && state != State::Leaving
+        {
+            let entry = Entry { page, slot };
+            if !buffer.properties.knows_addresses || view.updates_in_place() {
+                buffer.rewrite(entry, now);
+                return Ok(true);
             }
-            _ => self.write_missed(position, page, now, view),
+            if buffer.replace(entry, now, view) {
+                destager.destage()?;
+            }
         }
+        Self::enter(destager, position, page, now)?;
+        Ok(false)
     }
 
-    /// The rest of [`Buffer::write`] of a page that is not resident.
-    #[inline(never)]
-    fn write_missed(&mut self, position: Position, page: Lpn, now: Ticks, view: &dyn View) -> Step {
-        if self.has_room_for(page) && self.resident.has_free_slot() {
-            let access = self.access(AccessKind::Write, now);
-            let slot = self.resident.enter(position, page, true, now);
-            self.insert(Entry { page, slot }, &access);
-            return Step::Placed;
+    #[inline(always)]
+    fn rewrite(&mut self, entry: Entry, now: Ticks) {
+        self.counts.write_hits += 1;
+        if !self.resident.rewrite(entry.slot, now) {
+            self.counts.rewrites_of_clean += 1;
         }
-        assert!(
-            self.properties.keeps_pages,
-            "page {page} is written to a buffer that keeps none, and not past it"
-        );
-        self.pending = Some(Pending {
-            page,
-            kind: AccessKind::Write,
-            position,
-        });
-        self.place(now, view)
+        let access = self.access(AccessKind::Write, now);
+        self.scheme.touch(entry, &access);
     }
 
-    /// The page of `old` is written again, under an address that nothing is known by: `old` leaves, and the page enters.
+    /// The page of `old` is written again, under an address that nothing is known by: `old` leaves; `true` if [`record`](Self::record)
+    /// holds it.
     #[cold]
-    fn replace(&mut self, position: Position, old: Entry, now: Ticks, view: &dyn View) -> Step {
-        self.pending = Some(Pending {
-            page: old.page,
-            kind: AccessKind::Write,
-            position,
-        });
+    fn replace(&mut self, old: Entry, now: Ticks, view: &dyn View) -> bool {
         self.scheme.remove(old);
         self.victim.entries.push(old);
-        if self.carry_out(DestageCause::Evict, now, view) {
-            return Step::Destage;
-        }
-        self.place(now, view)
+        self.carry_out(DestageCause::Evict, now, view)
     }
 
-    /// Continues with the pending page after [`Step::Destage`], [`Step::Wait`] or an allocating read.
-    ///
-    /// # Panics
-    /// If no page is pending, or the scheme breaks its contract.
-    pub fn place(&mut self, now: Ticks, view: &dyn View) -> Step {
-        let Some(Pending {
-            page,
-            kind,
-            position,
-        }) = self.pending
-        else {
-            panic!("no page is waiting to be placed");
-        };
-        let access = self.access(kind, now);
-        while !self.has_room_for(page) {
-            self.ask(Need::Evict(page), &access, view);
+    /// The rest of [`Buffer::write`] of a page that is not resident; `position` is where the map has or would have it. Pages only leave
+    /// the map until it enters.
+    #[inline(never)]
+    fn enter<D: Destager>(
+        destager: &mut D,
+        position: Position,
+        page: Lpn,
+        now: Ticks,
+    ) -> Result<(), D::Error> {
+        let (buffer, _) = destager.buffer();
+        assert!(
+            buffer.properties.keeps_pages,
+            "page {page} is written to a buffer that keeps none, and not past it"
+        );
+        let access = buffer.access(AccessKind::Write, now);
+        Self::make_room(destager, page, &access)?;
+        let (buffer, _) = destager.buffer();
+        let slot = buffer.resident.enter(position, page, true, now);
+        buffer.insert(Entry { page, slot }, &access);
+        Ok(())
+    }
+
+    /// Lets victims leave until there is room for `page`.
+    #[inline(always)]
+    fn make_room<D: Destager>(
+        destager: &mut D,
+        page: Lpn,
+        access: &Access,
+    ) -> Result<(), D::Error> {
+        loop {
+            let (buffer, view) = destager.buffer();
+            if buffer.has_room_for(page) {
+                return Ok(());
+            }
+            buffer.ask(Need::Evict(page), access, view);
             assert!(
-                !self.victim.retain,
+                !buffer.victim.retain,
                 "a page kept in the buffer makes no room"
             );
-            if self.carry_out(DestageCause::Evict, now, view) {
-                return Step::Destage;
+            if buffer.carry_out(DestageCause::Evict, access.now, view) {
+                destager.destage()?;
             }
         }
-        let is_write = kind == AccessKind::Write;
+    }
+
+    /// `page`, which [enters](Found::enters), does so clean, whenever its read from flash may end; for the rest as [`Buffer::write`].
+    ///
+    /// # Errors
+    /// As of [`Buffer::write`].
+    ///
+    /// # Panics
+    /// If the scheme breaks its contract.
+    pub fn take_in_read<D: Destager>(
+        destager: &mut D,
+        page: Lpn,
+        now: Ticks,
+    ) -> Result<(), D::Error> {
+        let access = destager.buffer().0.access(AccessKind::Read, now);
+        Self::make_room(destager, page, &access)?;
+        let (buffer, _) = destager.buffer();
+        let (position, leaving) = buffer.resident.locate(page);
         // What is read may be leaving still, and then need not be read from flash.
-        let leaving = if is_write {
-            None
-        } else {
-            self.resident.newest(page).map(|(slot, _)| slot)
+        let slot = match leaving {
+            Some((slot, _)) => {
+                buffer.resident.come_back(slot);
+                slot
+            }
+            None => buffer.resident.enter(position, page, false, now),
         };
-        let slot = if let Some(slot) = leaving {
-            self.resident.come_back(slot);
-            slot
-        } else if self.resident.has_free_slot() {
-            self.resident.enter(position, page, is_write, now)
-        } else {
-            return Step::Wait;
-        };
-        self.pending = None;
-        self.insert(Entry { page, slot }, &access);
-        Step::Placed
+        buffer.insert(Entry { page, slot }, &access);
+        Ok(())
     }
 
     /// Figures only this scheme has; see [`Scheme::report`].
@@ -371,54 +365,33 @@ impl Buffer {
         }
     }
 
-    /// Reads one page. Where reads do not enter the buffer, one may come between a page that waits and its placing.
-    ///
-    /// # Panics
-    /// If reads enter the buffer and the previous page has not been placed yet.
-    pub fn read(&mut self, page: Lpn, now: Ticks) -> ReadStep {
-        assert!(
-            self.pending.is_none() || !self.allocates_reads(),
-            "page {page} is read before the previous page is placed"
-        );
+    /// Reads one page.
+    pub fn read(&mut self, page: Lpn, now: Ticks) -> Found {
         self.counts.page_reads += 1;
-        if self.resident.occupied() == 0 && !self.allocates_reads() {
-            let access = self.access(AccessKind::Read, now);
-            self.scheme.read_missed(page, &access);
-            return ReadStep::Miss;
-        }
-        let (position, copy) = self.resident.locate(page);
-        let in_ram = match copy {
-            Some((slot, state)) if state != State::Leaving => {
-                self.counts.read_hits += 1;
-                let access = self.access(AccessKind::Read, now);
-                self.scheme.touch(Entry { page, slot }, &access);
-                return ReadStep::Hit;
-            }
-            copy => copy.is_some(),
+        let nothing = self.resident.occupied() == 0;
+        let copy = match nothing {
+            true => None,
+            false => self.resident.newest(page),
         };
-        self.counts.read_hits += u64::from(in_ram);
-        if self.allocates_reads() {
-            self.pending = Some(Pending {
-                page,
-                kind: AccessKind::Read,
-                position,
-            });
-        } else {
+        self.counts.read_hits += u64::from(copy.is_some());
+        let is_resident = copy.filter(|(_, state)| *state != State::Leaving);
+        if let Some((slot, _)) = is_resident {
+            let access = self.access(AccessKind::Read, now);
+            self.scheme.touch(Entry { page, slot }, &access);
+        } else if !self.allocates_reads() {
             let access = self.access(AccessKind::Read, now);
             self.scheme.read_missed(page, &access);
         }
-        match (in_ram, self.allocates_reads()) {
-            (true, false) => ReadStep::Hit,
-            (true, true) => ReadStep::HitAllocates,
-            (false, false) => ReadStep::Miss,
-            (false, true) => ReadStep::MissAllocates,
+        Found {
+            in_ram: copy.is_some(),
+            enters: is_resident.is_none() && self.allocates_reads(),
         }
     }
 
     /// The host no longer needs `page`; whether a resident copy was dropped.
     pub fn trim(&mut self, page: Lpn, now: Ticks) -> bool {
         let dropped = self.drop_copy(page, now);
-        self.counts.trimmed_dirty += u64::from(dropped == Some(State::Dirty));
+        self.counts.dropped.trimmed += u64::from(dropped == Some(State::Dirty));
         dropped.is_some()
     }
 
@@ -436,7 +409,7 @@ impl Buffer {
         self.counts.records[DestageCause::Bypass as usize] += u64::from(!self.request.bypasses);
         self.request.bypasses = true;
         let dropped = self.drop_copy(page, now);
-        self.counts.superseded_dirty += u64::from(dropped == Some(State::Dirty));
+        self.counts.dropped.superseded += u64::from(dropped == Some(State::Dirty));
         dropped.is_some()
     }
 

@@ -115,7 +115,7 @@ impl Common {
 /// What a buffer needs to know besides its scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferConfig {
-    /// Slots, one page each; 0 for a buffer that keeps no pages.
+    /// Slots, one page each; 0 for a buffer that keeps no pages. Resident pages never exceed it.
     pub capacity_pages: u32,
     /// Slots beyond these, for pages that have left and wait, for others to be programmed with them.
     pub held_pages: u32,
@@ -123,11 +123,6 @@ pub struct BufferConfig {
     pub cluster_pages: u32,
     /// When a slot is free again.
     pub release: Release,
-    /// A page enters as soon as its victim has left, although the victim's slot is still being programmed.
-    /// The caller holds the page where requests are received, and lets each request wait until
-    /// [`crate::Buffer::over_capacity`] is down by its pages. So all victims of a request are programmed at the
-    /// same time, and no step is [`crate::Step::Wait`]. Resident pages never exceed the capacity.
-    pub unbounded_admission: bool,
     /// Whether flush and FUA destage anything; a power-protected buffer may ignore them.
     pub honor_flush: bool,
     /// Write requests of at least this many pages go straight to the flash; 0: none do.
@@ -166,7 +161,6 @@ impl BufferConfig {
             held_pages: 0,
             cluster_pages,
             release: common.release,
-            unbounded_admission: false,
             honor_flush: common.flush_mode == FlushMode::Honor,
             bypass_pages: common.bypass_pages,
             pad_written: match common.pad_charge_reads {

@@ -4,10 +4,30 @@ use destage_base::Ticks;
 
 use crate::destage::DestageCause;
 
+/// Padding pages, by what they hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pads {
+    /// Read from flash.
+    pub read: u64,
+    /// Never written, and programmed as filler.
+    pub filled: u64,
+}
+
+/// Pages dropped without a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Dropped {
+    /// Dirty ones that the host trimmed.
+    pub trimmed: u64,
+    /// Dirty ones that a write which bypasses the buffer made stale.
+    pub superseded: u64,
+    /// Clean ones: the flash has them.
+    pub clean: u64,
+}
+
 /// Sums since the buffer was made, and the state of the moment.
 ///
 /// Whenever no page waits to be placed,
-/// `page_writes = write_hits - rewrites_of_clean + destaged + trimmed_dirty + superseded_dirty + dirty`:
+/// `page_writes = write_hits - rewrites_of_clean + destaged + dropped.trimmed + dropped.superseded + dirty`:
 /// each page write is absorbed by a dirty copy, destaged, given up, or still waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
@@ -25,16 +45,10 @@ pub struct Counts {
     pub destaged_pages: [u64; DestageCause::ALL.len()],
     /// Records emitted, by cause in the order of [`DestageCause::ALL`].
     pub records: [u64; DestageCause::ALL.len()],
-    /// Padding pages read from flash.
-    pub pad_reads: u64,
-    /// Padding pages that were never written and are programmed as filler.
-    pub pad_fills: u64,
-    /// Dirty pages dropped because the host trimmed them.
-    pub trimmed_dirty: u64,
-    /// Dirty pages dropped because a write that bypasses the buffer made them stale.
-    pub superseded_dirty: u64,
-    /// Pages dropped without a program because the flash has them.
-    pub clean_drops: u64,
+    /// Padding pages.
+    pub pads: Pads,
+    /// Pages dropped without a program.
+    pub dropped: Dropped,
     /// Resident pages now.
     pub resident: u32,
     /// Dirty resident pages now; those being programmed are not among them.
@@ -60,11 +74,15 @@ impl Counts {
             read_hits: self.read_hits - earlier.read_hits,
             destaged_pages: each(&self.destaged_pages, &earlier.destaged_pages),
             records: each(&self.records, &earlier.records),
-            pad_reads: self.pad_reads - earlier.pad_reads,
-            pad_fills: self.pad_fills - earlier.pad_fills,
-            trimmed_dirty: self.trimmed_dirty - earlier.trimmed_dirty,
-            superseded_dirty: self.superseded_dirty - earlier.superseded_dirty,
-            clean_drops: self.clean_drops - earlier.clean_drops,
+            pads: Pads {
+                read: self.pads.read - earlier.pads.read,
+                filled: self.pads.filled - earlier.pads.filled,
+            },
+            dropped: Dropped {
+                trimmed: self.dropped.trimmed - earlier.dropped.trimmed,
+                superseded: self.dropped.superseded - earlier.dropped.superseded,
+                clean: self.dropped.clean - earlier.dropped.clean,
+            },
             resident: self.resident,
             dirty: self.dirty,
             dirty_max: self.dirty_max,
@@ -90,8 +108,8 @@ impl Counts {
         self.page_writes + self.rewrites_of_clean
             == self.write_hits
                 + self.destaged()
-                + self.trimmed_dirty
-                + self.superseded_dirty
+                + self.dropped.trimmed
+                + self.dropped.superseded
                 + u64::from(self.dirty)
     }
 }

@@ -27,7 +27,7 @@ impl Buffer {
             debug_assert_eq!(self.resident.page_of(entry.slot), Some(entry.page));
             let dirty = if !self.victim.retain {
                 let dirty = self.resident.evict(entry.slot) == Evicted::Dirty;
-                self.counts.clean_drops += u64::from(!dirty);
+                self.counts.dropped.clean += u64::from(!dirty);
                 self.pending_victims.note(&self.resident, entry.slot);
                 dirty
             } else if state == State::Dirty {
@@ -82,9 +82,9 @@ impl Buffer {
         );
         for pad in pads {
             match pad.content {
-                PadContent::Read => self.counts.pad_reads += 1,
+                PadContent::Read => self.counts.pads.read += 1,
                 PadContent::AtHand => {}
-                PadContent::Filler => self.counts.pad_fills += 1,
+                PadContent::Filler => self.counts.pads.filled += 1,
             }
         }
     }

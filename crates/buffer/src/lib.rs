@@ -6,6 +6,7 @@
 //! | [`view`] | the [`View`] trait: what a scheme may ask about the device |
 //! | [`destage`] | the [`Destage`] record, which is all that leaves this crate |
 //! | [`buffer`] | [`Buffer`], the engine every scheme shares |
+//! | [`intake`] | who takes its records on their way while a page enters |
 //! | [`background`] | destaging in idle time, for every scheme |
 //! | [`config`] | the parameters every buffer has |
 //! | [`counts`] | what a buffer counts |
@@ -36,6 +37,7 @@ mod emission;
 pub mod groups;
 pub mod heap;
 mod idle;
+pub mod intake;
 pub mod order;
 pub mod padding;
 pub mod page_map;
@@ -46,15 +48,14 @@ pub mod scheme;
 pub mod schemes;
 pub mod shares;
 pub mod shown;
-pub mod step;
 pub mod view;
 
 pub use buffer::Buffer;
 pub use config::{BufferConfig, COMMON, Common, Contradiction, Release};
-pub use counts::Counts;
+pub use counts::{Counts, Dropped};
 pub use destage::{Destage, DestageCause};
+pub use intake::{Destager, Found, Outlet};
 pub use registry::{SCHEMES, SchemeConfig, SchemeRow, Sees, find};
 pub use scheme::Scheme;
 pub use shares::Shares;
-pub use step::{ReadStep, Step};
 pub use view::View;

@@ -73,7 +73,6 @@ pub struct Resident {
     /// The slot freed last, which is taken first, while the cache still has it. The stamp of each free
     /// slot names the one freed before it.
     free: Option<u32>,
-    capacity: u32,
     /// Slots in use, leaving ones included.
     occupied: u32,
     len: u32,
@@ -85,23 +84,16 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// `capacity` free slots.
+    /// Nothing yet, with memory set aside for `pages` of them.
     #[must_use]
-    pub fn new(capacity: u32) -> Self {
-        Self::growing(capacity, capacity)
-    }
-
-    /// `capacity` free slots, with memory set aside for `expected` of them.
-    #[must_use]
-    pub fn growing(expected: u32, capacity: u32) -> Self {
-        let prepared = table::prepared(expected);
+    pub fn prepared_for(pages: u32) -> Self {
+        let prepared = table::prepared(pages);
         Self {
             map: PageMap::with_capacity(prepared),
             status: Vec::with_capacity(prepared),
             older_since: Vec::new(),
             more_in_flight: BTreeMap::new(),
             free: None,
-            capacity,
             occupied: 0,
             len: 0,
             dirty: 0,
@@ -156,13 +148,6 @@ impl Resident {
     #[must_use]
     pub fn oldest_dirty_max(&self) -> Ticks {
         self.oldest_dirty_max
-    }
-
-    /// Whether a slot is free at this moment.
-    #[inline]
-    #[must_use]
-    pub fn has_free_slot(&self) -> bool {
-        self.occupied < self.capacity
     }
 
     /// Where `page` is or would go in the map, and its newest copy in RAM.
@@ -222,17 +207,9 @@ impl Resident {
         })
     }
 
-    /// `page`, not resident, enters a free slot. `position` is where the map has or would have it.
-    ///
-    /// # Panics
-    /// If no slot is free.
+    /// `page`, not resident, enters a slot. `position` is where the map has or would have it.
     #[inline(always)]
     pub fn enter(&mut self, position: Position, page: Lpn, dirty: bool, now: Ticks) -> Slot {
-        assert!(
-            self.has_free_slot(),
-            "page {page} enters a buffer of {} full slots",
-            self.capacity
-        );
         let state = if dirty { State::Dirty } else { State::Clean };
         let status = Status {
             state,
@@ -496,7 +473,7 @@ mod tests {
 
     #[test]
     fn freed_slots_are_taken_again_and_the_last_first() {
-        let mut resident = Resident::new(3);
+        let mut resident = Resident::prepared_for(0);
         for round in 0..3 {
             let slots = [0, 1, 2].map(|page| enter(&mut resident, 10 * round + page, 0));
             let expected = if round % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] };
@@ -511,20 +488,20 @@ mod tests {
 
     #[test]
     fn the_newest_copy_is_found_while_an_older_one_is_programmed() {
-        let mut resident = Resident::new(2);
+        let mut resident = Resident::prepared_for(0);
         let old = enter(&mut resident, 7, 0);
         assert_eq!(resident.evict(old), Evicted::Dirty);
         assert_eq!(resident.newest(Lpn(7)), Some((old, State::Leaving)));
         let new = enter(&mut resident, 7, 1);
-        assert!(new != old && !resident.has_free_slot());
+        assert!(new != old && resident.occupied() == 2);
         assert!(!resident.programmed(Lpn(7), old, 2));
         assert_eq!(resident.newest(Lpn(7)), Some((new, State::Dirty)));
-        assert!(resident.has_free_slot());
+        assert_eq!(resident.occupied(), 1);
     }
 
     #[test]
     fn a_page_rewritten_during_its_write_back_stays_dirty() {
-        let mut resident = Resident::new(1);
+        let mut resident = Resident::prepared_for(0);
         let slot = enter(&mut resident, 7, 10);
         resident.write_back(slot);
         assert_eq!((resident.dirty(), resident.len()), (0, 1));
@@ -541,7 +518,7 @@ mod tests {
 
     #[test]
     fn a_page_may_be_written_back_any_number_of_times_at_once() {
-        let mut resident = Resident::new(1);
+        let mut resident = Resident::prepared_for(0);
         let slot = enter(&mut resident, 7, 0);
         for now in 1..=600 {
             resident.write_back(slot);
@@ -555,7 +532,7 @@ mod tests {
 
     #[test]
     fn only_the_last_of_two_write_backs_makes_a_page_clean() {
-        let mut resident = Resident::new(1);
+        let mut resident = Resident::prepared_for(0);
         let slot = enter(&mut resident, 7, 0);
         resident.write_back(slot);
         resident.rewrite(slot, 1);
@@ -567,7 +544,7 @@ mod tests {
 
     #[test]
     fn pages_that_leave_are_dirty_no_longer() {
-        let mut resident = Resident::new(6);
+        let mut resident = Resident::prepared_for(0);
         for round in 0..3 {
             let slots = [0, 1].map(|page| enter(&mut resident, 2 * round + page, 0));
             slots.iter().for_each(|slot| _ = resident.evict(*slot));
@@ -579,19 +556,19 @@ mod tests {
 
     #[test]
     fn a_page_evicted_during_its_write_back_needs_no_second_program() {
-        let mut resident = Resident::new(1);
+        let mut resident = Resident::prepared_for(0);
         let slot = enter(&mut resident, 7, 0);
         resident.write_back(slot);
         assert_eq!(resident.evict(slot), Evicted::Clean);
-        assert!(!resident.has_free_slot());
+        assert_eq!(resident.occupied(), 1);
         assert!(!resident.programmed(Lpn(7), slot, 1));
-        assert!(resident.has_free_slot());
+        assert_eq!(resident.occupied(), 0);
         assert_eq!(resident.newest(Lpn(7)), None);
     }
 
     #[test]
     fn a_trimmed_page_keeps_its_slot_only_while_a_program_reads_it() {
-        let mut resident = Resident::new(1);
+        let mut resident = Resident::prepared_for(0);
         let slot = enter(&mut resident, 7, 0);
         resident.write_back(slot);
         resident.rewrite(slot, 1);
@@ -600,9 +577,9 @@ mod tests {
             (resident.newest(Lpn(7)), resident.len(), resident.dirty()),
             (None, 0, 0)
         );
-        assert!(!resident.has_free_slot());
+        assert_eq!(resident.occupied(), 1);
         assert!(!resident.programmed(Lpn(7), slot, 9));
-        assert!(resident.has_free_slot());
+        assert_eq!(resident.occupied(), 0);
         assert_eq!(resident.oldest_dirty_max(), 9);
         assert_eq!(resident.forget(Lpn(7), 9), None);
     }

@@ -134,9 +134,8 @@ impl Scheme for Shares {
 mod tests {
     use super::*;
     use crate::config::BufferConfig;
-    use crate::step::Step;
     use crate::view::NoDevice;
-    use crate::{Buffer, find};
+    use crate::{Buffer, Destage, Outlet, find};
 
     /// Pages that leave when `pages` are written, each by its handle, to four slots of two handles.
     fn leaving(pages: &[(u64, u32)]) -> Vec<u64> {
@@ -150,11 +149,9 @@ mod tests {
         for (page, handle) in pages {
             buffer.of_handle(*handle);
             buffer.begin_request(1);
-            let mut step = buffer.write(Lpn(*page), 0, &NoDevice);
-            while step == Step::Destage {
-                left.extend(buffer.record().pages.iter().map(|dirty| dirty.page.0));
-                step = buffer.place(0, &NoDevice);
-            }
+            let take =
+                |record: &Destage| left.extend(record.pages.iter().map(|dirty| dirty.page.0));
+            Outlet::new(&mut buffer, &NoDevice, take).write(Lpn(*page), 0);
         }
         while buffer.flush_next(crate::destage::DestageCause::Flush, 0, &NoDevice) {
             left.extend(buffer.record().pages.iter().map(|dirty| dirty.page.0));

@@ -10,7 +10,7 @@ use std::alloc::System;
 use common::variants;
 use destage_base::Lpn;
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, BufferConfig, Common, Release, SCHEMES, SchemeConfig, Step};
+use destage_buffer::{Buffer, BufferConfig, Common, Outlet, Release, SCHEMES, SchemeConfig};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -46,7 +46,8 @@ fn a_huge_buffer_with_few_pages_takes_little_memory() {
             }
             for page in &pages {
                 buffer.begin_request(1);
-                assert_eq!(buffer.write(*page, 0, &NoDevice), Step::Placed);
+                Outlet::new(&mut buffer, &NoDevice, |_| panic!("{name}: there is room"))
+                    .write(*page, 0);
             }
             let change = region.change();
             let held = change.bytes_allocated as isize - change.bytes_deallocated as isize;

@@ -54,11 +54,11 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     }
     let place = place(arguments)?;
     let outputs = [
-        ("--record", &arguments.record),
-        ("--write-log", &arguments.write_log),
-        ("--response-log", &arguments.response_log),
-        ("--destage-log", &arguments.destage_log),
-        ("--fio-json", &arguments.fio_json),
+        ("--record", &arguments.logs.record),
+        ("--write-log", &arguments.logs.write_log),
+        ("--response-log", &arguments.logs.response_log),
+        ("--destage-log", &arguments.logs.destage_log),
+        ("--fio-json", &arguments.logs.fio_json),
     ];
     let outputs: Vec<_> = outputs
         .iter()
@@ -67,8 +67,8 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     let read = arguments.device.settings.config.as_deref();
     check_distinct(&outputs, &read.into_iter().collect::<Vec<_>>())?;
     let mut logs = Logs::create(
-        arguments.response_log.as_ref(),
-        arguments.destage_log.as_ref(),
+        arguments.logs.response_log.as_ref(),
+        arguments.logs.destage_log.as_ref(),
         None,
     )?;
     let job = Job {
@@ -76,8 +76,8 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         engine: "nbd",
         depth: u64::from(config.typed.host.queue_depth),
     };
-    logs = logs.with_fio(arguments.fio_json.as_ref(), job)?;
-    let record = arguments.record.as_deref();
+    logs = logs.with_fio(arguments.logs.fio_json.as_ref(), job)?;
+    let record = arguments.logs.record.as_deref();
     let form = record
         .map(|path| form_of("--record", path, None))
         .transpose()?;
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         _ => None,
     };
     let recording = RefCell::new(Recording { writer, count: 0 });
-    let log_path = arguments.write_log.as_deref();
+    let log_path = arguments.logs.write_log.as_deref();
     let mut logged = log_path.map(PendingFile::create).transpose()?;
     let write_log = logged.as_mut().map(WriteLog::new).transpose();
     let write_log =

@@ -43,6 +43,18 @@ pub(crate) struct ServeArguments {
     pub(crate) device: DeviceArguments,
     #[command(flatten)]
     pub(crate) cache: CacheArguments,
+    #[command(flatten)]
+    pub(crate) logs: LogArguments,
+    /// At the end, parameters and metrics as JSON in place of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+/// What is written of what happens.
+#[derive(Args)]
+pub(crate) struct LogArguments {
     /// What clients write, as the kernel's dm-log-writes keeps it: replay-log of xfstests reads it
     #[arg(long, value_name = "FILE")]
     pub(crate) write_log: Option<PathBuf>,
@@ -58,11 +70,6 @@ pub(crate) struct ServeArguments {
     /// Responses as fio's JSON (json+), for programs that draw those, such as fio-plot
     #[arg(long, value_name = "FILE.json")]
     pub(crate) fio_json: Option<PathBuf>,
-    /// At the end, parameters and metrics as JSON in place of a table
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) noise: Noise,
 }
 
 /// What a loss of power meets.

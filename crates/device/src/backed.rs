@@ -15,6 +15,7 @@ use destage_base::Lpn;
 use destage_buffer::destage::{Destage, DestageCause};
 pub use destage_flash::medium::Fault;
 
+use crate::driver::Note;
 use crate::request::{Request, RequestKind, Span};
 
 /// A disk, as far as it is needed here. Offsets and lengths are in bytes; what lies behind its end reads as zeros, and is not
@@ -209,21 +210,28 @@ impl Backed {
 
     // ---- what the device tells ---------------------------------------------------------------------------
 
-    /// See [`Driver::taken_in`](crate::Driver::taken_in).
+    /// What [`Driver::note`](crate::Driver::note) tells of contents.
     ///
     /// # Errors
-    /// The rest of the page cannot be read: it stays as it was.
-    pub fn taken_in(&mut self, page: Lpn, offset: u32) -> Result<(), Fault> {
+    /// The rest of a page that is written cannot be read: it stays as it was.
+    pub fn note(&mut self, note: &Note<'_>) -> Result<(), Fault> {
+        match *note {
+            Note::TakenIn { page, offset } => self.taken_in(page, offset)?,
+            Note::Bypassed { page, offset } => self.bypassed(page, offset)?,
+            Note::Trimming(span) => self.trimming(span),
+            Note::Emitted(record, _) => self.record(record),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn taken_in(&mut self, page: Lpn, offset: u32) -> Result<(), Fault> {
         let written = self.written(page, offset)?;
         self.dirty.insert(page, written);
         Ok(())
     }
 
-    /// See [`Driver::bypassed`](crate::Driver::bypassed).
-    ///
-    /// # Errors
-    /// The rest of the page cannot be read: it stays as it was.
-    pub fn bypassed(&mut self, page: Lpn, offset: u32) -> Result<(), Fault> {
+    fn bypassed(&mut self, page: Lpn, offset: u32) -> Result<(), Fault> {
         let written = self.written(page, offset);
         if let Ok(written) = &written {
             self.dirty.remove(&page);
@@ -238,8 +246,7 @@ impl Backed {
         written.map(|_| ())
     }
 
-    /// See [`Driver::trimming`](crate::Driver::trimming).
-    pub fn trimming(&mut self, span: &Span) {
+    fn trimming(&mut self, span: &Span) {
         let whole = span.whole_pages();
         if whole.is_empty() {
             return;
@@ -260,8 +267,7 @@ impl Backed {
         }
     }
 
-    /// See [`Driver::record`](crate::Driver::record).
-    pub fn record(&mut self, record: &Destage) {
+    fn record(&mut self, record: &Destage) {
         if record.cause == DestageCause::Bypass {
             return;
         }

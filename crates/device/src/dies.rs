@@ -26,7 +26,7 @@ pub use self::units::Units;
 use self::units::{Open, Unfinished};
 use crate::batching::BatchLists;
 use crate::device::{DeviceConfig, Ordering, Wording};
-use crate::driver::{BatchStep, Driver, Progress, Token, Transaction};
+use crate::driver::{BatchStep, Driver, Note, Progress, Token, Transaction};
 use crate::operation::PageOperation;
 use crate::slab::Slab;
 
@@ -87,15 +87,8 @@ pub(crate) enum UnderWay {
     Part(u32, u16),
 }
 
-/// All dies. See the [module](self).
-pub(crate) struct Dies {
-    ftl: Box<dyn Ftl>,
-    dies: Vec<Die>,
-    /// Of the step being started; empty between two steps.
-    operations: Operations,
-    batch: Batch,
-    batch_lists: BatchLists,
-    parallel_units: u32,
+/// What the layer and the configuration say once of how dies work.
+struct Rules {
     /// Of a read, and of a write or trim.
     map_time: [Ticks; 2],
     background: bool,
@@ -109,23 +102,82 @@ pub(crate) struct Dies {
     /// By the number of dies, where a page is on a die by its number alone.
     round: Option<Divider>,
     updates_in_place: bool,
-    /// Dies that may go on although nothing of their own has ended.
-    stirred: VecDeque<u32>,
     gc_limit: u32,
-    /// Repeated pages of a batch are done at once, as in the reference simulator.
-    repeats_at_once: bool,
     /// What a die does first, and how many reads go before something else that waits.
     service: ServiceOrder,
     reads_ahead: u32,
-    /// What is under way, but for what dies have in service where nothing leaves its die.
-    under_way: Slab<UnderWay>,
     /// Transactions may leave their dies to the next before they end.
     frees_dies: bool,
-    /// Of a batch that begins; kept for its memory only.
-    tokens: Vec<Token>,
     power_may_fail: bool,
     /// How pages are programmed together, if they are.
     units: Option<Units>,
+}
+
+impl Rules {
+    fn of(ftl: &dyn Ftl, config: &DeviceConfig) -> Self {
+        let properties = ftl.properties();
+        let uses_idle_time = properties.works_when_idle || config.units.is_some();
+        Self {
+            map_time: properties.map_time,
+            background: properties.collects_in_background,
+            gives_way: properties.gc_steps > 1,
+            uses_idle_time,
+            is_plain: (properties.parallel_units == 1 || !config.batches)
+                && config.wording != Wording::Contents
+                && !properties.places_writes
+                && !uses_idle_time
+                && config.service == ServiceOrder::Arrival,
+            places_writes: properties.places_writes,
+            round: properties.goes_round.then(|| Divider::new(config.dies)),
+            updates_in_place: properties.updates_in_place,
+            gc_limit: gc_limit(config.blocks_per_die, properties.gc_steps),
+            service: config.service,
+            reads_ahead: config.reads_ahead,
+            frees_dies: config.frees_dies,
+            power_may_fail: config.power_may_fail,
+            units: config.units,
+        }
+    }
+}
+
+/// Operations that begin together on the parallel units of a die.
+struct Batches {
+    parallel_units: u32,
+    /// Repeated pages of a batch are done at once, as in the reference simulator.
+    repeats_at_once: bool,
+    /// Of a batch that begins; kept for their memory only.
+    lists: BatchLists,
+    batch: Batch,
+    tokens: Vec<Token>,
+}
+
+impl Batches {
+    fn of(ftl: &dyn Ftl, config: &DeviceConfig) -> Self {
+        Self {
+            parallel_units: match config.batches {
+                true => ftl.properties().parallel_units,
+                false => 1,
+            },
+            repeats_at_once: config.ordering == Ordering::Reference,
+            lists: BatchLists::default(),
+            batch: Batch::default(),
+            tokens: Vec::new(),
+        }
+    }
+}
+
+/// All dies. See the [module](self).
+pub(crate) struct Dies {
+    ftl: Box<dyn Ftl>,
+    rules: Rules,
+    dies: Vec<Die>,
+    /// Of the step being started; empty between two steps.
+    operations: Operations,
+    batches: Batches,
+    /// Dies that may go on although nothing of their own has ended.
+    stirred: VecDeque<u32>,
+    /// What is under way, but for what dies have in service where nothing leaves its die.
+    under_way: Slab<UnderWay>,
     /// Pages with programs that wait for their units, where a layer chooses the die of each write.
     unfinished: BTreeMap<Lpn, Unfinished>,
 }
@@ -146,46 +198,18 @@ pub fn only_collects(die: u32, times: u32) -> NoSpace {
 impl Dies {
     /// Idle dies over `ftl`.
     pub fn new(ftl: Box<dyn Ftl>, config: &DeviceConfig) -> Self {
-        let properties = ftl.properties();
-        let parallel_units = if config.batches {
-            properties.parallel_units
-        } else {
-            1
-        };
-        let uses_idle_time = properties.works_when_idle || config.units.is_some();
         Self {
-            ftl,
+            rules: Rules::of(&*ftl, config),
             dies: (0..config.dies).map(|_| Die::default()).collect(),
             operations: match config.wording {
                 Wording::Runs => Operations::default(),
                 Wording::Pages => Operations::spelled_out(),
                 Wording::Contents => Operations::detailed(),
             },
-            batch: Batch::default(),
-            batch_lists: BatchLists::default(),
-            parallel_units,
-            map_time: properties.map_time,
-            background: properties.collects_in_background,
-            gives_way: properties.gc_steps > 1,
-            uses_idle_time,
-            is_plain: parallel_units == 1
-                && config.wording != Wording::Contents
-                && !properties.places_writes
-                && !uses_idle_time
-                && config.service == ServiceOrder::Arrival,
-            places_writes: properties.places_writes,
-            round: properties.goes_round.then(|| Divider::new(config.dies)),
-            updates_in_place: properties.updates_in_place,
+            batches: Batches::of(&*ftl, config),
+            ftl,
             stirred: VecDeque::new(),
-            gc_limit: gc_limit(config.blocks_per_die, properties.gc_steps),
-            repeats_at_once: config.ordering == Ordering::Reference,
-            service: config.service,
-            reads_ahead: config.reads_ahead,
             under_way: Slab::default(),
-            frees_dies: config.frees_dies,
-            tokens: Vec::new(),
-            power_may_fail: config.power_may_fail,
-            units: config.units,
             unfinished: BTreeMap::new(),
         }
     }
@@ -213,7 +237,7 @@ impl Dies {
     /// Whether the layer chooses the die of each write.
     #[inline]
     pub fn places_writes(&self) -> bool {
-        self.places_writes
+        self.rules.places_writes
     }
 
     /// Consecutive pages on one die before the next has its turn.
@@ -236,7 +260,7 @@ impl Dies {
 
     /// Whether a program of `page` is in service, and the next could go elsewhere.
     pub fn is_programming(&self, page: Lpn) -> bool {
-        if self.units.is_some() {
+        if self.rules.units.is_some() {
             return false;
         }
         let serving = self.dies[self.ftl.die_of(page) as usize].serving;
@@ -255,11 +279,11 @@ impl Dies {
     #[inline(always)]
     pub fn die_for(&mut self, operation: PageOperation) -> u32 {
         let page = operation.page();
-        if let Some(dies) = &self.round {
+        if let Some(dies) = &self.rules.round {
             let die = dies.split(page.0 as u32).1;
             debug_assert_eq!(die, self.ftl.die_of(page), "page {page} goes round");
             die
-        } else if self.places_writes && operation.write_cause().is_some() {
+        } else if self.rules.places_writes && operation.write_cause().is_some() {
             self.place(page)
         } else {
             self.ftl.die_of(page)
@@ -274,8 +298,8 @@ impl Dies {
         operation: PageOperation,
         driver: &mut D,
     ) -> Option<u32> {
-        driver.queued(operation, die);
-        if self.service != ServiceOrder::Arrival && self.goes_ahead(operation, die) {
+        driver.note(&Note::Queued(operation, die));
+        if self.rules.service != ServiceOrder::Arrival && self.goes_ahead(operation, die) {
             return self.push_ahead(operation, die, driver);
         }
         let state = &mut self.dies[die as usize];
@@ -310,7 +334,7 @@ impl Dies {
         }
         state.in_service -= 1;
         let operation = state.serving.take();
-        if self.places_writes {
+        if self.rules.places_writes {
             self.forget_replaced(die);
         }
         operation
@@ -320,7 +344,7 @@ impl Dies {
     #[inline(always)]
     pub fn begins_at_once(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
-        self.is_plain && state.is_tidy && state.in_service == 0
+        self.rules.is_plain && state.is_tidy && state.in_service == 0
     }
 
     /// Whether `die` would begin right away what joins its queue now.
@@ -338,7 +362,7 @@ impl Dies {
         operation: PageOperation,
         driver: &mut D,
     ) -> Result<Progress, NoSpace> {
-        driver.queued(operation, die);
+        driver.note(&Note::Queued(operation, die));
         self.begin::<D, true>(die, operation, driver)
     }
 
@@ -394,16 +418,16 @@ impl Dies {
             } else if state.chosen.copied {
                 self.start_erases(die, driver)
             } else {
-                if self.service != ServiceOrder::Arrival {
+                if self.rules.service != ServiceOrder::Arrival {
                     self.interrupt(die, driver)?;
                 }
                 Progress::Running
             });
         }
-        if self.service != ServiceOrder::Arrival {
+        if self.rules.service != ServiceOrder::Arrival {
             return self.start_ordered(die, now, driver);
         }
-        let has_work = !state.queue.is_empty() || self.background;
+        let has_work = !state.queue.is_empty() || self.rules.background;
         self.operations.set_die(die);
         if has_work && !self.gives_way_now(die) {
             let time = driver.flash_time(now);
@@ -411,18 +435,18 @@ impl Dies {
                 return self.start_gc(die, driver);
             }
         }
-        if self.parallel_units > 1 {
+        if self.batches.parallel_units > 1 {
             self.start_batch(die, driver)?;
             return Ok(Progress::Running);
         }
-        let next = if self.places_writes {
+        let next = if self.rules.places_writes {
             self.next_operation(die)
         } else {
             self.dies[die as usize].queue.pop_front()
         };
         match next {
             Some(operation) => self.begin::<D, false>(die, operation, driver),
-            None if self.uses_idle_time => self.use_idle_time(die, driver),
+            None if self.rules.uses_idle_time => self.use_idle_time(die, driver),
             None => Ok(Progress::Running),
         }
     }
@@ -431,7 +455,7 @@ impl Dies {
     /// and there is room.
     fn gives_way_now(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
-        self.gives_way
+        self.rules.gives_way
             && state.gc_in_a_row > 0
             && !state.queue.is_empty()
             && !self.ftl.collects_before_writes(die)
@@ -449,7 +473,7 @@ impl Dies {
             ftl, operations, ..
         } = self;
         let page = operation.page();
-        let mut map_time = self.map_time[1];
+        let mut map_time = self.rules.map_time[1];
         if let Some(cause) = operation.write_cause() {
             let write = PageWrite {
                 page,
@@ -466,17 +490,17 @@ impl Dies {
             ftl.trim(page, operations)?;
         } else {
             ftl.read(page, operations)?;
-            map_time = self.map_time[0];
+            map_time = self.rules.map_time[0];
         }
         let state = &mut self.dies[die as usize];
         state.gc_in_a_row = 0;
         state.in_service = 1;
         state.serving = Some(operation);
         state.is_tidy = operations.take_tidy();
-        if !PLAIN && self.units.is_some() {
+        if !PLAIN && self.rules.units.is_some() {
             self.begin_units(die, operation.write_cause().map(|_| operation));
         }
-        if !PLAIN && self.places_writes {
+        if !PLAIN && self.rules.places_writes {
             self.note_replaced(die);
         }
         if self.operations.all().is_empty() && self.puts_off(die, operation, driver) {
@@ -494,7 +518,7 @@ impl Dies {
     /// What `die` has in service from now on is called so.
     #[inline(always)]
     fn serves(&mut self, die: u32) -> Token {
-        if !self.frees_dies {
+        if !self.rules.frees_dies {
             return Token::of_die(die);
         }
         let place = self.under_way.insert_made(|| UnderWay::InService(die));
@@ -536,7 +560,7 @@ impl Dies {
     /// came before it has ended, and not when that has begun. A read waits only where no other goes ahead.
     #[cold]
     fn puts_off<D: Driver>(&self, die: u32, operation: PageOperation, driver: &D) -> bool {
-        let in_order = self.service == ServiceOrder::Arrival && driver.keeps_order();
+        let in_order = self.rules.service == ServiceOrder::Arrival && driver.keeps_order();
         self.dies[die as usize].queued > 0 && (in_order || !operation.is_read())
     }
 
@@ -572,7 +596,7 @@ impl Dies {
     fn start_gc<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<Progress, NoSpace> {
         let state = &mut self.dies[die as usize];
         state.gc_in_a_row += 1;
-        if state.gc_in_a_row > self.gc_limit {
+        if state.gc_in_a_row > self.rules.gc_limit {
             return Err(only_collects(die, state.gc_in_a_row));
         }
         state.collecting = true;
@@ -644,8 +668,8 @@ impl Dies {
     /// Takes operations from the queue of `die` up to the limit and serves them on the parallel units.
     fn start_batch<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         let state = &mut self.dies[die as usize];
-        let lists = &mut self.batch_lists;
-        lists.fill(&mut state.queue, self.repeats_at_once);
+        let lists = &mut self.batches.lists;
+        lists.fill(&mut state.queue, self.batches.repeats_at_once);
         if lists.is_empty() {
             return Ok(());
         }
@@ -659,7 +683,7 @@ impl Dies {
             die,
             &lists.read_pages,
             &lists.write_pages,
-            &mut self.batch,
+            &mut self.batches.batch,
             &mut self.operations,
         )?;
         lists.give_back(taken, &mut state.queue);
@@ -667,22 +691,23 @@ impl Dies {
             self.ftl.trim(operation.page(), &mut self.operations)?;
         }
         state.gc_in_a_row = 0;
-        let at_once = lists.arrange(&self.batch, &mut state.batch, &mut state.followers);
+        let at_once = lists.arrange(&self.batches.batch, &mut state.batch, &mut state.followers);
         state.in_service = state.batch.len() as u32;
-        self.tokens.clear();
+        self.batches.tokens.clear();
         for position in 0..state.batch.len() {
             let part = UnderWay::Part(die, position as u16);
-            self.tokens
+            self.batches
+                .tokens
                 .push(Token::of_table(self.under_way.insert(part)));
         }
         driver.serve_batch(
             die,
             BatchStep {
                 taken: &state.batch,
-                tokens: &self.tokens,
+                tokens: &self.batches.tokens,
                 followers: &state.followers,
                 at_once,
-                batch: &self.batch,
+                batch: &self.batches.batch,
                 operations: &self.operations,
             },
         );
@@ -707,7 +732,7 @@ impl View for Dies {
         self.ftl.is_written(page)
     }
     fn updates_in_place(&self) -> bool {
-        self.updates_in_place
+        self.rules.updates_in_place
     }
     fn is_collecting(&self, die: u32) -> bool {
         self.dies[die as usize].collecting

@@ -96,12 +96,60 @@ pub struct BatchStep<'a> {
     pub operations: &'a Operations,
 }
 
+/// Something that has happened in a device.
+#[derive(Clone, Copy)]
+pub enum Note<'a> {
+    /// The record was emitted at that time.
+    Emitted(&'a Destage, Ticks),
+    /// The last program of a record has ended.
+    RecordEnded {
+        /// When the record was emitted.
+        emitted: Ticks,
+        /// When that program ended.
+        now: Ticks,
+    },
+    /// A page of the request being submitted is in the buffer.
+    TakenIn {
+        /// As which page of the device.
+        page: Lpn,
+        /// Which page of the request it is.
+        offset: u32,
+    },
+    /// A page of the request being submitted is written past the buffer.
+    Bypassed {
+        /// As which page of the device.
+        page: Lpn,
+        /// Which page of the request it is.
+        offset: u32,
+    },
+    /// The pages that the span covers whole are trimmed. [`Note::Trimmed`] follows for each of them that may have contents.
+    Trimming(&'a Span),
+    /// The page is trimmed, and an operation for that follows.
+    Trimmed(Lpn),
+    /// A page of the request being submitted is read.
+    Read {
+        /// Which page of the device.
+        page: Lpn,
+        /// It is served from RAM; otherwise from flash.
+        in_ram: bool,
+    },
+    /// The buffer is not what it was: a page was taken in, read, trimmed or written past it, a record was emitted, or a page of one was
+    /// programmed.
+    Changed(&'a Buffer),
+    /// The operation has joined the queue of that die.
+    Queued(PageOperation, u32),
+    /// A page of a request that waited for a slot has one. If the request waited for nothing else, its answer follows.
+    SlotGiven,
+    /// The operation has ended.
+    Ended(PageOperation),
+}
+
 /// Carries out what a [`Device`](crate::Device) wants, and hears what becomes of requests and pages.
 ///
 /// A device calls its driver from within `submit`, `complete`, `free`, `let_reads_pass`, `wake`, `retire` and `drain`, in the order in
 /// which things happen. The driver may note and schedule; it calls the device again only after that call has returned.
 ///
-/// The methods with a default are for drivers that move bytes or measure. A driver without them pays nothing.
+/// What a driver that moves bytes, measures or watches has to know besides, it hears as [`Note`]s.
 pub trait Driver {
     /// Commands take time here: none has [ended](Progress::Ended) when it begins.
     const TAKES_TIME: bool = false;
@@ -150,74 +198,15 @@ pub trait Driver {
         true
     }
 
-    /// Whether [`Driver::record`] is wanted for writes that go past the buffer.
+    /// Whether [`Note::Emitted`] is wanted for writes that go past the buffer.
     #[inline]
     fn wants_records(&self) -> bool {
         false
     }
 
-    /// `record` was emitted `now`.
+    /// Hears what becomes of requests and pages. A driver that has no use for it pays nothing.
     #[inline]
-    fn record(&mut self, record: &Destage, now: Ticks) {
-        let _ = (record, now);
-    }
-
-    /// The last program of a record emitted at `emitted` has ended `now`.
-    #[inline]
-    fn record_ended(&mut self, emitted: Ticks, now: Ticks) {
-        let _ = (emitted, now);
-    }
-
-    /// Page `offset` of the request being submitted is in the buffer, as `page`.
-    #[inline]
-    fn taken_in(&mut self, page: Lpn, offset: u32) {
-        let _ = (page, offset);
-    }
-
-    /// Page `offset` of the request being submitted is written past the buffer, as `page`.
-    #[inline]
-    fn bypassed(&mut self, page: Lpn, offset: u32) {
-        let _ = (page, offset);
-    }
-
-    /// The pages that `span` covers whole are trimmed. [`Driver::trimmed`] follows for each of them that may have contents.
-    #[inline]
-    fn trimming(&mut self, span: &Span) {
-        let _ = span;
-    }
-
-    /// `page` is trimmed, and an operation for that follows.
-    #[inline]
-    fn trimmed(&mut self, page: Lpn) {
-        let _ = page;
-    }
-
-    /// A page of the read being submitted is served from RAM (`true`), or read from flash.
-    #[inline]
-    fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
-        let _ = (page, offset, from_ram);
-    }
-
-    /// `buffer` is not what it was: a page was taken in, read, trimmed or written past it, a record was emitted, or a
-    /// page of one was programmed. For drivers that watch it.
-    #[inline]
-    fn look(&mut self, buffer: &Buffer) {
-        let _ = buffer;
-    }
-
-    /// `operation` has joined the queue of `die`.
-    #[inline]
-    fn queued(&mut self, operation: PageOperation, die: u32) {
-        let _ = (operation, die);
-    }
-
-    /// A page of a request that waited for a slot has one. If the request waited for nothing else, its answer follows.
-    #[inline]
-    fn slot_given(&mut self) {}
-
-    /// `operation` has ended.
-    #[inline]
-    fn ended(&mut self, operation: PageOperation) {
-        let _ = operation;
+    fn note(&mut self, note: &Note<'_>) {
+        let _ = note;
     }
 }

@@ -23,7 +23,7 @@ use destage_flash::medium::{FlashCommand, Image, ImageKind, Medium, Refusal, Spa
 
 use self::effect::{Effect, Emitted, Leaving};
 use self::table::PageTable;
-use crate::driver::BatchStep;
+use crate::driver::{BatchStep, Note};
 use crate::operation::PageOperation;
 use crate::request::{Request, RequestKind, Span};
 
@@ -322,30 +322,39 @@ impl Payload {
 
     // ---- what the device tells ---------------------------------------------------------------------------
 
-    /// See [`Driver::taken_in`](crate::Driver::taken_in).
+    /// What [`Driver::note`](crate::Driver::note) tells of contents.
+    ///
+    /// # Panics
+    /// If a dirty page of a record has no bytes here, or an operation that has ended was never emitted.
+    pub fn note(&mut self, note: &Note<'_>) {
+        match *note {
+            Note::Emitted(record, _) => self.record(record),
+            Note::TakenIn { page, offset } => self.taken_in(page, offset),
+            Note::Bypassed { page, offset } => self.bypassed(page, offset),
+            Note::Trimmed(page) => self.trimmed(page),
+            Note::Ended(operation) => _ = self.ended(operation),
+            _ => {}
+        }
+    }
+
+    /// See [`Note::TakenIn`].
     pub fn taken_in(&mut self, page: Lpn, offset: u32) {
         let Contents { version, bytes, .. } = self.written(page, offset);
         *self.residents.place(page) = Some(Resident { version, bytes });
     }
 
-    /// See [`Driver::bypassed`](crate::Driver::bypassed).
-    pub fn bypassed(&mut self, page: Lpn, offset: u32) {
+    fn bypassed(&mut self, page: Lpn, offset: u32) {
         let written = self.written(page, offset);
         self.take_resident(page);
         self.emit(page, Effect::Program(written));
     }
 
-    /// See [`Driver::trimmed`](crate::Driver::trimmed).
-    pub fn trimmed(&mut self, page: Lpn) {
+    fn trimmed(&mut self, page: Lpn) {
         self.take_resident(page);
         self.emit(page, Effect::Trim(self.accepted.version));
     }
 
-    /// See [`Driver::record`](crate::Driver::record).
-    ///
-    /// # Panics
-    /// If a dirty page of the record has no bytes here.
-    pub fn record(&mut self, record: &Destage) {
+    fn record(&mut self, record: &Destage) {
         if record.cause == DestageCause::Bypass {
             return;
         }

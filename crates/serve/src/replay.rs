@@ -101,7 +101,7 @@ struct Shared<'o> {
 impl<'o> Shared<'o> {
     fn new(began: Instant, observer: &'o mut dyn Observer) -> Self {
         let mut measured = Measured::default();
-        measured.response = Latencies::keeping(EXACT);
+        measured.responses.host = Latencies::keeping(EXACT);
         Self {
             state: Mutex::new(State {
                 began,
@@ -165,9 +165,10 @@ impl State<'_> {
             } = flight.request;
             let response = ticks(flight.due.elapsed());
             self.measured
-                .response
+                .responses
+                .host
                 .push(response, operation != Operation::Read);
-            self.measured.completed += 1;
+            self.measured.host.completed += 1;
             self.observer.response(&Response {
                 index: flight.index,
                 arrival: ticks(flight.due - self.began),
@@ -291,7 +292,7 @@ fn send_all<E>(
         if state.gone.is_some() {
             return Ok(());
         }
-        let index = state.measured.requests;
+        let index = state.measured.host.requests;
         let id = state.flights.insert(Flight {
             index,
             due,
@@ -299,9 +300,9 @@ fn send_all<E>(
             parts: parts as u32,
             is_failed: false,
         });
-        state.measured.requests += 1;
+        state.measured.host.requests += 1;
         if request.operation == Operation::Write {
-            state.measured.bytes_written += sectors * SECTOR_BYTES;
+            state.measured.host.bytes_written += sectors * SECTOR_BYTES;
         }
         drop(state);
         for part in 0..parts {

@@ -15,7 +15,7 @@ use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
 use crate::check::{Asked, Purpose};
-use crate::engine::{EngineConfig, Replay};
+use crate::engine::{EngineConfig, Replay, Statistics};
 use crate::error::SimError;
 use crate::events::Clock;
 use crate::host::Scheduler;
@@ -433,7 +433,6 @@ impl Config {
         let capacity = capacity.saturating_sub(held);
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
-        config.unbounded_admission = true;
         config.held_pages = held;
         config.notes_dirty_ages = self.typed.sim.dirty_ages;
         if !timed {
@@ -545,13 +544,15 @@ impl Config {
                 0 => u64::MAX,
                 saturation => saturation,
             },
-            warmup: self.warmup(),
-            window: sim.window,
             run_out: sim.run_out,
             drain: sim.drain,
-            dirty_ages: sim.dirty_ages,
             addressing: self.addressing(span_pages),
-            exact_responses: sim.exact_responses as usize,
+            statistics: Statistics {
+                warmup: self.warmup(),
+                window: sim.window,
+                dirty_ages: sim.dirty_ages,
+                exact_responses: sim.exact_responses as usize,
+            },
         }
     }
 }

@@ -11,7 +11,7 @@ mod tables;
 
 use destage_base::Ticks;
 use destage_buffer::destage::{Destage, DestageCause};
-use destage_device::{Device, PageOperation};
+use destage_device::{Device, Note, PageOperation};
 use destage_flash::media::dispatch::End;
 use destage_flash::operation::{Kind, Operation as FlashOperation};
 use destage_flash::{Cause, Operations, Timing};
@@ -393,18 +393,18 @@ impl Witness for Explaining {
         self.paths.ending(die);
     }
 
-    fn queued(&mut self, operation: PageOperation, die: u32) {
-        self.paths.queued(operation, die, self.now);
+    fn note(&mut self, note: &Note<'_>) {
+        match *note {
+            Note::Queued(operation, die) => self.paths.queued(operation, die, self.now),
+            Note::SlotGiven => self.paths.slot_given(),
+            Note::Ended(operation) => self.paths.ended(operation, self.now),
+            Note::Emitted(record, _) => self.emitted(record),
+            _ => {}
+        }
     }
+}
 
-    fn slot_given(&mut self) {
-        self.paths.slot_given();
-    }
-
-    fn ended(&mut self, operation: PageOperation) {
-        self.paths.ended(operation, self.now);
-    }
-
+impl Explaining {
     fn emitted(&mut self, record: &Destage) {
         if record.cause == DestageCause::Bypass {
             return;

@@ -165,8 +165,8 @@ fn of(config: &Config, demand: Demand, metric: &str) -> Option<Of> {
         (rows::BUFFER_ON_DEMAND_UPDATES, |run| {
             run.counts.destaged_pages[DestageCause::Evict as usize]
         }),
-        (rows::BUFFER_PAD_READS, |run| run.counts.pad_reads),
-        (rows::BUFFER_PAD_FILLS, |run| run.counts.pad_fills),
+        (rows::BUFFER_PAD_READS, |run| run.counts.pads.read),
+        (rows::BUFFER_PAD_FILLS, |run| run.counts.pads.filled),
         (rows::FLASH_READS, |run| run.tally.reads.iter().sum()),
         (rows::FLASH_PROGRAMS, programs),
         (rows::FLASH_ERASES, |run| run.tally.erases.iter().sum()),

@@ -17,89 +17,24 @@ use crate::latencies::{Counted, Latencies};
 use crate::meter::Totals;
 use crate::observer::Observer;
 
-/// What a run measured, from the opening of the window to the close.
-#[derive(Clone, Debug, Default)]
-pub struct Measured {
+/// What the host did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostCounts {
     /// Requests that arrived.
     pub requests: u64,
     /// Requests that completed.
     pub completed: u64,
-    /// The run stopped because too many were outstanding.
-    pub saturated: bool,
-    /// Pages read by the host.
+    /// Pages that it read.
     pub page_reads: u64,
-    /// Pages written by the host.
+    /// Pages that it wrote.
     pub page_writes: u64,
-    /// Bytes written by the host.
-    pub bytes_written: u64,
-    /// Bytes read by the host.
+    /// Bytes that it read.
     pub bytes_read: u64,
-    /// Arrival to completion.
-    pub response: Latencies,
-    /// From being sent to the device to completion.
-    pub device_response: Latencies,
-    /// Of destaged records: from emission to the end of the last program.
-    pub destage_response: Latencies,
-    /// From the opening of the window to the close.
-    pub makespan: Ticks,
-    /// What the dies did.
-    pub totals: Totals,
-    /// Erase counts over all blocks.
-    pub wear: Wear,
-    /// Blocks that were erased as often as they survive, and are not used any more.
-    pub retired: u64,
-    /// The run ended because so many are that no block is free where one is needed.
-    pub worn_out: bool,
-    /// RAM of the FTL's tables, in bytes.
-    pub map_bytes: u64,
-    /// Figures only the FTL has.
-    pub ftl_figures: Vec<(&'static str, f64)>,
-    /// What the buffer counted; absent without a buffer.
-    pub counts: Option<Counts>,
-    /// Figures only the buffer's scheme has.
-    pub scheme_figures: Vec<(&'static str, f64)>,
-    /// Figures that it had again and again.
-    pub scheme_series: Vec<Series>,
-    /// How long pages were dirty, if that is asked.
-    pub dirty_age: Option<Counted>,
-    /// From the last arrival until the device was clean, if it was waited for.
-    pub clean_after: Option<Ticks>,
-    /// Most pages that a loss of power would have lost at one moment.
-    pub at_risk_max: u64,
-    /// Arrival to completion by queue of the host, where there are several.
-    pub queues: Vec<Counted>,
-    /// What the servers between host and buffer have done, if there are any; before the close, what they had done when the window
-    /// opened.
-    pub front: Option<FrontUsage>,
-    /// What was counted before the window opened.
-    pub(crate) before: Option<(Totals, Counts)>,
+    /// Bytes that it wrote.
+    pub bytes_written: u64,
 }
 
-/// An error if a run of `requests` requests, of what is called `origin`, had `warmup` before statistics open, and so
-/// measured nothing.
-pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result<(), SimError> {
-    if warmup > 0 && requests <= warmup {
-        return Err(SimError::NothingMeasured {
-            origin: origin.to_owned(),
-            warmup,
-            requests,
-        });
-    }
-    Ok(())
-}
-
-impl Measured {
-    /// Statistics open: what `device` and its dies (`totals`) have counted so far is in none of them.
-    pub(crate) fn open(&mut self, device: &mut Device, totals: Totals) {
-        device.reset_figures();
-        self.take_dirty_ages(device);
-        self.dirty_age = self.dirty_age.is_some().then(Counted::default);
-        self.before = Some((totals, device.buffer().counts()));
-        (self.requests, self.completed) = (0, 0);
-        (self.page_reads, self.page_writes) = (0, 0);
-        (self.bytes_read, self.bytes_written) = (0, 0);
-    }
-
+impl HostCounts {
     /// Counts the pages and bytes that `request`, which touches `pages` pages, reads or writes.
     #[inline]
     pub(crate) fn count_pages(&mut self, request: &Request, pages: u32) {
@@ -128,6 +63,99 @@ impl Measured {
         *pages += passed.requests;
         *bytes += passed.sectors * SECTOR_BYTES;
     }
+}
+
+/// How long what was asked took.
+#[derive(Clone, Debug, Default)]
+pub struct Responses {
+    /// From the arrival of a request to its completion.
+    pub host: Latencies,
+    /// From the sending of a request to the device to its completion.
+    pub device: Latencies,
+    /// Of destaged records: from emission to the end of the last program.
+    pub destage: Latencies,
+    /// Arrival to completion by queue of the host, where there are several.
+    pub queues: Vec<Counted>,
+}
+
+/// What the flash and its layer have come to.
+#[derive(Clone, Debug, Default)]
+pub struct FlashFigures {
+    /// What the dies did.
+    pub totals: Totals,
+    /// Erase counts over all blocks.
+    pub wear: Wear,
+    /// Blocks that were erased as often as they survive, and are not used any more.
+    pub retired: u64,
+    /// RAM of the layer's tables, in bytes.
+    pub map_bytes: u64,
+    /// Figures only the layer has.
+    pub own: Vec<(&'static str, f64)>,
+}
+
+/// What the buffer has come to.
+#[derive(Clone, Debug, Default)]
+pub struct BufferFigures {
+    /// What it counted; absent without a buffer.
+    pub counts: Option<Counts>,
+    /// Figures only its scheme has.
+    pub own: Vec<(&'static str, f64)>,
+    /// Figures that the scheme had again and again.
+    pub series: Vec<Series>,
+}
+
+/// What a run measured, from the opening of the window to the close.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// What the host did.
+    pub host: HostCounts,
+    /// The run stopped because too many requests were outstanding.
+    pub saturated: bool,
+    /// The run ended because so many blocks are not used any more that none is free where one is needed.
+    pub worn_out: bool,
+    /// How long what was asked took.
+    pub responses: Responses,
+    /// From the opening of the window to the close.
+    pub makespan: Ticks,
+    /// The flash and its layer.
+    pub flash: FlashFigures,
+    /// The buffer.
+    pub buffer: BufferFigures,
+    /// How long pages were dirty, if that is asked.
+    pub dirty_age: Option<Counted>,
+    /// From the last arrival until the device was clean, if it was waited for.
+    pub clean_after: Option<Ticks>,
+    /// Most pages that a loss of power would have lost at one moment.
+    pub at_risk_max: u64,
+    /// What the servers between host and buffer have done, if there are any; before the close, what they had done when the window
+    /// opened.
+    pub front: Option<FrontUsage>,
+    /// What was counted before the window opened.
+    pub(crate) before: Option<(Totals, Counts)>,
+}
+
+/// An error if a run of `requests` requests, of what is called `origin`, had `warmup` before statistics open, and so
+/// measured nothing.
+pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result<(), SimError> {
+    if warmup > 0 && requests <= warmup {
+        return Err(SimError::NothingMeasured {
+            origin: origin.to_owned(),
+            warmup,
+            requests,
+        });
+    }
+    Ok(())
+}
+
+impl Measured {
+    /// Statistics open: what `device` and its dies (`totals`) have counted so far is in none of them.
+    pub(crate) fn open(&mut self, device: &mut Device, totals: Totals) {
+        device.reset_figures();
+        self.take_dirty_ages(device);
+        self.dirty_age = self.dirty_age.is_some().then(Counted::default);
+        self.before = Some((totals, device.buffer().counts()));
+        self.host = HostCounts::default();
+    }
 
     /// Takes the dirty periods that have ended, if anybody asks for them.
     #[inline]
@@ -153,16 +181,16 @@ impl Measured {
         observer: &mut dyn Observer,
     ) {
         let before = self.before.take();
-        self.totals = match &before {
+        self.flash.totals = match &before {
             Some((before, _)) => totals.since(before),
             None => totals,
         };
         self.at_risk_max = device.at_risk_max();
         let ftl = device.ftl();
-        self.wear = ftl.wear();
-        self.retired = ftl.retired();
-        self.map_bytes = ftl.map_bytes();
-        ftl.report(&mut |name, value| self.ftl_figures.push((name, value)));
+        self.flash.wear = ftl.wear();
+        self.flash.retired = ftl.retired();
+        self.flash.map_bytes = ftl.map_bytes();
+        ftl.report(&mut |name, value| self.flash.own.push((name, value)));
         if observer.wants_erases() {
             ftl.erases(&mut |die, block, erases| observer.erases(die, block, erases));
         }
@@ -171,12 +199,12 @@ impl Measured {
             self.take_dirty_ages(device);
             let buffer = device.buffer();
             let counts = buffer.counts();
-            self.counts = Some(match &before {
+            self.buffer.counts = Some(match &before {
                 Some((_, before)) => counts.since(before),
                 None => counts,
             });
-            buffer.report(&mut |name, value| self.scheme_figures.push((name, value)));
-            buffer.series(&mut |series| self.scheme_series.push(series));
+            buffer.report(&mut |name, value| self.buffer.own.push((name, value)));
+            buffer.series(&mut |series| self.buffer.series.push(series));
         }
     }
 }

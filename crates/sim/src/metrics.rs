@@ -163,22 +163,22 @@ pub struct Scope {
 #[must_use]
 pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
     let mut metrics = Metrics::default();
-    metrics.count(rows::HOST_REQUESTS, measured.requests);
-    metrics.count(rows::HOST_COMPLETED, measured.completed);
+    metrics.count(rows::HOST_REQUESTS, measured.host.requests);
+    metrics.count(rows::HOST_COMPLETED, measured.host.completed);
     if scope.timed {
         metrics.count(rows::HOST_SATURATED, u64::from(measured.saturated));
     }
-    metrics.count(rows::HOST_PAGE_READS, measured.page_reads);
-    metrics.count(rows::HOST_PAGE_WRITES, measured.page_writes);
-    metrics.count(rows::HOST_BYTES_WRITTEN, measured.bytes_written);
-    let all = measured.response.all();
+    metrics.count(rows::HOST_PAGE_READS, measured.host.page_reads);
+    metrics.count(rows::HOST_PAGE_WRITES, measured.host.page_writes);
+    metrics.count(rows::HOST_BYTES_WRITTEN, measured.host.bytes_written);
+    let all = measured.responses.host.all();
     metrics.summary(rows::RESPONSE, all);
-    metrics.summary(rows::RESPONSE_READ, measured.response.reads(all));
-    metrics.summary(rows::RESPONSE_WRITE, measured.response.writes(all));
-    metrics.summary(rows::DEVICE_RESPONSE, measured.device_response.all());
-    front::queues(&mut metrics, &measured.queues);
+    metrics.summary(rows::RESPONSE_READ, measured.responses.host.reads(all));
+    metrics.summary(rows::RESPONSE_WRITE, measured.responses.host.writes(all));
+    metrics.summary(rows::DEVICE_RESPONSE, measured.responses.device.all());
+    front::queues(&mut metrics, &measured.responses.queues);
     front::servers(&mut metrics, measured, &scope.front);
-    metrics.summary(rows::DESTAGE_RESPONSE, measured.destage_response.all());
+    metrics.summary(rows::DESTAGE_RESPONSE, measured.responses.destage.all());
     throughput(&mut metrics, measured, scope);
     buffer(&mut metrics, measured, scope);
     device(&mut metrics, measured, scope);
@@ -200,32 +200,35 @@ pub fn learnt(of_scheme: Vec<destage_buffer::scheme::Series>) -> Learnt {
 fn throughput(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     let seconds = measured.makespan as f64 / TICKS_PER_SECOND as f64;
     if scope.timed {
-        metrics.real(rows::THROUGHPUT_IOPS, measured.completed as f64 / seconds);
-        let bytes = measured.bytes_read + measured.bytes_written;
+        metrics.real(
+            rows::THROUGHPUT_IOPS,
+            measured.host.completed as f64 / seconds,
+        );
+        let bytes = measured.host.bytes_read + measured.host.bytes_written;
         if bytes > 0 {
             metrics.real(rows::THROUGHPUT_MB_PER_S, bytes as f64 / 1e6 / seconds);
         }
     }
-    let serial = measured.totals.serial_time as f64 / TICKS_PER_SECOND as f64;
-    if measured.bytes_written > 0 {
-        let megabytes = measured.bytes_written as f64 / 1e6;
+    let serial = measured.flash.totals.serial_time as f64 / TICKS_PER_SECOND as f64;
+    if measured.host.bytes_written > 0 {
+        let megabytes = measured.host.bytes_written as f64 / 1e6;
         metrics.real(rows::THROUGHPUT_OP_MODEL_MB_PER_S, megabytes / serial);
     }
 }
 
 fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
-    let Some(counts) = &measured.counts else {
+    let Some(counts) = &measured.buffer.counts else {
         // What bypasses the buffer is still destaged.
-        metrics.count(rows::BUFFER_DESTAGED_PAGES, measured.page_writes);
+        metrics.count(rows::BUFFER_DESTAGED_PAGES, measured.host.page_writes);
         return;
     };
     let records: u64 = counts.records.iter().sum();
     metrics.count(rows::BUFFER_WRITE_HITS, counts.write_hits);
-    if measured.page_writes > 0 {
-        let share = counts.write_hits as f64 / measured.page_writes as f64;
+    if measured.host.page_writes > 0 {
+        let share = counts.write_hits as f64 / measured.host.page_writes as f64;
         metrics.real(rows::BUFFER_WRITE_HITS_PERCENT, 100.0 * share);
     }
-    if measured.page_reads > 0 {
+    if measured.host.page_reads > 0 {
         metrics.count(rows::BUFFER_READ_HITS, counts.read_hits);
     }
     metrics.count(rows::BUFFER_EVICTIONS, counts.evictions());
@@ -238,8 +241,8 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
         rows::BUFFER_ON_DEMAND_UPDATES,
         counts.destaged_pages[DestageCause::Evict as usize],
     );
-    metrics.count(rows::BUFFER_PAD_READS, counts.pad_reads);
-    metrics.count(rows::BUFFER_PAD_FILLS, counts.pad_fills);
+    metrics.count(rows::BUFFER_PAD_READS, counts.pads.read);
+    metrics.count(rows::BUFFER_PAD_FILLS, counts.pads.filled);
     metrics.count(rows::BUFFER_DIRTY_AT_END, u64::from(counts.dirty));
     metrics.count(
         rows::BUFFER_DIRTY_BYTES_MAX,
@@ -264,10 +267,10 @@ fn device(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
             measured.at_risk_max * scope.page_bytes,
         );
     }
-    for (name, value) in &measured.scheme_figures {
+    for (name, value) in &measured.buffer.own {
         metrics.figure(rows::SCHEME, name, *value);
     }
-    for series in &measured.scheme_series {
+    for series in &measured.buffer.series {
         if let Some(squared) = series.squared_variation {
             let name = format!("{}_cv", series.name);
             metrics.figure(rows::SCHEME, &name, squared.sqrt());
@@ -276,7 +279,7 @@ fn device(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
 }
 
 fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
-    let totals = &measured.totals;
+    let totals = &measured.flash.totals;
     let programs: u64 = totals.tally.programs.iter().sum();
     if scope.retires {
         metrics.count(rows::DEVICE_WORN_OUT, u64::from(measured.worn_out));
@@ -332,23 +335,23 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     }
     metrics.count(rows::FTL_GC_RUNS, totals.gc_runs);
     metrics.real(rows::FTL_GC_TIME_MS, to_ms(totals.gc_time));
-    metrics.count(rows::FTL_MAP_BYTES, measured.map_bytes);
-    for (name, value) in &measured.ftl_figures {
+    metrics.count(rows::FTL_MAP_BYTES, measured.flash.map_bytes);
+    for (name, value) in &measured.flash.own {
         metrics.figure(rows::FTL, name, *value);
     }
     let bytes = programs as f64 * scope.page_bytes as f64;
-    metrics.real(rows::WAF_BYTES, bytes / measured.bytes_written as f64);
+    metrics.real(rows::WAF_BYTES, bytes / measured.host.bytes_written as f64);
     metrics.real(
         rows::WAF_HOST,
-        programs as f64 / measured.page_writes as f64,
+        programs as f64 / measured.host.page_writes as f64,
     );
     let given = totals.tally.programs[Cause::Host as usize];
     metrics.real(rows::WAF_FTL, programs as f64 / given as f64);
 
-    let wear = &measured.wear;
+    let wear = &measured.flash.wear;
     let blocks = wear.blocks as f64;
     if scope.retires {
-        metrics.count(rows::WEAR_BLOCKS_RETIRED, measured.retired);
+        metrics.count(rows::WEAR_BLOCKS_RETIRED, measured.flash.retired);
     }
     metrics.count(rows::WEAR_ERASE_MIN, wear.min);
     metrics.count(rows::WEAR_ERASE_MAX, wear.max);

@@ -4,8 +4,7 @@
 //! op-count model of the BPLRU paper: operations are counted, their times are summed, and nothing waits.
 
 use destage_base::Ticks;
-use destage_buffer::destage::Destage;
-use destage_device::{BatchStep, Device, Driver, Progress, Token, Transaction};
+use destage_device::{BatchStep, Device, Driver, Note, Progress, Token, Transaction};
 use destage_flash::Operations;
 use destage_flash::ftl::NoSpace;
 use destage_trace::Request;
@@ -77,8 +76,11 @@ impl Driver for Counter<'_> {
         self.wants_records
     }
 
-    #[inline]
-    fn record(&mut self, record: &Destage, now: Ticks) {
+    #[inline(always)]
+    fn note(&mut self, note: &Note<'_>) {
+        let Note::Emitted(record, now) = *note else {
+            return;
+        };
         if let Some(destages) = &mut self.destages {
             destages.count(record);
         }
@@ -199,7 +201,7 @@ impl<'a> Count<'a> {
         for request in requests {
             self.measured.take_dirty_ages(&mut self.device);
             self.arrivals += 1;
-            self.measured.requests += 1;
+            self.measured.host.requests += 1;
             let now = scaled(request.arrival, self.time_scale);
             if self.time_scale != 1.0 && now >= LAST {
                 return Err(SimError::LateArrival {
@@ -215,13 +217,13 @@ impl<'a> Count<'a> {
             let asked = self
                 .addressing
                 .request(request, device.pages(), origin_text)?;
-            self.measured.count_pages(request, asked.span.pages);
+            self.measured.host.count_pages(request, asked.span.pages);
             device.set_stream(request.stream);
             if let Err(full) = device.submit(TOKEN, &asked, self.now, &mut self.counter) {
                 self.end_if_worn_out(full)?;
                 return Ok(false);
             }
-            self.measured.completed += 1;
+            self.measured.host.completed += 1;
         }
         Ok(true)
     }
@@ -233,7 +235,7 @@ impl<'a> Count<'a> {
             counts: self.device.buffer().counts(),
             tally,
             gc_runs,
-            response: &self.measured.response,
+            response: &self.measured.responses.host,
             unanswered: None,
         }
     }

@@ -6,7 +6,7 @@ use destage_base::Lpn;
 use destage_base::parameter::Values;
 use destage_buffer::config::{BufferConfig, Release};
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, SchemeConfig, SchemeRow, Step};
+use destage_buffer::{Buffer, Destage, Outlet, SchemeConfig, SchemeRow};
 
 use crate::clock::Stopwatch;
 use crate::streams::Stream;
@@ -53,18 +53,19 @@ impl Programs {
     /// Writes one page.
     #[inline]
     pub fn write(&mut self, buffer: &mut Buffer, page: Lpn, now: u64) {
-        let mut step = buffer.write(page, now, &NoDevice);
-        loop {
-            match step {
-                Step::Hit | Step::Placed => break,
-                Step::Destage if buffer.config().release == Release::Issue => {}
-                Step::Destage => self.0.extend(buffer.record().pages.iter().copied()),
-                Step::Wait => {
-                    let page = self.0.pop_front().expect("a wait is for a program");
-                    buffer.programmed(page, false, now);
-                }
+        let takes_time = buffer.config().release != Release::Issue;
+        let keep = |record: &Destage| {
+            if takes_time {
+                self.0.extend(record.pages.iter().copied());
             }
-            step = buffer.place(now, &NoDevice);
+        };
+        Outlet::new(buffer, &NoDevice, keep).write(page, now);
+        while buffer.over_capacity() > 0 {
+            let page = self
+                .0
+                .pop_front()
+                .expect("what is too much is being programmed");
+            buffer.programmed(page, false, now);
         }
         while buffer.is_eager() && buffer.eager_next(now, &NoDevice) {
             if buffer.config().release != Release::Issue {

@@ -360,7 +360,7 @@ fn a_victim_is_padded_to_a_whole_block() {
         bench.run(&[Operation::Write(vec![12, 15]), Operation::Drain]);
         assert_eq!(bench.log, [expected]);
         let counts = bench.buffer.counts();
-        assert_eq!((counts.pad_reads, counts.pad_fills), (reads, fills));
+        assert_eq!((counts.pads.read, counts.pads.filled), (reads, fills));
         let mut logs = LogBlocks::default();
         logs.take(&bench.records);
         assert_eq!(logs.open, [(3, vec![12, 13, 14, 15])]);
@@ -411,7 +411,7 @@ fn a_sequential_stream_needs_no_padding() {
             }
         }
         bench.apply(&Operation::Drain);
-        assert_eq!(bench.buffer.counts().pad_reads, 0);
+        assert_eq!(bench.buffer.counts().pads.read, 0);
         assert!(bench.records.iter().all(|record| record.pages.len() == 4));
         let mut logs = LogBlocks::default();
         logs.take(&bench.records);

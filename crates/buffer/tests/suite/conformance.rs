@@ -116,7 +116,7 @@ fn idle_time_and_bypassing_requests() {
                 }
             }
             bench.check_all(0..150);
-            let superseded = bench.buffer.counts().superseded_dirty;
+            let superseded = bench.buffer.counts().dropped.superseded;
             assert_eq!(superseded > 0, bench.buffer.keeps_pages());
         }
     });

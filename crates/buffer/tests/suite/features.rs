@@ -154,7 +154,7 @@ fn a_flush_keeps_clean_pages_and_they_leave_without_a_program() {
     assert_eq!(bench.log, ["flush 0 2 kept", "hit"]);
     let counts = bench.buffer.counts();
     assert_eq!(
-        (counts.clean_drops, counts.rewrites_of_clean, counts.dirty),
+        (counts.dropped.clean, counts.rewrites_of_clean, counts.dirty),
         (1, 1, 2)
     );
 }
@@ -218,7 +218,7 @@ fn padding(parameters: &[(&'static str, Value)]) -> Vec<String> {
     let counts = bench.buffer.counts();
     let pads = bench.records.iter().flat_map(|record| &record.pads);
     let charged = pads.filter(|pad| pad.1 != PadContent::AtHand).count();
-    assert_eq!(counts.pad_reads + counts.pad_fills, charged as u64);
+    assert_eq!(counts.pads.read + counts.pads.filled, charged as u64);
     bench.log
 }
 

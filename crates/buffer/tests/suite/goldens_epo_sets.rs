@@ -205,7 +205,7 @@ fn apu_drops_a_line_that_idle_time_has_cleaned() {
     bench.apply(&Operation::Read(vec![0]));
     assert_eq!(bench.log, ["hit", "evict 0", "idle 2 1 kept", "miss"]);
     let counts = bench.buffer.counts();
-    assert_eq!((counts.evictions(), counts.clean_drops), (1, 1));
+    assert_eq!((counts.evictions(), counts.dropped.clean), (1, 1));
     bench.apply(&Operation::Read(vec![2, 4, 6, 1]));
     assert_eq!(bench.log[4..], ["miss", "hit", "hit", "hit"]);
 }

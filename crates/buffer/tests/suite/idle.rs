@@ -8,7 +8,7 @@ use destage_base::time::TICKS_PER_US;
 use destage_buffer::destage::DirtyPage;
 use destage_buffer::scheme::{IdleAgain, IdleRule};
 use destage_buffer::{
-    Buffer, BufferConfig, COMMON, Common, SCHEMES, SchemeConfig, Step, View, find,
+    Buffer, BufferConfig, COMMON, Common, Outlet, SCHEMES, SchemeConfig, View, find,
 };
 
 /// Four packages, some of which are working.
@@ -46,10 +46,9 @@ fn buffer(scheme: &str, set: &[(&'static str, Value)], writes: &[u64]) -> Buffer
     let keeps_pages = buffer.keeps_pages();
     for page in writes.iter().filter(|_| keeps_pages) {
         buffer.begin_request(1);
-        assert_eq!(
-            buffer.write(Lpn(*page), 0, &Working::default()),
-            Step::Placed
-        );
+        let idle = Working::default();
+        let mut outlet = Outlet::new(&mut buffer, &idle, |_| panic!("there is room"));
+        assert!(!outlet.write(Lpn(*page), 0));
     }
     buffer
 }
@@ -156,7 +155,9 @@ fn a_line_in_flight_is_not_clean() {
         assert_eq!((first.page, second.page), (Lpn(0), Lpn(8)));
         buffer.programmed(second, true, 0);
         buffer.begin_request(1);
-        assert_eq!(buffer.write(Lpn(16), 0, &Working::default()), Step::Placed);
+        let idle = Working::default();
+        let mut outlet = Outlet::new(&mut buffer, &idle, |_| panic!("a clean line makes room"));
+        assert!(!outlet.write(Lpn(16), 0));
         assert_eq!(
             [Lpn(0), Lpn(8)].map(|page| buffer.is_resident(page)),
             in_ram

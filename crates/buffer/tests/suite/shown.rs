@@ -11,7 +11,8 @@ use common::{Bench, Completion, Operation, for_every_row, random_operations, var
 use destage_base::{Lpn, Random};
 use destage_buffer::resident::State;
 use destage_buffer::shown::{Frame, Shown};
-use destage_buffer::{Buffer, BufferConfig, SchemeConfig, find};
+use destage_buffer::view::NoDevice;
+use destage_buffer::{Buffer, BufferConfig, Outlet, SchemeConfig, find};
 
 /// The pages that are shown, each once, in groups that have a place for each.
 fn pages_of(shown: &Shown, name: &str) -> BTreeSet<Lpn> {
@@ -103,7 +104,7 @@ fn drawn(scheme: &str, capacity: u32, set: &[(&str, &str)], writes: &[u64]) -> V
     let mut buffer = Buffer::new(config, scheme);
     for page in writes {
         buffer.begin_request(1);
-        buffer.write(Lpn(*page), 0, &destage_buffer::view::NoDevice);
+        Outlet::new(&mut buffer, &NoDevice, |_| {}).write(Lpn(*page), 0);
     }
     let mut lines = Vec::new();
     for list in buffer.show().lists {

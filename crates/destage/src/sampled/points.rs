@@ -6,7 +6,7 @@ use std::ops::Range;
 use destage_base::parameter::Value;
 use destage_base::sample::Samples;
 use destage_sim::curve::OnePass;
-use destage_sim::measured::Measured as Host;
+use destage_sim::measured::HostCounts;
 use destage_sim::metrics::{Metrics, Number, rows};
 use destage_sim::observer::Silent;
 use destage_sim::prepass::Prepass;
@@ -550,7 +550,7 @@ impl Gathered<'_> {
         scheme: &Scheme<'_>,
         pages: u64,
         of: Result<Estimates, Error>,
-        host: &Host,
+        host: &HostCounts,
     ) -> SampledPoint {
         let mut ranges = BTreeMap::new();
         let result = of.map(|found| {
@@ -575,7 +575,7 @@ impl Gathered<'_> {
 }
 
 /// What is exact, since no sample was needed for it.
-fn of_host(host: &Host) -> Vec<(String, Number)> {
+fn of_host(host: &HostCounts) -> Vec<(String, Number)> {
     let rows = [
         (rows::HOST_REQUESTS, host.requests),
         (rows::HOST_COMPLETED, host.completed),

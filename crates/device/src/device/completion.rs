@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_buffer::destage::{DirtyPage, Slot};
 
 use super::{Device, Outcome};
-use crate::driver::{Driver, Progress, Token};
+use crate::driver::{Driver, Note, Progress, Token};
 use crate::operation::{PageOperation, Work};
 
 impl Device {
@@ -160,11 +160,11 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        driver.ended(operation);
+        driver.note(&Note::Ended(operation));
         match operation.work() {
             Work::HostRead(token) => self.operation_done(token, driver),
             Work::HostWrite(token) => {
-                self.leaving -= 1;
+                self.at_risk.leaving -= 1;
                 self.note_clean(now);
                 if self.is_last(token) {
                     driver.answer(token);
@@ -190,20 +190,20 @@ impl Device {
             Work::HostRead(_) | Work::HostWrite(_) => {}
             Work::Trim(token) => self.operation_done(token, driver),
             Work::Destage(record, slot) => {
-                self.leaving -= 1;
+                self.at_risk.leaving -= 1;
                 let page = DirtyPage {
                     page: operation.page(),
                     slot,
                 };
                 let retain = self.records[record].retain;
                 self.buffer.programmed(page, retain, now);
-                driver.look(&self.buffer);
+                driver.note(&Note::Changed(&self.buffer));
                 self.program_done(record, now, driver)?;
                 self.hand_out_place(slot, driver);
                 self.hand_out_slots(driver);
             }
             Work::OwedWrite(record) => {
-                self.leaving -= 1;
+                self.at_risk.leaving -= 1;
                 self.program_done(record, now, driver)?;
             }
             Work::PadWrite(record) | Work::OwedTrim(record) => {
@@ -263,7 +263,10 @@ impl Device {
             return self.go_on_idling(idle, false, now, driver);
         }
         if record.destaged {
-            driver.record_ended(record.emitted, now);
+            driver.note(&Note::RecordEnded {
+                emitted: record.emitted,
+                now,
+            });
         }
         let waiters = core::mem::take(&mut record.waiters);
         self.records.free(id);
@@ -276,11 +279,11 @@ impl Device {
 
     /// A program of `slot` has ended: the page that waits for just this slot may have it now.
     pub(super) fn hand_out_place<D: Driver>(&mut self, slot: Slot, driver: &mut D) {
-        if self.place_waiters.is_empty() || self.buffer.is_leaving(slot) {
+        if self.waiters.of_one.is_empty() || self.buffer.is_leaving(slot) {
             return;
         }
-        if let Some(token) = self.place_waiters.remove(&slot.0) {
-            driver.slot_given();
+        if let Some(token) = self.waiters.of_one.remove(&slot.0) {
+            driver.note(&Note::SlotGiven);
             self.operation_done(token, driver);
         }
     }
@@ -288,7 +291,7 @@ impl Device {
     /// Gives slots that have become free to the pages that wait for one, in order.
     #[inline]
     pub(super) fn hand_out_slots<D: Driver>(&mut self, driver: &mut D) {
-        if !self.slot_waiters.is_empty() {
+        if !self.waiters.of_any.is_empty() {
             self.hand_out_slots_in_order(driver);
         }
     }
@@ -296,9 +299,9 @@ impl Device {
     #[inline(never)]
     fn hand_out_slots_in_order<D: Driver>(&mut self, driver: &mut D) {
         let over = self.buffer.over_capacity() as usize;
-        while self.slot_waiters.len() > over {
-            if let Some(token) = self.slot_waiters.pop_front() {
-                driver.slot_given();
+        while self.waiters.of_any.len() > over {
+            if let Some(token) = self.waiters.of_any.pop_front() {
+                driver.note(&Note::SlotGiven);
                 self.operation_done(token, driver);
             }
         }
@@ -307,15 +310,15 @@ impl Device {
     /// A program has ended, or a page is no longer wanted.
     #[inline]
     pub(super) fn note_clean(&mut self, now: Ticks) {
-        if self.leaving == 0 && self.is_clean() {
-            self.clean_since = now;
+        if self.at_risk.leaving == 0 && self.is_clean() {
+            self.at_risk.clean_since = now;
         }
     }
 
     #[inline]
     pub(super) fn note_at_risk(&mut self) {
-        let at_risk = self.leaving + u64::from(self.buffer.dirty());
-        self.at_risk_max = self.at_risk_max.max(at_risk);
+        let at_risk = self.at_risk.leaving + u64::from(self.buffer.dirty());
+        self.at_risk.max = self.at_risk.max.max(at_risk);
     }
 }
 

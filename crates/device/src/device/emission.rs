@@ -6,7 +6,7 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::{Destage, Grouping, PadContent};
 
 use super::{Device, Ordering, Outcome};
-use crate::driver::Driver;
+use crate::driver::{Driver, Note};
 use crate::idle::IdleTime;
 use crate::operation::{PageOperation, Work};
 use crate::order::{Next, Waiting};
@@ -22,17 +22,17 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let destage = self.buffer.record();
-        driver.record(destage, now);
-        driver.look(&self.buffer);
+        driver.note(&Note::Emitted(destage, now));
+        driver.note(&Note::Changed(&self.buffer));
         // What stays in the buffer becomes clean in the order of programs, which is that of pages where there are pads.
         if self.skips_flash::<D>() && idle.is_none() && (!destage.retain || destage.pads.is_empty())
         {
             self.buffer.record_programmed(now);
-            driver.record_ended(now, now);
+            driver.note(&Note::RecordEnded { emitted: now, now });
             self.note_clean(now);
             return Ok(());
         }
-        self.leaving += destage.pages.len() as u64;
+        self.at_risk.leaving += destage.pages.len() as u64;
         let id = self
             .records
             .insert_reused(|record| record.reset(now, waiter));
@@ -40,7 +40,7 @@ impl Device {
         record.retain = destage.retain;
         record.destaged = true;
         record.idle = idle;
-        record.take_programs(id, destage, self.long_pages);
+        record.take_programs(id, destage, self.layer.long_pages);
         if let Some(waiter) = waiter {
             self.remaining[waiter as usize] += 1;
         }
@@ -58,7 +58,7 @@ impl Device {
     /// Whether what goes to flash has ended, and nobody hears of it.
     #[inline(always)]
     pub(super) fn skips_flash<D: Driver>(&self) -> bool {
-        D::SKIPS_HOLLOW && self.is_hollow
+        D::SKIPS_HOLLOW && self.layer.is_hollow
     }
 
     /// Record `id` goes as a whole: when its padding is read and nothing is ahead of it on any of its pages.

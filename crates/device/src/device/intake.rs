@@ -5,10 +5,12 @@ use core::ops::Range;
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::DestageCause;
-use destage_buffer::{ReadStep, Step};
+use destage_buffer::view::View;
+use destage_buffer::{Buffer, Destager};
+use destage_flash::ftl::NoSpace;
 
 use super::{Device, Ordering, Outcome};
-use crate::driver::Driver;
+use crate::driver::{Driver, Note};
 use crate::operation::{PageOperation, Work};
 use crate::order::Waiting;
 use crate::record::bypass_record;
@@ -19,6 +21,38 @@ use crate::request::{Request, Span};
 const WAITING_PER_PAGE: usize = 8;
 /// Pages of a trim that are looked up before the first of them is trimmed: what is found takes memory.
 const LOOKED_AT_TOGETHER: usize = 1 << 16;
+
+/// A device that takes a page in `now`: what leaves for it is emitted.
+struct TakingIn<'a, D> {
+    device: &'a mut Device,
+    now: Ticks,
+    driver: &'a mut D,
+}
+
+impl<'a, D> TakingIn<'a, D> {
+    #[inline(always)]
+    fn new(device: &'a mut Device, now: Ticks, driver: &'a mut D) -> Self {
+        Self {
+            device,
+            now,
+            driver,
+        }
+    }
+}
+
+impl<D: Driver> Destager for TakingIn<'_, D> {
+    type Error = NoSpace;
+
+    #[inline(always)]
+    fn buffer(&mut self) -> (&mut Buffer, &dyn View) {
+        (&mut self.device.buffer, &self.device.dies)
+    }
+
+    #[inline(always)]
+    fn destage(&mut self) -> Outcome {
+        self.device.emit(None, None, self.now, self.driver)
+    }
+}
 
 impl Device {
     /// Pages in the buffer are served from there, the others from the flash.
@@ -31,19 +65,21 @@ impl Device {
     ) -> Outcome {
         self.buffer.begin_request(span.pages);
         for offset in 0..span.pages {
-            let page = span.page(offset, self.pages);
+            let page = span.page(offset, self.layer.pages);
             let found = self.buffer.read(page, now);
-            let misses = matches!(found, ReadStep::Miss | ReadStep::MissAllocates);
-            driver.read(page, offset, !misses);
-            if misses {
+            driver.note(&Note::Read {
+                page,
+                in_ram: found.in_ram,
+            });
+            if !found.in_ram {
                 self.remaining[token as usize] += 1;
                 self.enqueue(PageOperation::new(page, Work::HostRead(token)), now, driver)?;
             }
-            if matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates) {
-                let step = self.buffer.place(now, &self.dies);
-                self.make_room(token, step, now, driver)?;
+            if found.enters {
+                Buffer::take_in_read(&mut TakingIn::new(self, now, driver), page, now)?;
+                self.wait_for_slot(token);
             }
-            driver.look(&self.buffer);
+            driver.note(&Note::Changed(&self.buffer));
         }
         Ok(())
     }
@@ -72,7 +108,7 @@ impl Device {
     ) -> Outcome {
         let span = &request.span;
         self.buffer.begin_request(span.pages);
-        if self.handles > 1 {
+        if self.layer.handles > 1 {
             self.tell_handle(span);
         }
         if self.buffer.bypasses(span.pages) {
@@ -93,17 +129,17 @@ impl Device {
         let span = &request.span;
         let is_eager = self.buffer.is_eager();
         for offset in 0..span.pages {
-            let page = span.page(offset, self.pages);
-            let step = self.buffer.write(page, now, &self.dies);
-            if step != Step::Hit {
-                self.make_room(token, step, now, driver)?;
+            let page = span.page(offset, self.layer.pages);
+            let was_resident = Buffer::write(&mut TakingIn::new(self, now, driver), page, now)?;
+            if !was_resident {
+                self.wait_for_slot(token);
                 if self.config.reads_partial && span.is_partial(offset) {
                     self.fill_partial(token, span, offset, now, driver)?;
                 }
             }
             self.note_at_risk();
-            driver.taken_in(page, offset);
-            driver.look(&self.buffer);
+            driver.note(&Note::TakenIn { page, offset });
+            driver.note(&Note::Changed(&self.buffer));
             while is_eager && self.buffer.eager_next(now, &self.dies) {
                 self.emit(None, None, now, driver)?;
             }
@@ -111,7 +147,7 @@ impl Device {
         if request.fua || !self.config.volatile_cache {
             self.force(token, span, now, driver)?;
         }
-        if !self.place_waiters.is_empty() {
+        if !self.waiters.of_one.is_empty() {
             // A page that needs one certain slot is not helped by the slots that units have besides.
             self.want_all(now, driver)?;
         }
@@ -122,26 +158,9 @@ impl Device {
     #[cold]
     fn tell_handle(&mut self, span: &Span) {
         for offset in 0..span.pages {
-            let page = span.page(offset, self.pages);
+            let page = span.page(offset, self.layer.pages);
             self.dies.ftl_mut().hint(page, self.handle);
         }
-    }
-
-    /// Emits records until the pending page of request `token` is in, and lets the request wait for its slot.
-    pub(super) fn make_room<D: Driver>(
-        &mut self,
-        token: u32,
-        mut step: Step,
-        now: Ticks,
-        driver: &mut D,
-    ) -> Outcome {
-        while step == Step::Destage {
-            self.emit(None, None, now, driver)?;
-            step = self.buffer.place(now, &self.dies);
-        }
-        debug_assert!(step != Step::Wait, "every page is taken in");
-        self.wait_for_slot(token);
-        Ok(())
     }
 
     /// Lets request `token` wait for what the page it placed last needs, if that is not there yet.
@@ -150,12 +169,12 @@ impl Device {
             while let Some(slot) = self.buffer.next_pending_victim() {
                 // Its program may have ended when it began.
                 if self.buffer.is_leaving(slot) {
-                    self.place_waiters.insert(slot.0, token);
+                    self.waiters.of_one.insert(slot.0, token);
                     self.remaining[token as usize] += 1;
                 }
             }
-        } else if self.buffer.over_capacity() as usize > self.slot_waiters.len() {
-            self.slot_waiters.push_back(token);
+        } else if self.buffer.over_capacity() as usize > self.waiters.of_any.len() {
+            self.waiters.of_any.push_back(token);
             self.remaining[token as usize] += 1;
         }
     }
@@ -178,9 +197,9 @@ impl Device {
         let work = Work::HostWrite(token);
         let is_long = self.note_bypass(span.pages);
         for offset in 0..span.pages {
-            let page = span.page(offset, self.pages);
-            driver.bypassed(page, offset);
-            driver.look(&self.buffer);
+            let page = span.page(offset, self.layer.pages);
+            driver.note(&Note::Bypassed { page, offset });
+            driver.note(&Note::Changed(&self.buffer));
             let operation = PageOperation::new(page, work).with_long(is_long);
             self.enqueue_here(operation, now, driver)?;
         }
@@ -190,9 +209,9 @@ impl Device {
     /// So many pages of a write go past the buffer; whether that is a long one.
     #[inline(always)]
     fn note_bypass(&mut self, pages: u32) -> bool {
-        self.leaving += u64::from(pages);
+        self.at_risk.leaving += u64::from(pages);
         self.note_at_risk();
-        self.long_pages.is_some_and(|least| pages >= least)
+        self.layer.long_pages.is_some_and(|least| pages >= least)
     }
 
     /// The rest of [`Device::bypass`]: there is something in RAM unless `is_whole`, pages are completed by reads, records are
@@ -207,7 +226,11 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         // What is in RAM needs no read to be complete.
-        let in_ram = |offset| self.buffer.find(span.page(offset, self.pages)).is_some();
+        let in_ram = |offset| {
+            self.buffer
+                .find(span.page(offset, self.layer.pages))
+                .is_some()
+        };
         let reads = if self.config.reads_partial {
             [0, span.pages - 1].map(|offset| span.is_partial(offset) && !in_ram(offset))
         } else {
@@ -216,12 +239,12 @@ impl Device {
         let mut dropped = false;
         if !is_whole {
             for offset in 0..span.pages {
-                dropped |= self.buffer.bypass(span.page(offset, self.pages), now);
+                dropped |= self.buffer.bypass(span.page(offset, self.layer.pages), now);
             }
         }
         if driver.wants_records() {
-            let pages = (0..span.pages).map(|offset| span.page(offset, self.pages));
-            driver.record(&bypass_record(pages), now);
+            let pages = (0..span.pages).map(|offset| span.page(offset, self.layer.pages));
+            driver.note(&Note::Emitted(&bypass_record(pages), now));
         }
         let work = if dropped && self.config.ordering == Ordering::Strict {
             // A flush has to wait for what takes the place of a page it covers.
@@ -240,9 +263,9 @@ impl Device {
             if (offset == 0 && reads[0]) || (offset > 0 && offset + 1 == span.pages && reads[1]) {
                 self.fill_partial(token, span, offset, now, driver)?;
             }
-            let page = span.page(offset, self.pages);
-            driver.bypassed(page, offset);
-            driver.look(&self.buffer);
+            let page = span.page(offset, self.layer.pages);
+            driver.note(&Note::Bypassed { page, offset });
+            driver.note(&Note::Changed(&self.buffer));
             self.effect(
                 PageOperation::new(page, work).with_long(is_long),
                 now,
@@ -264,7 +287,7 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        let page = span.page(offset, self.pages);
+        let page = span.page(offset, self.layer.pages);
         if !self.dies.ftl().is_written(page) {
             return Ok(());
         }
@@ -288,7 +311,7 @@ impl Device {
         }
         self.wait_for_programs_of(token, span, now, driver)?;
         for offset in 0..span.pages {
-            let page = span.page(offset, self.pages);
+            let page = span.page(offset, self.layer.pages);
             if self.buffer.fua(page, now, &self.dies) {
                 self.emit(Some(token), None, now, driver)?;
             }
@@ -306,7 +329,7 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let has_left = |page| !self.buffer.is_dirty(page);
-        let mut pages = (0..span.pages).map(|offset| span.page(offset, self.pages));
+        let mut pages = (0..span.pages).map(|offset| span.page(offset, self.layer.pages));
         if !pages.any(has_left) {
             return Ok(());
         }
@@ -314,7 +337,7 @@ impl Device {
         for record in self.records.iter_mut() {
             let own = record.programs.iter().filter(|program| {
                 let is_data = matches!(program.work(), Work::Destage(..));
-                is_data && span.has(program.page(), self.pages) && has_left(program.page())
+                is_data && span.has(program.page(), self.layer.pages) && has_left(program.page())
             });
             let before = awaited.len();
             awaited.extend(own.map(|program| program.page()));
@@ -355,14 +378,14 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let span = &request.span;
-        driver.trimming(span);
+        driver.note(&Note::Trimming(span));
         let answers_late = request.fua || !self.config.volatile_cache;
         let whole = span.whole_pages();
         let is_short = || whole.len() <= self.config.dies as usize;
         let is_crowded = || self.dies.waiting() / WAITING_PER_PAGE > whole.len();
         if is_short() || is_crowded() {
             for offset in whole {
-                let page = span.page(offset, self.pages);
+                let page = span.page(offset, self.layer.pages);
                 self.trim_page(token, page, answers_late, now, driver)?;
             }
         } else {
@@ -385,7 +408,7 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let mut pages = Vec::new();
-        for part in span.whole_parts(self.pages) {
+        for part in span.whole_parts(self.layer.pages) {
             let mut known = self.known_among(&part).into_iter().peekable();
             for from in part.clone().step_by(LOOKED_AT_TOGETHER) {
                 let among = from..(from + LOOKED_AT_TOGETHER as u64).min(part.end);
@@ -435,8 +458,8 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         self.buffer.trim(page, now);
-        driver.trimmed(page);
-        driver.look(&self.buffer);
+        driver.note(&Note::Trimmed(page));
+        driver.note(&Note::Changed(&self.buffer));
         let work = if self.order.has(page) && !answers_late {
             // Answered now: a flush has to wait for it.
             let record = self.records.insert_reused(|record| {

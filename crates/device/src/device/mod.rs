@@ -108,78 +108,91 @@ impl DeviceConfig {
     }
 }
 
+/// What the layer says once of itself.
+struct Layer {
+    /// Logical pages it offers.
+    pages: u64,
+    /// From how many pages on a write is a long one, if any is.
+    long_pages: Option<u32>,
+    /// There is no flash below.
+    is_hollow: bool,
+    /// Placement handles that it tells apart.
+    handles: u32,
+}
+
+impl Layer {
+    fn of(ftl: &dyn Ftl) -> Self {
+        let properties = ftl.properties();
+        Self {
+            pages: ftl.pages(),
+            long_pages: properties.long_write_pages,
+            is_hollow: properties.is_hollow,
+            handles: properties.handles,
+        }
+    }
+}
+
+/// Requests that wait until their pages have slots.
+#[derive(Default)]
+struct SlotWaiters {
+    /// Of the pages that any slot will do for, in order of the pages.
+    of_any: VecDeque<u32>,
+    /// By slot, the request of the page that waits for just this one.
+    of_one: BTreeMap<u32, u32>,
+}
+
+/// What a loss of power would lose.
+#[derive(Default)]
+struct AtRisk {
+    /// Pages emitted or written past the buffer whose program has not ended.
+    leaving: u64,
+    /// The most pages that it ever would have been.
+    max: u64,
+    /// When it became nothing, the last time that happened.
+    clean_since: Ticks,
+}
+
 /// One device. See the [crate](crate).
 pub struct Device {
     config: DeviceConfig,
     buffer: Buffer,
     dies: Dies,
-    /// Pages the device offers.
-    pages: u64,
-    long_pages: Option<u32>,
-    /// There is no flash below.
-    is_hollow: bool,
+    layer: Layer,
     /// By token: page operations not done, and one while the request is being taken in.
     remaining: Vec<u32>,
     records: Slab<Record>,
     order: WriteOrder,
     /// Records that nothing holds back any more.
     ready: VecDeque<u32>,
-    /// Requests of the pages that have no slot yet, in order of the pages.
-    slot_waiters: VecDeque<u32>,
-    /// By slot, the request of the page that waits for just this one.
-    place_waiters: BTreeMap<u32, u32>,
+    waiters: SlotWaiters,
     idle: Option<Idle>,
-    /// Pages emitted or written past the buffer whose program has not ended.
-    leaving: u64,
-    at_risk_max: u64,
-    /// When nothing was dirty or under way any more, the last time that happened.
-    clean_since: Ticks,
+    at_risk: AtRisk,
     /// Kept for its memory only.
     ended: Vec<PageOperation>,
     /// Everything is wanted on flash: there is no more to come.
     is_drained: bool,
-    /// Placement handles that the layer tells apart, and that of what is taken in.
-    handles: u32,
+    /// The placement handle of what is taken in.
     handle: u32,
 }
 
 impl Device {
     /// An idle device of `buffer` over `ftl`.
-    ///
-    /// # Panics
-    /// If the buffer keeps pages and does not take in all pages of a request at once
-    /// ([`destage_buffer::BufferConfig::unbounded_admission`]).
     #[must_use]
     pub fn new(config: DeviceConfig, buffer: Buffer, ftl: Box<dyn Ftl>) -> Self {
-        assert!(
-            buffer.config().unbounded_admission || !buffer.keeps_pages(),
-            "a device takes in all pages of a request at once"
-        );
-        let pages = ftl.pages();
-        let long_pages = ftl.properties().long_write_pages;
-        let handles = ftl.properties().handles;
-        let is_hollow = ftl.properties().is_hollow;
-        let idle = Idle::of(&buffer);
         Self {
+            layer: Layer::of(&*ftl),
             dies: Dies::new(ftl, &config),
             config,
+            idle: Idle::of(&buffer),
             buffer,
-            pages,
-            long_pages,
-            is_hollow,
             remaining: Vec::new(),
             records: Slab::default(),
             order: WriteOrder::default(),
             ready: VecDeque::new(),
-            slot_waiters: VecDeque::new(),
-            place_waiters: BTreeMap::new(),
-            idle,
-            leaving: 0,
-            at_risk_max: 0,
-            clean_since: 0,
+            waiters: SlotWaiters::default(),
+            at_risk: AtRisk::default(),
             ended: Vec::new(),
             is_drained: false,
-            handles,
             handle: 0,
         }
     }
@@ -187,7 +200,7 @@ impl Device {
     /// Logical pages the device offers.
     #[must_use]
     pub fn pages(&self) -> u64 {
-        self.pages
+        self.layer.pages
     }
 
     /// The buffer.
@@ -211,12 +224,12 @@ impl Device {
     /// or written past it, until their programs have ended.
     #[must_use]
     pub fn at_risk_max(&self) -> u64 {
-        self.at_risk_max
+        self.at_risk.max
     }
 
     /// Begins maxima and the figures of scheme and layer anew, for statistics that open now. Nothing else changes.
     pub fn reset_figures(&mut self) {
-        self.at_risk_max = 0;
+        self.at_risk.max = 0;
         self.note_at_risk();
         self.buffer.reset_figures();
         self.dies.ftl_mut().reset_figures();
@@ -231,13 +244,13 @@ impl Device {
     /// Whether a loss of power would lose nothing: no page is dirty, and every program and trim has ended.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.buffer.dirty() == 0 && self.leaving == 0 && self.is_settled()
+        self.buffer.dirty() == 0 && self.at_risk.leaving == 0 && self.is_settled()
     }
 
     /// Since when the device [is clean](Self::is_clean), if it is; 0 if it was never anything else.
     #[must_use]
     pub fn clean_since(&self) -> Option<Ticks> {
-        self.is_clean().then_some(self.clean_since)
+        self.is_clean().then_some(self.at_risk.clean_since)
     }
 
     /// The host has a request for `span` for the device: idle time of its pages ends. The request itself may come
@@ -245,7 +258,7 @@ impl Device {
     #[inline]
     pub fn announce(&mut self, span: &Span) {
         if let Some(idle) = &mut self.idle {
-            idle.end(span, self.pages, &self.buffer);
+            idle.end(span, self.layer.pages, &self.buffer);
         }
     }
 
@@ -254,7 +267,7 @@ impl Device {
     pub fn retire<D: Driver>(&mut self, span: &Span, driver: &mut D) {
         if let Some(idle) = &mut self.idle {
             let after = idle.rule.after;
-            idle.begin(span, self.pages, &self.buffer, |alarm| {
+            idle.begin(span, self.layer.pages, &self.buffer, |alarm| {
                 driver.wake_after(after, alarm);
             });
         }
@@ -282,8 +295,8 @@ impl Device {
     /// Requests from now on are of `stream` of the host, whose placement handle is its number modulo that of handles.
     #[inline]
     pub fn set_stream(&mut self, stream: u16) {
-        if self.handles > 1 {
-            self.handle = u32::from(stream) % self.handles;
+        if self.layer.handles > 1 {
+            self.handle = u32::from(stream) % self.layer.handles;
             self.buffer.of_handle(self.handle);
         }
     }

@@ -55,7 +55,8 @@ impl Dies {
         let state = &mut self.dies[die as usize];
         state.ahead.reads.push_back(operation);
         let is_idle = state.in_service == 0 && !state.collecting;
-        (is_idle || (state.ahead.gone < self.reads_ahead && driver.takes_read(die))).then_some(die)
+        (is_idle || (state.ahead.gone < self.rules.reads_ahead && driver.takes_read(die)))
+            .then_some(die)
     }
 
     /// Starts `die`, which is idle.
@@ -72,17 +73,17 @@ impl Dies {
         let state = &self.dies[die as usize];
         let (reads, others) = (!state.ahead.reads.is_empty(), !state.queue.is_empty());
         if reads
-            && state.ahead.gone < self.reads_ahead
+            && state.ahead.gone < self.rules.reads_ahead
             && let Some(read) = self.next_read(die)
         {
             self.dies[die as usize].ahead.gone += 1;
             return self.begin::<D, false>(die, read, driver);
         }
-        let may_write = self.service == ServiceOrder::GarbageLast
+        let may_write = self.rules.service == ServiceOrder::GarbageLast
             && others
             && !self.ftl.collects_before_writes(die);
         // Garbage that waits for everything else is looked for when nothing else waits.
-        let is_idle_work = self.background || self.service == ServiceOrder::GarbageLast;
+        let is_idle_work = self.rules.background || self.rules.service == ServiceOrder::GarbageLast;
         if !may_write && !self.gives_way_now(die) && (reads || others || is_idle_work) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
@@ -94,7 +95,7 @@ impl Dies {
         self.dies[die as usize].ahead.gone = 0;
         match next.or_else(|| self.next_read(die)) {
             Some(operation) => self.begin::<D, false>(die, operation, driver),
-            None if self.uses_idle_time => self.use_idle_time(die, driver),
+            None if self.rules.uses_idle_time => self.use_idle_time(die, driver),
             None => Ok(Progress::Running),
         }
     }
@@ -104,7 +105,7 @@ impl Dies {
         loop {
             let read = self.dies[die as usize].ahead.reads.pop_front()?;
             let home = self.ftl.home_of(read.page());
-            if !self.places_writes || home == die {
+            if !self.rules.places_writes || home == die {
                 return Some(read);
             }
             self.dies[home as usize].ahead.reads.push_back(read);
@@ -135,8 +136,9 @@ impl Dies {
     fn may_read_between(&self, die: u32) -> bool {
         let ahead = &self.dies[die as usize].ahead;
         let next = ahead.reads.front();
-        ahead.gone < self.reads_ahead
-            && next.is_some_and(|read| !self.power_may_fail || self.ftl.only_reads(read.page()))
+        ahead.gone < self.rules.reads_ahead
+            && next
+                .is_some_and(|read| !self.rules.power_may_fail || self.ftl.only_reads(read.page()))
     }
 
     /// Begins the first of the reads that go ahead, in the midst of the step of `die`.

@@ -189,23 +189,23 @@ impl Dies {
     /// Whether pages are programmed in units.
     #[inline]
     pub fn has_units(&self) -> bool {
-        self.units.is_some()
+        self.rules.units.is_some()
     }
 
     /// A step of `die` begins, which serves `own` if that is a program.
     pub(super) fn begin_units(&mut self, die: u32, own: Option<PageOperation>) {
         let Self {
-            units,
+            rules,
             dies,
             operations,
             ..
         } = self;
-        if let Some(units) = units {
+        if let Some(units) = &rules.units {
             dies[die as usize].open.begin(units, operations, own);
-            if self.places_writes
+            if rules.places_writes
                 && let Some(own) = own
             {
-                let left = match self.power_may_fail {
+                let left = match rules.power_may_fail {
                     true => operations.take_left_die(),
                     false => None,
                 };
@@ -307,7 +307,7 @@ impl Dies {
         die: u32,
         driver: &mut D,
     ) -> Result<Progress, NoSpace> {
-        if self.units.is_some() && self.dies[die as usize].wants_fillers() {
+        if self.rules.units.is_some() && self.dies[die as usize].wants_fillers() {
             return Ok(self.fill(die, driver));
         }
         if self.ftl.work_idle(die, &mut self.operations)? {
@@ -319,7 +319,7 @@ impl Dies {
     }
 
     fn fill<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
-        let Some(units) = self.units else {
+        let Some(units) = self.rules.units else {
             return Progress::Running;
         };
         let open = &mut self.dies[die as usize].open;

@@ -10,16 +10,16 @@ mod stack;
 
 use destage_base::Lpn;
 use destage_base::parameter::Value;
-use destage_buffer::Counts;
 use destage_buffer::config::FlushMode;
 use destage_buffer::destage::DestageCause;
+use destage_buffer::{Counts, Dropped};
 use destage_device::{Request as Asked, RequestKind, Span};
 use destage_trace::Request;
 
 use self::peak::Peak;
 use self::stack::Stack;
 use crate::error::SimError;
-use crate::measured::Measured;
+use crate::measured::{BufferFigures, HostCounts, Measured};
 use crate::metrics::{FrontScope, Metrics, Scope, collect, rows};
 use crate::paging::Addressing;
 use crate::settings::Config;
@@ -56,20 +56,19 @@ impl BySize {
     }
 }
 
-/// A pass that has begun. Its memory is that of the pages that were written and neither flushed nor trimmed since.
-pub struct OnePass {
-    origin: String,
-    addressing: Addressing,
-    scope: Scope,
+/// What is done with requests.
+struct Rules {
+    /// Writes of so many pages go past the buffer; 0: none do.
     bypass_pages: u32,
     honors_flush: bool,
     forces_all: bool,
     strict_trim: bool,
     drains: bool,
-    stack: Stack,
-    /// Once a page has left from the middle. Until then every buffer was full when it first evicted.
-    peak: Option<Peak>,
-    measured: Measured,
+}
+
+/// What is counted by size.
+#[derive(Default)]
+struct Sizes {
     write_hits: BySize,
     read_hits: BySize,
     evictions: BySize,
@@ -78,14 +77,27 @@ pub struct OnePass {
     drained: BySize,
     trimmed: BySize,
     superseded: BySize,
-    bypassed_pages: u64,
-    bypassed_requests: u64,
+}
+
+/// A pass that has begun. Its memory is that of the pages that were written and neither flushed nor trimmed since.
+pub struct OnePass {
+    origin: String,
+    addressing: Addressing,
+    scope: Scope,
+    rules: Rules,
+    stack: Stack,
+    /// Once a page has left from the middle. Until then every buffer was full when it first evicted.
+    peak: Option<Peak>,
+    host: HostCounts,
+    sizes: Sizes,
+    /// Pages and requests that went past the buffer.
+    bypassed: [u64; 2],
     largest: u32,
 }
 
 /// What every size gives.
 pub struct Curve {
-    measured: Measured,
+    host: HostCounts,
     scope: Scope,
     bypassed: [u64; 2],
     write_hits: Vec<u64>,
@@ -128,24 +140,18 @@ impl OnePass {
                 retires: false,
                 front: FrontScope::default(),
             },
-            bypass_pages: common.bypass_pages,
-            honors_flush: common.flush_mode == FlushMode::Honor,
-            forces_all: !config.has_volatile_cache(),
-            strict_trim: config.has_strict_trim(),
-            drains: sim.drain,
+            rules: Rules {
+                bypass_pages: common.bypass_pages,
+                honors_flush: common.flush_mode == FlushMode::Honor,
+                forces_all: !config.has_volatile_cache(),
+                strict_trim: config.has_strict_trim(),
+                drains: sim.drain,
+            },
             stack: Stack::new(),
             peak: None,
-            measured: Measured::default(),
-            write_hits: BySize::default(),
-            read_hits: BySize::default(),
-            evictions: BySize::default(),
-            forced: BySize::default(),
-            flushed: BySize::default(),
-            drained: BySize::default(),
-            trimmed: BySize::default(),
-            superseded: BySize::default(),
-            bypassed_pages: 0,
-            bypassed_requests: 0,
+            host: HostCounts::default(),
+            sizes: Sizes::default(),
+            bypassed: [0; 2],
             largest: 0,
         })
     }
@@ -164,10 +170,10 @@ impl OnePass {
         for request in requests {
             let origin = || self.origin.clone();
             let asked = self.addressing.request(request, u64::MAX, origin)?;
-            self.measured.requests += 1;
-            self.measured.completed += 1;
-            self.measured.count_pages(request, asked.span.pages);
-            match asked.as_write(self.strict_trim) {
+            self.host.requests += 1;
+            self.host.completed += 1;
+            self.host.count_pages(request, asked.span.pages);
+            match asked.as_write(self.rules.strict_trim) {
                 Some(write) => self.write(&write),
                 None => self.other(&asked),
             }
@@ -181,15 +187,15 @@ impl OnePass {
             RequestKind::Read => {
                 for page in pages(span, 0..span.pages) {
                     if let Some(depth) = self.stack.depth(page) {
-                        self.read_hits.add(depth);
+                        self.sizes.read_hits.add(depth);
                     }
                 }
             }
-            RequestKind::Flush if self.honors_flush => self.leave_all(true),
+            RequestKind::Flush if self.rules.honors_flush => self.leave_all(true),
             RequestKind::Trim => {
                 for page in pages(span, span.whole_pages()) {
                     if let Some(depth) = self.leave(page) {
-                        self.trimmed.add(depth);
+                        self.sizes.trimmed.add(depth);
                     }
                 }
             }
@@ -199,21 +205,21 @@ impl OnePass {
 
     fn write(&mut self, request: &Asked) {
         let span = &request.span;
-        if self.bypass_pages > 0 && span.pages >= self.bypass_pages {
-            self.bypassed_requests += 1;
-            self.bypassed_pages += u64::from(span.pages);
+        if self.rules.bypass_pages > 0 && span.pages >= self.rules.bypass_pages {
+            self.bypassed[0] += u64::from(span.pages);
+            self.bypassed[1] += 1;
             for page in pages(span, 0..span.pages) {
                 if let Some(depth) = self.leave(page) {
-                    self.superseded.add(depth);
+                    self.sizes.superseded.add(depth);
                 }
             }
             return;
         }
         for page in pages(span, 0..span.pages) {
             let written = self.stack.write(page);
-            self.evictions.add(written.room);
+            self.sizes.evictions.add(written.room);
             if let Some(depth) = written.hit {
-                self.write_hits.add(depth);
+                self.sizes.write_hits.add(depth);
             }
             self.largest = self.largest.max(written.room);
             if let Some(peak) = &mut self.peak {
@@ -229,10 +235,10 @@ impl OnePass {
                 }
             }
         }
-        if (request.fua || self.forces_all) && self.honors_flush {
+        if (request.fua || self.rules.forces_all) && self.rules.honors_flush {
             for page in pages(span, 0..span.pages) {
                 if let Some(depth) = self.leave(page) {
-                    self.forced.add(depth);
+                    self.sizes.forced.add(depth);
                 }
             }
         }
@@ -252,8 +258,8 @@ impl OnePass {
         let largest = self.largest as usize;
         let peak = self.peak.get_or_insert_with(|| Peak::full(largest));
         let counted = match is_flush {
-            true => &mut self.flushed,
-            false => &mut self.drained,
+            true => &mut self.sizes.flushed,
+            false => &mut self.sizes.drained,
         };
         for depth in self.stack.depths() {
             counted.add(depth);
@@ -265,7 +271,7 @@ impl OnePass {
     /// There are no more requests.
     #[must_use]
     pub fn finish(mut self) -> Curve {
-        if self.drains {
+        if self.rules.drains {
             self.leave_all(false);
         }
         let sizes = self.largest as usize + 1;
@@ -276,17 +282,17 @@ impl OnePass {
             None => (0..sizes as u64).collect(),
         };
         Curve {
-            measured: self.measured,
+            host: self.host,
             scope: self.scope,
-            bypassed: [self.bypassed_pages, self.bypassed_requests],
-            write_hits: self.write_hits.up_to(sizes),
-            read_hits: self.read_hits.up_to(sizes),
-            evictions: self.evictions.above(sizes),
-            forced: self.forced.up_to(sizes),
-            flushed: self.flushed.up_to(sizes),
-            drained: self.drained.up_to(sizes),
-            trimmed: self.trimmed.up_to(sizes),
-            superseded: self.superseded.up_to(sizes),
+            bypassed: self.bypassed,
+            write_hits: self.sizes.write_hits.up_to(sizes),
+            read_hits: self.sizes.read_hits.up_to(sizes),
+            evictions: self.sizes.evictions.above(sizes),
+            forced: self.sizes.forced.up_to(sizes),
+            flushed: self.sizes.flushed.up_to(sizes),
+            drained: self.sizes.drained.up_to(sizes),
+            trimmed: self.sizes.trimmed.up_to(sizes),
+            superseded: self.sizes.superseded.up_to(sizes),
             dirty: held.up_to(sizes),
             dirty_max,
         }
@@ -346,21 +352,28 @@ impl Curve {
         destaged_pages[DestageCause::Bypass as usize] = bypassed_pages;
         records[DestageCause::Bypass as usize] = bypassed_requests;
         let counts = Counts {
-            page_writes: self.measured.page_writes,
-            page_reads: self.measured.page_reads,
+            page_writes: self.host.page_writes,
+            page_reads: self.host.page_reads,
             write_hits: self.write_hits[size],
             read_hits: self.read_hits[size],
             destaged_pages,
             records,
-            trimmed_dirty: self.trimmed[size],
-            superseded_dirty: self.superseded[size],
+            dropped: Dropped {
+                trimmed: self.trimmed[size],
+                superseded: self.superseded[size],
+                clean: 0,
+            },
             dirty: self.dirty[size] as u32,
             dirty_max: self.dirty_max[size] as u32,
             ..Counts::default()
         };
         let measured = Measured {
-            counts: Some(counts),
-            ..self.measured.clone()
+            host: self.host,
+            buffer: BufferFigures {
+                counts: Some(counts),
+                ..BufferFigures::default()
+            },
+            ..Measured::default()
         };
         let metrics = collect(&measured, &self.scope);
         let of_age = rows::BUFFER_OLDEST_DIRTY_MS_MAX.name;

@@ -27,6 +27,19 @@ choices! {
     }
 }
 
+/// What is measured, and from when to when.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistics {
+    /// Requests before statistics open.
+    pub warmup: u64,
+    /// When they close.
+    pub window: Window,
+    /// Report how long pages were dirty.
+    pub dirty_ages: bool,
+    /// Response times kept one by one, of each kind.
+    pub exact_responses: usize,
+}
+
 /// Host and run parameters of the engine.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -48,18 +61,12 @@ pub struct EngineConfig {
     pub attribution: Attribution,
     /// Outstanding requests at which the run stops; more than there can be: never.
     pub saturation: u64,
-    /// Requests before statistics open.
-    pub warmup: u64,
-    /// When statistics close.
-    pub window: Window,
     /// Go on after the last request for as long as the device has work of its own.
     pub run_out: bool,
     /// Destage what is left at the end.
     pub drain: bool,
-    /// Report how long pages were dirty.
-    pub dirty_ages: bool,
     /// How requests become pages.
     pub addressing: Addressing,
-    /// Response times kept one by one, of each kind.
-    pub exact_responses: usize,
+    /// What is measured.
+    pub statistics: Statistics,
 }

@@ -51,8 +51,8 @@ impl<'a, B: Mover> Engine<'a, B> {
         Parts {
             device: self.device,
             mover: self.link.mover,
-            observer: self.link.observer,
-            arrivals: self.first_index + self.arrivals,
+            observer: self.link.observed.by,
+            arrivals: self.arrived.first_index + self.arrived.count,
             begins: self.link.meter.begins(),
             now: self.link.events.now(),
         }

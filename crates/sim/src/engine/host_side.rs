@@ -71,18 +71,18 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
         let now = self.link.events.now();
         self.measured.take_dirty_ages(&mut self.device);
-        if self.arrivals == self.config.warmup {
+        if self.arrived.count == self.config.statistics.warmup {
             self.open(now);
         }
         let identity = Identity {
-            index: self.first_index + self.arrivals,
+            index: self.arrived.first_index + self.arrived.count,
             arrival: now,
             operation: request.operation,
         };
-        self.arrivals += 1;
-        self.measured.requests += 1;
-        if self.arrivals.is_multiple_of(PROGRESS_STEP)
-            && !self.link.observer.progress(self.arrivals)
+        self.arrived.count += 1;
+        self.measured.host.requests += 1;
+        if self.arrived.count.is_multiple_of(PROGRESS_STEP)
+            && !self.link.observed.by.progress(self.arrived.count)
         {
             return Err(SimError::Interrupted.into());
         }
@@ -98,25 +98,26 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             asked,
             sent: now,
         });
-        self.last = id;
+        self.arrived.last = id;
         if let Some(active) = self.link.active.get_mut(id) {
             self.link.mover.arrived(id, &mut active.asked);
         }
         self.link.witness.arrived(id);
         if self.config.attribution == Attribution::DiskSim {
-            self.outstanding.push(identity, request.sector);
+            self.queue.outstanding.push(identity, request.sector);
         }
         let has_front = self.link.front.is_some();
-        let goes_at_once =
-            self.in_device < self.config.queue_depth && self.waiting.is_empty() && !has_front;
+        let goes_at_once = self.queue.in_device < self.config.queue_depth
+            && self.queue.waiting.is_empty()
+            && !has_front;
         if has_front {
             self.link.arrived(id, PASSES_SEND_ON_ARRIVAL);
         } else if goes_at_once {
-            self.waiting.pass(request.sector);
-            self.in_device += 1;
+            self.queue.waiting.pass(request.sector);
+            self.queue.in_device += 1;
         } else {
-            self.waiting.push(id, request.sector);
-            if self.in_device < self.config.queue_depth {
+            self.queue.waiting.push(id, request.sector);
+            if self.queue.in_device < self.config.queue_depth {
                 self.send_next(PASSES_SEND_ON_ARRIVAL);
             }
         }
@@ -124,7 +125,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.measured.saturated = true;
             self.close();
         }
-        if self.next.is_none() && self.config.window == Window::LastArrival {
+        if self.next.is_none() && self.config.statistics.window == Window::LastArrival {
             self.close();
         }
         if !goes_at_once || !self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id) {
@@ -188,7 +189,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
 
     #[inline]
     pub(super) fn send_next(&mut self, passes: u8) {
-        if !self.waiting.is_empty() {
+        if !self.queue.waiting.is_empty() {
             self.send_first(passes);
         }
     }
@@ -197,14 +198,14 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     #[inline(never)]
     fn send_first(&mut self, passes: u8) {
         if !self.device.buffer().keeps_pages()
-            && let Some(next) = self.waiting.next(NEAR)
+            && let Some(next) = self.queue.waiting.next(NEAR)
         {
             let first = next.map(|id| Lpn(self.link.active[id].asked.span.first));
             self.near.clear();
             self.near.extend(first);
             self.device.ftl().bring_near(&self.near);
         }
-        if let Some(id) = self.waiting.pop() {
+        if let Some(id) = self.queue.waiting.pop() {
             self.send(id, passes);
         }
     }
@@ -219,7 +220,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     }
 
     fn send(&mut self, id: u32, passes: u8) {
-        self.in_device += 1;
+        self.queue.in_device += 1;
         self.link.active[id].sent = self.link.events.now();
         self.link.events.soon(Message::Send.about(id, passes));
     }
@@ -241,10 +242,13 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         let (request, span, sent) = (active.request, active.asked.span, active.sent);
         let identity = match self.config.attribution {
             Attribution::Request => active.identity,
-            Attribution::DiskSim => self.outstanding.credit(request.sector, active.identity),
+            Attribution::DiskSim => self
+                .queue
+                .outstanding
+                .credit(request.sector, active.identity),
         };
         let response = now - identity.arrival;
-        let counts = !self.link.closed && identity.index >= self.counted_from;
+        let counts = !self.link.closed && identity.index >= self.arrived.counted_from;
         self.link.witness.completed(&Completion {
             id,
             request: &request,
@@ -253,11 +257,11 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         });
         if counts {
             let write = identity.operation != Operation::Read;
-            self.measured.completed += 1;
-            self.measured.response.push(response, write);
-            self.measured.device_response.push(now - sent, write);
+            self.measured.host.completed += 1;
+            self.measured.responses.host.push(response, write);
+            self.measured.responses.device.push(now - sent, write);
             if let Some(queue) = self.link.queue_of(id) {
-                self.measured.queues[queue].push(response);
+                self.measured.responses.queues[queue].push(response);
             }
         }
         let response = || Response {
@@ -268,8 +272,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             sectors: request.sectors,
             operation: request.operation,
         };
-        if self.link.wants_responses {
-            self.link.observer.response(&response());
+        if self.link.observed.responses {
+            self.link.observed.by.response(&response());
         }
         self.link.mover.answered(&response());
         self.link.mover.completed(id, now);
@@ -277,7 +281,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.link.front.is_some() {
             self.link.front_completed(id, PASSES_SEND_ON_COMPLETION);
         } else {
-            self.in_device -= 1;
+            self.queue.in_device -= 1;
             self.send_next(PASSES_SEND_ON_COMPLETION);
         }
         if self.config.replay == Replay::Closed && self.next.is_some() {

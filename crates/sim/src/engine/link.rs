@@ -2,10 +2,8 @@
 
 use std::collections::VecDeque;
 
-use destage_base::{Lpn, Ticks};
-use destage_buffer::Buffer;
-use destage_buffer::destage::Destage;
-use destage_device::{BatchStep, Driver, PageOperation, Progress, Span, Token, Transaction};
+use destage_base::Ticks;
+use destage_device::{BatchStep, Driver, Note, PageOperation, Progress, Token, Transaction};
 use destage_flash::{Kind, Operations};
 use destage_trace::{Operation, Request};
 
@@ -64,12 +62,20 @@ impl FlashTime {
     }
 }
 
+/// Who observes a run, and what of it.
+pub(super) struct Observed<'a> {
+    pub by: Box<dyn Observer + 'a>,
+    /// Destaged records.
+    records: bool,
+    pub responses: bool,
+}
+
 /// What the device drives its commands and answers through.
 pub(super) struct Link<'a, B, W> {
     pub mover: B,
     pub witness: W,
     pub events: EventList<Packed>,
-    pub observer: Box<dyn Observer + 'a>,
+    pub observed: Observed<'a>,
     pub meter: FlashMeter,
     pub time: FlashTime,
     /// What lies between host and buffer besides the channel, if anything does.
@@ -85,9 +91,6 @@ pub(super) struct Link<'a, B, W> {
     pub opened: Option<Ticks>,
     /// Statistics are closed.
     pub closed: bool,
-    wants_records: bool,
-    /// The observer hears of responses.
-    pub wants_responses: bool,
 }
 
 impl<'a, B, W> Link<'a, B, W> {
@@ -113,9 +116,11 @@ impl<'a, B, W> Link<'a, B, W> {
             destage_response,
             opened: None,
             closed: false,
-            wants_records: observer.wants_destages(),
-            wants_responses: observer.wants_responses(),
-            observer,
+            observed: Observed {
+                records: observer.wants_destages(),
+                responses: observer.wants_responses(),
+                by: observer,
+            },
         }
     }
 
@@ -504,71 +509,27 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
 
     #[inline]
     fn wants_records(&self) -> bool {
-        self.wants_records
+        self.observed.records
     }
 
-    #[inline]
-    fn record(&mut self, record: &Destage, now: Ticks) {
-        self.mover.record(record);
-        self.witness.emitted(record);
-        if self.wants_records {
-            self.observer.destage(now, record);
+    #[inline(always)]
+    fn note(&mut self, note: &Note<'_>) {
+        match *note {
+            Note::Emitted(record, now) if self.observed.records => {
+                self.observed.by.destage(now, record);
+            }
+            Note::RecordEnded { emitted, now } => {
+                let counts = self.opened.is_some_and(|opened| emitted >= opened);
+                if counts && !self.closed {
+                    self.destage_response.push(now - emitted, true);
+                }
+            }
+            Note::Ended(operation) if self.front.is_some() && operation.is_read() => {
+                self.pass_dram();
+            }
+            _ => {}
         }
-    }
-
-    #[inline]
-    fn record_ended(&mut self, emitted: Ticks, now: Ticks) {
-        let counts = self.opened.is_some_and(|opened| emitted >= opened);
-        if counts && !self.closed {
-            self.destage_response.push(now - emitted, true);
-        }
-    }
-    #[inline]
-    fn taken_in(&mut self, page: Lpn, offset: u32) {
-        self.mover.taken_in(page, offset);
-    }
-
-    #[inline]
-    fn bypassed(&mut self, page: Lpn, offset: u32) {
-        self.mover.bypassed(page, offset);
-    }
-
-    #[inline]
-    fn trimming(&mut self, span: &Span) {
-        self.mover.trimming(span);
-    }
-
-    #[inline]
-    fn trimmed(&mut self, page: Lpn) {
-        self.mover.trimmed(page);
-    }
-
-    #[inline]
-    fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
-        self.mover.read(page, offset, from_ram);
-    }
-
-    #[inline]
-    fn look(&mut self, buffer: &Buffer) {
-        self.mover.look(buffer);
-    }
-
-    #[inline]
-    fn queued(&mut self, operation: PageOperation, die: u32) {
-        self.witness.queued(operation, die);
-    }
-
-    #[inline]
-    fn slot_given(&mut self) {
-        self.witness.slot_given();
-    }
-
-    #[inline]
-    fn ended(&mut self, operation: PageOperation) {
-        if self.front.is_some() && operation.is_read() {
-            self.pass_dram();
-        }
-        self.witness.ended(operation);
-        self.mover.ended(operation);
+        self.witness.note(note);
+        self.mover.note(note);
     }
 }

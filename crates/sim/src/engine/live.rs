@@ -12,8 +12,8 @@ impl<B: Mover> Engine<'_, B> {
     /// Nothing has happened yet: time goes on from `time`, and the next request has the index `index`.
     pub fn go_on_from(&mut self, time: Ticks, index: u64) {
         self.link.events.begin_at(time);
-        self.first_index = index;
-        self.counted_from = index + self.config.warmup;
+        self.arrived.first_index = index;
+        self.arrived.counted_from = index + self.config.statistics.warmup;
     }
 
     /// `request` will arrive at its time, or now if that has passed; then nothing [is coming](Self::is_coming) any more.
@@ -72,7 +72,7 @@ impl<B: Mover> Engine<'_, B> {
         let now = self.link.events.now();
         let mut measured = self.measured.clone();
         measured.makespan = now - self.link.opened.unwrap_or(now);
-        measured.destage_response = self.link.destage_response.clone();
+        measured.responses.destage = self.link.destage_response.clone();
         measured.take_front(self.link.front_usage());
         let totals = self.link.meter.totals(now);
         measured.take_device(&mut self.device, totals, now, &mut Silent);

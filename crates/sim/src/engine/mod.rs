@@ -31,7 +31,7 @@ use destage_trace::{Operation, Request};
 
 use self::commands::Commands;
 pub use self::commands::OneByOne;
-pub use self::config::{EngineConfig, Replay, Window};
+pub use self::config::{EngineConfig, Replay, Statistics, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION, Packed};
 use self::front::Front;
@@ -45,7 +45,7 @@ use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Outstanding, Waiting};
 use crate::latencies::{Counted, Latencies};
-use crate::measured::{Measured, check_measured};
+use crate::measured::{Measured, Responses, check_measured};
 use crate::meter::FlashMeter;
 use crate::observer::Observer;
 
@@ -69,6 +69,26 @@ pub struct Flash {
     pub dispatch: Option<DispatchConfig>,
 }
 
+/// Requests of the host before they are in the device.
+struct HostQueue {
+    waiting: Waiting,
+    outstanding: Outstanding,
+    /// Requests that were sent to the device and are not complete.
+    in_device: u32,
+}
+
+/// The requests that have arrived.
+#[derive(Default)]
+struct Arrived {
+    count: u64,
+    /// The index of the first.
+    first_index: u64,
+    /// The index of the first behind the warm-up.
+    counted_from: u64,
+    /// The last one. Its place among those on their way is not used again before the next arrives.
+    last: u32,
+}
+
 /// One run. See the [module](self).
 pub struct Engine<'a, B = (), W = ()> {
     config: EngineConfig,
@@ -82,16 +102,8 @@ pub struct Engine<'a, B = (), W = ()> {
     is_under_way: bool,
     device: Device,
     link: Link<'a, B, W>,
-    waiting: Waiting,
-    outstanding: Outstanding,
-    in_device: u32,
-    arrivals: u64,
-    /// The index of the first request.
-    first_index: u64,
-    /// The index of the first request behind the warm-up.
-    counted_from: u64,
-    /// The request that arrived last. Its place among those on their way is not used again before the next arrives.
-    last: u32,
+    queue: HostQueue,
+    arrived: Arrived,
     measured: Measured,
     /// Pages that are asked for soon; kept for its memory only.
     near: Vec<Lpn>,
@@ -124,7 +136,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let (depth, scheduler) = (config.queue_depth, config.scheduler);
         let front = config.front.take();
         let queues = front.as_ref().map_or(1, |front| front.weights.len());
-        let latencies = || Latencies::keeping(config.exact_responses);
+        let latencies = || Latencies::keeping(config.statistics.exact_responses);
         Self {
             origin: origin.into(),
             next: None,
@@ -153,21 +165,26 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 observer,
             )
             .behind(front.map(|front| Front::new(front, depth, scheduler))),
-            waiting: Waiting::new(config.scheduler),
-            outstanding: Outstanding::default(),
-            in_device: 0,
-            arrivals: 0,
-            first_index: 0,
-            counted_from: config.warmup,
-            last: 0,
+            queue: HostQueue {
+                waiting: Waiting::new(config.scheduler),
+                outstanding: Outstanding::default(),
+                in_device: 0,
+            },
+            arrived: Arrived {
+                counted_from: config.statistics.warmup,
+                ..Arrived::default()
+            },
             measured: Measured {
-                response: latencies(),
-                device_response: latencies(),
-                dirty_age: config.dirty_ages.then(Counted::default),
-                queues: match queues {
-                    1 => Vec::new(),
-                    queues => vec![Counted::default(); queues],
+                responses: Responses {
+                    host: latencies(),
+                    device: latencies(),
+                    queues: match queues {
+                        1 => Vec::new(),
+                        queues => vec![Counted::default(); queues],
+                    },
+                    ..Responses::default()
                 },
+                dirty_age: config.statistics.dirty_ages.then(Counted::default),
                 ..Measured::default()
             },
             near: Vec::new(),
@@ -206,7 +223,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// As of [`Engine::feed`].
     pub fn finish(mut self) -> Result<(Measured, W), SimError> {
         self.run_out().map_err(|error| *error)?;
-        check_measured(&self.origin, self.config.warmup, self.arrivals)?;
+        check_measured(
+            &self.origin,
+            self.config.statistics.warmup,
+            self.arrived.count,
+        )?;
         Ok((self.measured, self.link.witness))
     }
 
@@ -305,7 +326,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let finished = self.next.is_none() && self.link.active.is_empty();
         self.measured.saturated
             || (finished && self.device.is_settled())
-            || (self.link.closed && !self.link.wants_responses)
+            || (self.link.closed && !self.link.observed.responses)
     }
 
     /// Destages what is left and waits for it.
@@ -587,7 +608,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     #[inline(always)]
     fn start(&mut self, id: u32) -> Outcome {
         let Active { request, asked, .. } = self.link.active[id];
-        self.measured.count_pages(&request, asked.span.pages);
+        self.measured.host.count_pages(&request, asked.span.pages);
         let now = self.link.events.now();
         self.link.mover.accepted(id, &asked);
         self.link.witness.accepted(id, &self.device);
@@ -601,7 +622,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
 
     /// The request that arrived last, complete or not.
     fn last(&self) -> Option<&Active> {
-        self.link.active.get(self.last)
+        self.link.active.get(self.arrived.last)
     }
 
     #[cold]

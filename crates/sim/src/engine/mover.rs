@@ -1,10 +1,8 @@
 //! Who moves the bytes of a run, if anybody does.
 
-use destage_base::{Lpn, Ticks};
-use destage_buffer::Buffer;
-use destage_buffer::destage::Destage;
+use destage_base::Ticks;
 use destage_device::payload::Payload;
-use destage_device::{BatchStep, PageOperation, Request, Span};
+use destage_device::{BatchStep, Note, PageOperation, Request};
 use destage_flash::Operations;
 use destage_flash::medium::{FlashCommand, Refusal};
 
@@ -12,8 +10,8 @@ use crate::observer::Response;
 
 /// Moves the bytes of requests, or watches what happens, and hears for that what becomes of requests, pages and flash commands.
 ///
-/// A run that only counts has `()`, which does nothing and costs nothing. What the methods say is what those of
-/// [`destage_device::Driver`] of the same name say; the rest is about host requests, which are known by the number they
+/// A run that only counts has `()`, which does nothing and costs nothing. What the device has to say it hears
+/// as [`Note`]s; the rest is about host requests, which are known by the number they
 /// have from their arrival to their completion.
 pub trait Mover: Send {
     /// Whether flash commands have to name every page and what it is to hold.
@@ -56,18 +54,6 @@ pub trait Mover: Send {
     #[inline]
     fn busy(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);
-    }
-
-    /// See [`Driver::read`](destage_device::Driver::read).
-    #[inline]
-    fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
-        let _ = (page, offset, from_ram);
-    }
-
-    /// See [`Driver::look`](destage_device::Driver::look).
-    #[inline]
-    fn look(&mut self, buffer: &Buffer) {
-        let _ = buffer;
     }
 
     /// The bytes of the device, which the methods below pass on to.
@@ -156,49 +142,11 @@ pub trait Mover: Send {
         }
     }
 
-    /// See [`Driver::record`](destage_device::Driver::record).
+    /// Something has happened in the device: see [`Driver::note`](destage_device::Driver::note).
     #[inline]
-    fn record(&mut self, record: &Destage) {
+    fn note(&mut self, note: &Note<'_>) {
         if let Some(payload) = self.payload() {
-            payload.record(record);
-        }
-    }
-
-    /// See [`Driver::taken_in`](destage_device::Driver::taken_in).
-    #[inline]
-    fn taken_in(&mut self, page: Lpn, offset: u32) {
-        if let Some(payload) = self.payload() {
-            payload.taken_in(page, offset);
-        }
-    }
-
-    /// See [`Driver::bypassed`](destage_device::Driver::bypassed).
-    #[inline]
-    fn bypassed(&mut self, page: Lpn, offset: u32) {
-        if let Some(payload) = self.payload() {
-            payload.bypassed(page, offset);
-        }
-    }
-
-    /// See [`Driver::trimming`](destage_device::Driver::trimming).
-    #[inline]
-    fn trimming(&mut self, span: &Span) {
-        let _ = span;
-    }
-
-    /// See [`Driver::trimmed`](destage_device::Driver::trimmed).
-    #[inline]
-    fn trimmed(&mut self, page: Lpn) {
-        if let Some(payload) = self.payload() {
-            payload.trimmed(page);
-        }
-    }
-
-    /// See [`Driver::ended`](destage_device::Driver::ended).
-    #[inline]
-    fn ended(&mut self, operation: PageOperation) {
-        if let Some(payload) = self.payload() {
-            payload.ended(operation);
+            payload.note(note);
         }
     }
 }

@@ -15,7 +15,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             counts: self.device.buffer().counts(),
             tally,
             gc_runs,
-            response: &self.measured.response,
+            response: &self.measured.responses.host,
             unanswered: Some(self),
         })
     }

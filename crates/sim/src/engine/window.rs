@@ -25,20 +25,20 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.link.witness.closed(&self.device);
         let now = self.link.events.now();
         self.measured.makespan = now - self.link.opened.unwrap_or(now);
-        self.measured.destage_response = std::mem::take(&mut self.link.destage_response);
+        self.measured.responses.destage = std::mem::take(&mut self.link.destage_response);
         let totals = self.link.meter.totals(now);
         self.measured.take_front(self.link.front_usage());
         self.measured
-            .take_device(&mut self.device, totals, now, &mut *self.link.observer);
+            .take_device(&mut self.device, totals, now, &mut *self.link.observed.by);
     }
 
     /// Tells the observer of the requests that are not complete, if it wants to hear of them.
     pub fn report_unfinished(&mut self) {
-        if !self.link.wants_responses {
+        if !self.link.observed.responses {
             return;
         }
         for active in self.link.active.iter() {
-            self.link.observer.response(&Response {
+            self.link.observed.by.response(&Response {
                 index: active.identity.index,
                 arrival: active.identity.arrival,
                 response: None,

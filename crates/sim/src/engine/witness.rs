@@ -1,8 +1,7 @@
 //! Who notes where the time of a run goes, if anybody does.
 
 use destage_base::Ticks;
-use destage_buffer::destage::Destage;
-use destage_device::{Device, PageOperation};
+use destage_device::{Device, Note, PageOperation};
 use destage_flash::media::dispatch::End;
 use destage_flash::{Kind, Operations, Timing};
 use destage_trace::Request;
@@ -169,23 +168,10 @@ pub trait Witness: Send {
     fn ending(&mut self, die: u32) {
         let _ = die;
     }
-    /// See [`Driver::queued`](destage_device::Driver::queued).
+    /// Something has happened in the device: see [`Driver::note`](destage_device::Driver::note).
     #[inline]
-    fn queued(&mut self, operation: PageOperation, die: u32) {
-        let _ = (operation, die);
-    }
-    /// See [`Driver::slot_given`](destage_device::Driver::slot_given).
-    #[inline]
-    fn slot_given(&mut self) {}
-    /// See [`Driver::ended`](destage_device::Driver::ended).
-    #[inline]
-    fn ended(&mut self, operation: PageOperation) {
-        let _ = operation;
-    }
-    /// See [`Driver::record`](destage_device::Driver::record).
-    #[inline]
-    fn emitted(&mut self, record: &Destage) {
-        let _ = record;
+    fn note(&mut self, note: &Note<'_>) {
+        let _ = note;
     }
 }
 

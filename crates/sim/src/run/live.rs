@@ -10,12 +10,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::Destage;
 use destage_device::backed::Fault;
 pub use destage_device::backed::Holds;
 use destage_device::ledger::Ledger;
 use destage_device::payload::{Payload, cut_up};
-use destage_device::{RequestKind, Span};
+use destage_device::{Note, RequestKind};
 use destage_flash::Ftl;
 use destage_flash::medium::{FlashCommand, Refusal};
 use destage_trace::request::SECTOR_BYTES;
@@ -26,7 +25,7 @@ pub use self::below::Media;
 pub use self::power::{Cut, CutAfter, Off, Restored};
 use super::Config;
 use crate::check::Purpose;
-use crate::engine::{Engine, EngineConfig, Mover, Replay, Window};
+use crate::engine::{Engine, EngineConfig, Mover, Replay, Statistics, Window};
 use crate::error::SimError;
 use crate::host::Attribution;
 use crate::metrics::{Metrics, Scope, collect};
@@ -208,37 +207,14 @@ impl Mover for Bytes {
         }
     }
 
-    fn record(&mut self, record: &Destage) {
+    fn note(&mut self, note: &Note<'_>) {
         match &mut self.below {
-            Below::Flash(payload) => payload.record(record),
-            Below::Disk(backed) => backed.record(record),
-        }
-    }
-
-    fn taken_in(&mut self, page: Lpn, offset: u32) {
-        match &mut self.below {
-            Below::Flash(payload) => payload.taken_in(page, offset),
+            Below::Flash(payload) => payload.note(note),
             Below::Disk(backed) => {
-                let fault = backed.taken_in(page, offset).err();
-                self.note(fault);
+                if let Err(fault) = backed.note(note) {
+                    self.pending[self.submitted].fault.get_or_insert(fault);
+                }
             }
-        }
-    }
-
-    fn bypassed(&mut self, page: Lpn, offset: u32) {
-        match &mut self.below {
-            Below::Flash(payload) => payload.bypassed(page, offset),
-            Below::Disk(backed) => {
-                let fault = backed.bypassed(page, offset).err();
-                self.note(fault);
-            }
-        }
-    }
-
-    fn trimming(&mut self, span: &Span) {
-        match &mut self.below {
-            Below::Flash(_) => {}
-            Below::Disk(backed) => backed.trimming(span),
         }
     }
 
@@ -264,13 +240,6 @@ impl Mover for Bytes {
         if let Some(trigger) = &mut self.trigger {
             trigger.command_begun(command, begins, time);
         }
-    }
-}
-
-impl Bytes {
-    fn note(&mut self, fault: Option<Fault>) {
-        let noted = &mut self.pending[self.submitted].fault;
-        *noted = noted.or(fault);
     }
 }
 
@@ -350,13 +319,17 @@ impl<'a> Live<'a> {
             ledger: None,
             trigger: None,
         };
+        let asked = config.engine(0);
         let host = EngineConfig {
             replay: Replay::Trace,
             time_scale: 1.0,
             attribution: Attribution::Request,
             saturation: u64::MAX,
-            window: Window::Complete,
-            ..config.engine(0)
+            statistics: Statistics {
+                window: Window::Complete,
+                ..asked.statistics
+            },
+            ..asked
         };
         let flash = config.flash();
         Ok(Self {

@@ -232,7 +232,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
             metrics: collect(&measured, &self.scope),
             explained: explained.map(|explained| {
                 Box::new(Explained {
-                    scheme: learnt(measured.scheme_series),
+                    scheme: learnt(measured.buffer.series),
                     ..explained
                 })
             }),

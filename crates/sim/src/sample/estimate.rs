@@ -10,7 +10,7 @@
 //! everything, and no line between the two kinds says on which side it is: the interval has both, and the value is that of most.
 
 use super::split::Asked;
-use crate::measured::Measured;
+use crate::measured::HostCounts;
 use crate::metrics::{MetricRow, Metrics, Number, rows};
 
 /// Counts of which a sample has its share.
@@ -83,7 +83,7 @@ pub struct Sampled<'a> {
     /// The share of all blocks that each has.
     pub rate: f64,
     /// What all requests ask for.
-    pub host: &'a Measured,
+    pub host: &'a HostCounts,
     /// Bytes of a page.
     pub page_bytes: u64,
     /// Erase blocks of the device that they stand for; 0 without flash.

@@ -8,7 +8,7 @@ use destage_trace::{Passed, Request, Sieve};
 
 use super::block_counts::BlockCounts;
 use crate::error::SimError;
-use crate::measured::Measured;
+use crate::measured::HostCounts;
 use crate::paging::{Addressing, Align};
 
 /// What a miniature gets of a batch of requests.
@@ -50,7 +50,7 @@ pub struct Splitter {
     samples: Samples,
     /// By sample. What walks them takes what has no order.
     blocks: Vec<HashMap<u64, Block>>,
-    host: Measured,
+    host: HostCounts,
     page_reads: Vec<u64>,
     page_writes: Vec<u64>,
     /// By sample: page writes of all the input up to its latest request.
@@ -76,7 +76,7 @@ impl Splitter {
             block_pages: block_pages.max(1),
             samples,
             blocks: vec![HashMap::new(); count],
-            host: Measured::default(),
+            host: HostCounts::default(),
             page_reads: vec![0; count],
             page_writes: vec![0; count],
             heard: vec![0; count],
@@ -85,7 +85,7 @@ impl Splitter {
 
     /// What all requests ask for, sampled or not.
     #[must_use]
-    pub fn host(&self) -> &Measured {
+    pub fn host(&self) -> &HostCounts {
         &self.host
     }
 

@@ -7,7 +7,7 @@ use destage_buffer::Buffer;
 use destage_buffer::destage::{Destage, DestageCause};
 use destage_buffer::resident::State;
 use destage_device::operation::Work;
-use destage_device::{BatchStep, PageOperation, Request, RequestKind};
+use destage_device::{BatchStep, Note, PageOperation, Request, RequestKind};
 use destage_flash::medium::FlashCommand;
 use destage_flash::{Operations, Timing};
 use destage_trace::Operation;
@@ -28,6 +28,16 @@ struct UnderWay {
     programs: u32,
 }
 
+/// What the buffer showed last.
+#[derive(Default)]
+struct Shown {
+    tokens: Vec<Token>,
+    /// Tokens that changes hold.
+    kept: usize,
+    resident: u32,
+    occupied: u32,
+}
+
 /// Notes what happens, as long as there is room.
 pub struct Watcher<'r> {
     recording: &'r mut Recording,
@@ -41,12 +51,7 @@ pub struct Watcher<'r> {
     coming: Option<What>,
     /// A read that waits for room; seen after what makes it.
     read: Option<What>,
-    /// What the buffer showed last.
-    tokens: Vec<Token>,
-    /// Tokens that changes hold.
-    kept: usize,
-    resident: u32,
-    occupied: u32,
+    shown: Shown,
     /// By page: the records under way that program it, the oldest first.
     programs: BTreeMap<Lpn, VecDeque<u32>>,
     under_way: Vec<UnderWay>,
@@ -67,10 +72,7 @@ impl<'r> Watcher<'r> {
             submitted: None,
             coming: None,
             read: None,
-            tokens: Vec::new(),
-            kept: 0,
-            resident: 0,
-            occupied: 0,
+            shown: Shown::default(),
             programs: BTreeMap::new(),
             under_way: Vec::new(),
             step: None,
@@ -82,7 +84,7 @@ impl<'r> Watcher<'r> {
         self.recording.stop.is_some()
     }
 
-    fn note(&mut self, what: What, request: Option<u32>, changes: Vec<Splice>) {
+    fn add(&mut self, what: What, request: Option<u32>, changes: Vec<Splice>) {
         if self.has_stopped() {
             return;
         }
@@ -94,8 +96,8 @@ impl<'r> Watcher<'r> {
             time: self.now,
             what,
             request,
-            resident: self.resident,
-            occupied: self.occupied,
+            resident: self.shown.resident,
+            occupied: self.shown.occupied,
             changes,
         });
     }
@@ -259,7 +261,7 @@ impl Mover for Watcher<'_> {
             response: None,
         });
         self.requests.insert(id, place);
-        self.note(What::Arrival, Some(place), Vec::new());
+        self.add(What::Arrival, Some(place), Vec::new());
     }
 
     fn accepted(&mut self, id: u32, _: &Request) {
@@ -273,7 +275,7 @@ impl Mover for Watcher<'_> {
         }
         if let Some(request) = self.recording.requests.get_mut(place) {
             request.response = response.response;
-            self.note(What::Answer, Some(place as u32), Vec::new());
+            self.add(What::Answer, Some(place as u32), Vec::new());
         }
     }
 
@@ -344,6 +346,21 @@ impl Mover for Watcher<'_> {
         }
     }
 
+    fn note(&mut self, note: &Note<'_>) {
+        match *note {
+            Note::Emitted(record, _) => self.record(record),
+            Note::TakenIn { page, .. } => self.coming = Some(What::Write { page, hit: false }),
+            Note::Bypassed { page, .. } => self.coming = Some(What::Bypass(page)),
+            Note::Trimmed(page) => self.coming = Some(What::Trim(page)),
+            Note::Read { page, in_ram } => self.coming = Some(What::Read { page, hit: in_ram }),
+            Note::Changed(buffer) => self.look(buffer),
+            Note::Ended(operation) => self.ended(operation),
+            _ => {}
+        }
+    }
+}
+
+impl Watcher<'_> {
     fn record(&mut self, record: &Destage) {
         // What goes past the buffer is told page by page.
         if self.has_stopped() || record.cause == DestageCause::Bypass {
@@ -368,25 +385,6 @@ impl Mover for Watcher<'_> {
         }));
     }
 
-    fn taken_in(&mut self, page: Lpn, _: u32) {
-        self.coming = Some(What::Write { page, hit: false });
-    }
-
-    fn bypassed(&mut self, page: Lpn, _: u32) {
-        self.coming = Some(What::Bypass(page));
-    }
-
-    fn trimmed(&mut self, page: Lpn) {
-        self.coming = Some(What::Trim(page));
-    }
-
-    fn read(&mut self, page: Lpn, _: u32, from_ram: bool) {
-        self.coming = Some(What::Read {
-            page,
-            hit: from_ram,
-        });
-    }
-
     fn ended(&mut self, operation: PageOperation) {
         if !matches!(operation.work(), Work::Destage(..) | Work::PadWrite(_)) {
             return;
@@ -396,7 +394,7 @@ impl Mover for Watcher<'_> {
             match operation.work() {
                 // The buffer is looked at when it knows.
                 Work::Destage(..) => self.coming = Some(what),
-                _ => self.note(what, None, Vec::new()),
+                _ => self.add(what, None, Vec::new()),
             }
         }
     }
@@ -411,13 +409,13 @@ impl Mover for Watcher<'_> {
             self.recording.stop = Some(Stop::Pages);
             return;
         }
-        (self.resident, self.occupied) = (counts.resident, buffer.occupied());
+        (self.shown.resident, self.shown.occupied) = (counts.resident, buffer.occupied());
         let tokens = tokens(buffer);
-        let changes = changes(&self.tokens, &tokens);
+        let changes = changes(&self.shown.tokens, &tokens);
         let what = match coming {
             Some(What::Write { page, .. }) => {
                 let is_it = |token: &Token| matches!(token, Token::Page(held, ..) if *held == page);
-                let hit = self.tokens.iter().any(is_it);
+                let hit = self.shown.tokens.iter().any(is_it);
                 What::Write { page, hit }
             }
             Some(what) => what,
@@ -429,15 +427,15 @@ impl Mover for Watcher<'_> {
             What::Ended(_) | What::Cleaned => None,
             _ => self.submitted,
         };
-        self.tokens = tokens;
-        self.kept += changes
+        self.shown.tokens = tokens;
+        self.shown.kept += changes
             .iter()
             .map(|splice| splice.inserted.len() + 1)
             .sum::<usize>();
-        if self.kept > MOST_TOKENS {
+        if self.shown.kept > MOST_TOKENS {
             self.recording.stop = Some(Stop::Size);
             return;
         }
-        self.note(what, request, changes);
+        self.add(what, request, changes);
     }
 }

@@ -86,11 +86,13 @@ pub const ROW: SchemeRow = SchemeRow {
         };
         let longest = (stage as u64 + 1).min(cluster) as u32;
         Box::new(Dulo {
-            stage: SlotList::new(stage as u32 + 1),
-            staged: PageMap::with_capacity(stage + 1),
-            slots: vec![Slot(0); stage + 1],
-            places: (0..=stage as u32).collect(),
-            stage_pages: stage,
+            stage: Stage {
+                order: SlotList::new(stage as u32 + 1),
+                places: PageMap::with_capacity(stage + 1),
+                slots: vec![Slot(0); stage + 1],
+                free: (0..=stage as u32).collect(),
+                pages: stage,
+            },
             renews: parameters.dulo_stage_hit == StageHit::Renew,
             cluster,
             grouping,
@@ -122,17 +124,21 @@ struct Sequence {
     length: u32,
 }
 
-struct Dulo {
-    /// Front: the page that leaves the stage next. Its pages stand in places of their own, few enough
-    /// to stay in the cache.
-    stage: SlotList,
+/// The stage. Its pages stand in places of their own, few enough to stay in the cache.
+struct Stage {
+    /// Front: the page that leaves it next.
+    order: SlotList,
     /// From page to place.
-    staged: PageMap<()>,
+    places: PageMap<()>,
     /// By place.
     slots: Vec<Slot>,
     /// Places that are free.
-    places: Vec<u32>,
-    stage_pages: usize,
+    free: Vec<u32>,
+    pages: usize,
+}
+
+struct Dulo {
+    stage: Stage,
     renews: bool,
     /// A run ends where the page number is divisible by this.
     cluster: u64,
@@ -162,9 +168,9 @@ impl Scheme for Dulo {
             self.leave_sequence(entry.slot);
             self.push(entry);
         } else if self.renews
-            && let Some(place) = self.staged.get(entry.page)
+            && let Some(place) = self.stage.places.get(entry.page)
         {
-            self.stage.move_to_back(Slot(place));
+            self.stage.order.move_to_back(Slot(place));
         }
     }
 
@@ -200,10 +206,10 @@ impl Scheme for Dulo {
             "entered last",
             "leaves the stage next, with its run",
         );
-        let staged = self.stage.iter_back();
+        let staged = self.stage.order.iter_back();
         list.row(staged.map(|Entry { page, slot }| Entry {
             page,
-            slot: self.slots[slot.0 as usize],
+            slot: self.stage.slots[slot.0 as usize],
         }));
         let list = shown.list("Sequences", "greatest H", "least H leaves next");
         let lengths = 0..self.longest + 1;
@@ -222,7 +228,7 @@ impl Scheme for Dulo {
     }
 
     fn len(&self) -> usize {
-        self.stage.len() + self.sequences.len()
+        self.stage.order.len() + self.sequences.len()
     }
 }
 
@@ -230,24 +236,24 @@ impl Dulo {
     /// Puts a page into the stage, which may overflow by one.
     fn push(&mut self, entry: Entry) {
         // It never holds more than one page too many, and those have places.
-        let place = self.places.pop().unwrap_or_default();
+        let place = self.stage.free.pop().unwrap_or_default();
         let page = entry.page;
         let slot = Slot(place);
-        self.stage.push_back(Entry { page, slot });
-        self.slots[place as usize] = entry.slot;
-        let (position, _) = self.staged.locate(page);
-        self.staged.set_at(position, page, place, ());
-        if self.stage.len() > self.stage_pages {
+        self.stage.order.push_back(Entry { page, slot });
+        self.stage.slots[place as usize] = entry.slot;
+        let (position, _) = self.stage.places.locate(page);
+        self.stage.places.set_at(position, page, place, ());
+        if self.stage.order.len() > self.stage.pages {
             self.close_run();
         }
     }
 
     /// Takes `page` out of the stage, if it is there.
     fn unstage(&mut self, page: Lpn) -> Option<Entry> {
-        let place = self.staged.remove(page)?;
-        self.stage.remove(Slot(place));
-        self.places.push(place);
-        let slot = self.slots[place as usize];
+        let place = self.stage.places.remove(page)?;
+        self.stage.order.remove(Slot(place));
+        self.stage.free.push(place);
+        let slot = self.stage.slots[place as usize];
         Some(Entry { page, slot })
     }
 
@@ -255,12 +261,12 @@ impl Dulo {
     fn close_run(&mut self) {
         let Some(Entry {
             page: Lpn(oldest), ..
-        }) = self.stage.front()
+        }) = self.stage.order.front()
         else {
             return;
         };
         let mut page = oldest;
-        while !page.is_multiple_of(self.cluster) && self.staged.get(Lpn(page - 1)).is_some() {
+        while !page.is_multiple_of(self.cluster) && self.stage.places.get(Lpn(page - 1)).is_some() {
             page -= 1;
         }
         let mut sequence = None;

@@ -6,14 +6,14 @@ pub mod model;
 mod streams;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::convert::Infallible;
 use std::fmt::Write;
 
 use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
 use destage_buffer::destage::{DirtyPage, Grouping, PadContent, Slot};
 use destage_buffer::{
-    Buffer, BufferConfig, Common, DestageCause, ReadStep, Release, SchemeConfig, SchemeRow, Step,
-    View,
+    Buffer, BufferConfig, Common, DestageCause, Destager, Release, SchemeConfig, SchemeRow, View,
 };
 
 pub use streams::*;
@@ -124,6 +124,21 @@ pub struct Bench {
     newest: BTreeMap<u64, u64>,
     dirty: BTreeSet<u64>,
     clock: u64,
+}
+
+impl Destager for Bench {
+    type Error = Infallible;
+
+    fn buffer(&mut self) -> (&mut Buffer, &dyn View) {
+        (&mut self.buffer, &self.device)
+    }
+
+    fn destage(&mut self) -> Result<(), Infallible> {
+        self.issue(DestageCause::Evict);
+        // The page being written is counted and has not entered yet.
+        self.check_occupancy();
+        Ok(())
+    }
 }
 
 impl Bench {
@@ -272,9 +287,8 @@ impl Bench {
 
     fn write(&mut self, page: u64) {
         self.tick();
-        let mut step = self.buffer.write(Lpn(page), self.clock, &self.device);
-        let was_resident = step == Step::Hit;
-        self.settle(&mut step);
+        let now = self.clock;
+        let Ok(was_resident) = Buffer::write(self, Lpn(page), now);
         if was_resident {
             self.log.push("hit".into());
         }
@@ -301,40 +315,32 @@ impl Bench {
         self.store(slot, self.clock);
         self.newest.insert(page, self.clock);
         self.dirty.insert(page);
+        self.wait_for_slots();
         while self.buffer.is_eager() && self.buffer.eager_next(self.clock, &self.device) {
             self.issue(DestageCause::Eager);
             self.check_occupancy();
         }
     }
 
-    /// Follows a step to its end.
-    fn settle(&mut self, step: &mut Step) {
-        loop {
-            match step {
-                Step::Hit | Step::Placed => return,
-                Step::Destage => self.issue(DestageCause::Evict),
-                Step::Wait => {
-                    self.log.push("wait".into());
-                    let choice = match &mut self.completion {
-                        Completion::Random(random) => random.below(self.in_flight.len() as u64),
-                        _ => 0,
-                    };
-                    self.complete(choice as usize);
-                }
-            }
-            // The page being written is counted and not placed yet.
+    /// Programs end until there is not more in RAM than there are slots.
+    fn wait_for_slots(&mut self) {
+        while self.buffer.over_capacity() > 0 {
+            self.log.push("wait".into());
+            let choice = match &mut self.completion {
+                Completion::Random(random) => random.below(self.in_flight.len() as u64),
+                _ => 0,
+            };
+            self.complete(choice as usize);
             self.check_occupancy();
-            *step = self.buffer.place(self.clock, &self.device);
-            assert!(*step != Step::Hit, "a page that was placed did not hit");
         }
     }
 
     fn read(&mut self, page: u64) {
         self.tick();
-        let mut step = Step::Destage;
-        let read = self.buffer.read(Lpn(page), self.clock);
+        let now = self.clock;
+        let found = self.buffer.read(Lpn(page), self.clock);
         let newest = self.newest.get(&page).copied();
-        if matches!(read, ReadStep::Hit | ReadStep::HitAllocates) {
+        if found.in_ram {
             let slot = self.buffer.find(Lpn(page)).expect("a hit is in RAM");
             assert_eq!(
                 Some(self.ram[slot.0 as usize]),
@@ -351,11 +357,8 @@ impl Bench {
             );
             self.log.push("miss".into());
         }
-        if matches!(read, ReadStep::HitAllocates | ReadStep::MissAllocates) {
-            while step != Step::Placed {
-                step = self.buffer.place(self.clock, &self.device);
-                self.settle(&mut step);
-            }
+        if found.enters {
+            let Ok(()) = Buffer::take_in_read(self, Lpn(page), now);
             let slot = self
                 .buffer
                 .find(Lpn(page))
@@ -365,13 +368,14 @@ impl Bench {
             self.newest.insert(page, version);
             self.flash.entry(page).or_insert(version);
             self.store(slot, version);
+            self.wait_for_slots();
         }
     }
 
     fn store(&mut self, slot: Slot, version: u64) {
-        // Only a buffer without bound has more slots than its capacity.
+        // What has left and is being programmed is in RAM besides what the capacity holds.
         let index = slot.0 as usize;
-        if index >= self.ram.len() && self.buffer.config().capacity_pages == u32::MAX {
+        if index >= self.ram.len() {
             self.ram.resize(index + 1, u64::MAX);
         }
         self.ram[index] = version;

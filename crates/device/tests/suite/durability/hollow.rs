@@ -2,9 +2,8 @@
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::SCHEMES;
-use destage_buffer::destage::Destage;
 use destage_device::{
-    BatchStep, Driver, Ordering, Progress, Request, RequestKind, Span, Token, Transaction,
+    BatchStep, Driver, Note, Ordering, Progress, Request, RequestKind, Span, Token, Transaction,
 };
 use destage_flash::Operations;
 
@@ -48,16 +47,13 @@ impl<const SKIPS: bool> Driver for Told<SKIPS> {
         true
     }
 
-    fn record(&mut self, record: &Destage, now: Ticks) {
-        self.lines.push(format!("{now} {record:?}"));
-    }
-
-    fn record_ended(&mut self, emitted: Ticks, now: Ticks) {
-        self.lines.push(format!("ended {emitted} {now}"));
-    }
-
-    fn slot_given(&mut self) {
-        self.lines.push("slot".to_owned());
+    fn note(&mut self, note: &Note<'_>) {
+        match *note {
+            Note::Emitted(record, now) => self.lines.push(format!("{now} {record:?}")),
+            Note::RecordEnded { emitted, now } => self.lines.push(format!("ended {emitted} {now}")),
+            Note::SlotGiven => self.lines.push("slot".to_owned()),
+            _ => {}
+        }
     }
 }
 

@@ -8,12 +8,11 @@ use std::collections::VecDeque;
 
 use destage_base::parameter::{Parameter, Value, Values};
 use destage_base::{Lpn, Random, Ticks};
-use destage_buffer::destage::Destage;
 use destage_buffer::{Buffer, BufferConfig, COMMON, Common, SchemeConfig, find};
 use destage_device::payload::{Contents, Payload};
 use destage_device::{
-    BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, Request, RequestKind, Span,
-    Token, Transaction, Units, Wording, Work,
+    BatchStep, Device, DeviceConfig, Driver, Note, PageOperation, Progress, Request, RequestKind,
+    Span, Token, Transaction, Units, Wording, Work,
 };
 use destage_flash::ftl::{self, FtlConfig};
 use destage_flash::medium::{FlashCommand, Medium};
@@ -137,9 +136,8 @@ impl<'a> Stack<'a> {
         let row = find(self.scheme).unwrap_or_else(|| panic!("no scheme {}", self.scheme));
         let values = values(COMMON.iter().chain(row.parameters), &self.scheme_settings);
         let cluster = self.geometry.data_pages();
-        let mut config =
+        let config =
             BufferConfig::from_parameters(self.capacity, cluster, &Common::from_values(&values));
-        config.unbounded_admission = true;
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: self.capacity,
             cluster_pages: config.cluster_pages,
@@ -391,40 +389,28 @@ impl Driver for Flash {
         self.alarms.push(alarm);
     }
 
-    fn record(&mut self, record: &Destage, _: Ticks) {
-        self.payload.record(record);
-    }
-
-    fn taken_in(&mut self, page: Lpn, offset: u32) {
-        self.payload.taken_in(page, offset);
-        self.events.push(Event::Changed { page });
-    }
-
-    fn bypassed(&mut self, page: Lpn, offset: u32) {
-        self.payload.bypassed(page, offset);
-        self.events.push(Event::Changed { page });
-    }
-
-    fn trimmed(&mut self, page: Lpn) {
-        self.payload.trimmed(page);
-        self.events.push(Event::Changed { page });
-    }
-
-    fn read(&mut self, page: Lpn, _: u32, from_ram: bool) {
-        if from_ram {
-            self.events.push(Event::Read {
-                token: self.submitting,
-                page,
-                contents: self.payload.newest(page),
-            });
+    fn note(&mut self, note: &Note<'_>) {
+        match *note {
+            Note::Ended(operation) => {
+                if let Some(version) = self.payload.ended(operation) {
+                    let page = operation.page();
+                    self.events.push(Event::Ended { page, version });
+                }
+                return;
+            }
+            Note::TakenIn { page, .. } | Note::Bypassed { page, .. } | Note::Trimmed(page) => {
+                self.events.push(Event::Changed { page });
+            }
+            Note::Read { page, in_ram: true } => {
+                self.events.push(Event::Read {
+                    token: self.submitting,
+                    page,
+                    contents: self.payload.newest(page),
+                });
+            }
+            _ => {}
         }
-    }
-
-    fn ended(&mut self, operation: PageOperation) {
-        if let Some(version) = self.payload.ended(operation) {
-            let page = operation.page();
-            self.events.push(Event::Ended { page, version });
-        }
+        self.payload.note(note);
     }
 }
 

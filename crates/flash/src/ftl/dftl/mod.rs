@@ -109,7 +109,7 @@ impl Dftl {
                 .map(|die| Cache::new(share(die), pages, mappings, segments))
                 .collect(),
             batch_update: parameters.batch_update,
-            same_plane: settings.allocation_pool == AllocationPool::Plane,
+            same_plane: settings.room.allocation_pool == AllocationPool::Plane,
             map_pages: u64::from(pages.div_ceil(mappings)) * u64::from(geometry.dies),
             cmt_entries: u64::from(entries.max(geometry.dies)),
             hits: 0,
@@ -242,7 +242,7 @@ impl Dftl {
         if !self.data.collect_garbage(die as u32, now, operations)? {
             return Ok(false);
         }
-        let Some(migrated) = self.data.die_mut(die).migrated.as_mut() else {
+        let Some(migrated) = self.data.die_mut(die).extras.migrated.as_mut() else {
             return Ok(true);
         };
         let mut map_pages = core::mem::take(&mut self.scratch);
@@ -294,7 +294,7 @@ impl Ftl for Dftl {
         let (die, within) = self.data.locate(page);
         let cache = &self.caches[die];
         let writes_back = cache.leaving().is_some_and(|(_, is_dirty)| is_dirty);
-        self.data.die(die).needy_pools == 0 && (cache.has(within) || !writes_back)
+        self.data.die(die).rest.needy == 0 && (cache.has(within) || !writes_back)
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
@@ -332,7 +332,7 @@ impl Ftl for Dftl {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         let die = die as usize;
-        if self.data.die(die).needy_pools > 0 && self.is_short(die) {
+        if self.data.die(die).rest.needy > 0 && self.is_short(die) {
             return self.attempt(die, operations, |layer, operations| {
                 layer.collect_once(die, now, operations)
             });

@@ -95,7 +95,7 @@ pub(in crate::ftl) struct Pool {
     pub free: u32,
     /// Where the search for a free block goes on.
     pub pointer: u32,
-    /// Valid pages, where they are limited by [`Die::most_valid`].
+    /// Valid pages, where they are limited by [`DieRules::most_valid`].
     valid: u32,
 }
 
@@ -141,49 +141,75 @@ pub(in crate::ftl) struct Old {
     sequence: u32,
 }
 
-/// All state of one die.
-#[derive(Clone)]
-pub(in crate::ftl) struct Die {
-    pub shape: Shape,
-    pub map: LazyTable<InitialMap>,
-    pub owner: LazyTable<InitialOwner>,
-    pub blocks: LazyTable<InitialBlock>,
-    pub nand: Nand,
-    pub free: FreeBlocks,
-    /// The same by wear, where that counts.
-    pub by_wear: Option<ByWear>,
-    pub victims: Victims,
-    pub pools: Vec<Pool>,
-    /// For each pool.
-    pub asides: Vec<Aside>,
+/// What is decided of a die when it is made.
+#[derive(Clone, Copy)]
+pub(in crate::ftl) struct DieRules {
     pub watermarks: Watermarks,
-    /// How many pools need garbage collection; kept so that the usual "none" costs one comparison.
-    pub needy_pools: u32,
     pub plane_divider: Divider,
     /// Erases a block survives.
     pub endurance: u32,
     /// Erases after which a block is not used any more.
-    retire_at: u32,
+    pub retire_at: u32,
     /// Valid pages a pool may hold so that garbage collection can always reach its high watermark; no limit in the
     /// reference, which may get stuck, or where no choice of pools can exceed it.
-    most_valid: u32,
-    separate_migrations: bool,
-    free_inside_planes: bool,
+    pub most_valid: u32,
+    /// What garbage collection moves has blocks of its own.
+    pub separate_migrations: bool,
+    /// A page that moves inside its plane does not cross the bus.
+    pub free_inside_planes: bool,
     /// Pages that share a page of flash.
-    units_per_page: u32,
+    pub units_per_page: u32,
     /// How pages are programmed together, if they are and the power may fail.
-    units: Option<Units>,
-    /// Draws of [`super::Policy::GreedyWear`].
-    pub random: Random,
-    next_sequence: u32,
-    /// Where the search for the next pool begins.
-    pub write_pointer: u32,
-    front: Front,
-    /// Where it began before the last choice.
-    pub pointer_before: u32,
-    summary_page: bool,
+    pub units: Option<Units>,
+    pub summary_page: bool,
     /// The first open block counts as free, as in the reference simulator without copy-back.
-    counts_first_open: bool,
+    pub counts_first_open: bool,
+    /// Somebody wants to know which pages garbage collection and levelling move.
+    pub notes_moves: bool,
+    /// Blocks that the copies of one block open at most.
+    pub most_for_copies: u32,
+    /// Free blocks of a pool under which garbage collection waits for nothing.
+    pub floor: u32,
+}
+
+/// The free blocks.
+#[derive(Clone)]
+pub(in crate::ftl) struct Free {
+    pub blocks: FreeBlocks,
+    /// The same by wear, where that counts.
+    pub by_wear: Option<ByWear>,
+}
+
+archived!(Free { blocks, by_wear });
+
+/// What of the pools not every write looks at.
+#[derive(Clone)]
+pub(in crate::ftl) struct Rest {
+    /// By pool.
+    pub asides: Vec<Aside>,
+    /// How many pools need garbage collection; kept so that the usual "none" costs one comparison.
+    pub needy: u32,
+    /// By pool, the block that is collected in steps, and its page from which on that goes on.
+    pub begun: Vec<Option<(u32, u32)>>,
+}
+
+archived!(Rest { asides, needy } fixed { begun });
+
+/// The search for the pool of the next write.
+#[derive(Clone)]
+pub(in crate::ftl) struct Search {
+    /// Where it begins.
+    pub pointer: u32,
+    /// Where it began before the last choice.
+    pub before: u32,
+    front: Front,
+}
+
+archived!(Search { pointer, before } fixed { front });
+
+/// What only some dies keep.
+#[derive(Clone)]
+pub(in crate::ftl) struct Extras {
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
     /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
@@ -192,23 +218,33 @@ pub(in crate::ftl) struct Die {
     pub streams: Option<Streams>,
     /// Changes of the map are noted in flash.
     pub journal: Option<Journal>,
-    /// Somebody wants to know which pages garbage collection and levelling move.
-    notes_moves: bool,
-    /// Blocks that the copies of one block open at most.
-    most_for_copies: u32,
-    /// Free blocks of a pool under which garbage collection waits for nothing.
-    pub floor: u32,
-    /// By pool, the block that is collected in steps, and its page from which on that goes on.
-    pub begun: Vec<Option<(u32, u32)>>,
+}
+
+archived!(Extras { last_erase, migrated } fixed { streams, journal });
+
+/// All state of one die.
+#[derive(Clone)]
+pub(in crate::ftl) struct Die {
+    pub rules: DieRules,
+    pub shape: Shape,
+    pub map: LazyTable<InitialMap>,
+    pub owner: LazyTable<InitialOwner>,
+    pub blocks: LazyTable<InitialBlock>,
+    pub nand: Nand,
+    pub free: Free,
+    pub victims: Victims,
+    pub pools: Vec<Pool>,
+    pub rest: Rest,
+    /// Draws of [`super::Policy::GreedyWear`].
+    pub random: Random,
+    next_sequence: u32,
+    pub search: Search,
+    pub extras: Extras,
 }
 
 archived!(Die {
-    map, owner, blocks, nand, free, by_wear, victims, pools, asides, needy_pools, random, next_sequence, write_pointer,
-    pointer_before, last_erase, migrated,
-} fixed {
-    shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes, units_per_page, units,
-    summary_page, counts_first_open, front, streams, journal, notes_moves, most_for_copies, floor, begun,
-});
+    map, owner, blocks, nand, free, victims, pools, rest, random, next_sequence, search, extras,
+} fixed { rules, shape });
 
 #[derive(Clone)]
 pub(in crate::ftl) struct NeverErased;
@@ -223,7 +259,7 @@ impl Die {
     /// Whether no pool gets more data than it can be cleaned with.
     #[inline]
     pub fn limits_pools(&self) -> bool {
-        self.most_valid != u32::MAX
+        self.rules.most_valid != u32::MAX
     }
 
     /// The pool of `block`.
@@ -237,7 +273,7 @@ impl Die {
 
     #[inline]
     pub fn plane_of(&self, block: u32) -> u32 {
-        self.plane_divider.split(block).0
+        self.rules.plane_divider.split(block).0
     }
 
     /// Reads `page` for the host, and says whether it has contents.
@@ -325,7 +361,7 @@ impl Die {
         let target = match self.next_of(pool, Stream::Map) {
             Ok(target) => target,
             Err(full) => {
-                self.write_pointer = self.pointer_before;
+                self.search.pointer = self.search.before;
                 return Err(full);
             }
         };
@@ -390,8 +426,8 @@ impl Die {
                 block: self.pools[pool].active_block,
                 page: self.pools[pool].active_page,
             },
-            Stream::Migrations => self.asides[pool].open[0],
-            Stream::Map => self.asides[pool].open[1],
+            Stream::Migrations => self.rest.asides[pool].open[0],
+            Stream::Map => self.rest.asides[pool].open[1],
             Stream::Told(_) | Stream::Kept(_) => self.open_told(pool, stream),
         }
     }
@@ -447,10 +483,10 @@ impl Die {
         match stream {
             Stream::Host => {
                 self.pools[pool].active_page += 1;
-                self.front.lower(pool);
+                self.search.front.lower(pool);
             }
-            Stream::Migrations => self.asides[pool].open[0].page += 1,
-            Stream::Map => self.asides[pool].open[1].page += 1,
+            Stream::Migrations => self.rest.asides[pool].open[0].page += 1,
+            Stream::Map => self.rest.asides[pool].open[1].page += 1,
             Stream::Told(_) | Stream::Kept(_) => {
                 let page = place + 1;
                 self.set_open(pool, stream, Open { block, page });
@@ -461,7 +497,7 @@ impl Die {
         }
         let sealed = place + 1 == data_pages;
         if sealed {
-            if self.summary_page {
+            if self.rules.summary_page {
                 self.nand.program(block, data_pages);
                 let summary = Ppn(block << self.shape.page_bits | data_pages);
                 operations.push_summary(summary, || stream.purpose());
@@ -473,7 +509,7 @@ impl Die {
 
     /// `block`, full and with `valid` valid pages, may be cleaned from now on, unless it is worn out.
     pub fn offer(&mut self, block: u32, valid: u16) {
-        if self.nand.block(block).erases < self.retire_at {
+        if self.nand.block(block).erases < self.rules.retire_at {
             self.victims.insert(block, valid);
         }
     }
@@ -482,12 +518,13 @@ impl Die {
     fn open_block(&mut self, index: usize, stream: Stream) -> Result<(), NoSpace> {
         let pool = &self.pools[index];
         let end = pool.first_block + pool.blocks;
-        let found = match &self.by_wear {
+        let found = match &self.free.by_wear {
             Some(by_wear) => by_wear.least(index),
             None => self
                 .free
+                .blocks
                 .first_in(pool.pointer, end)
-                .or_else(|| self.free.first_in(pool.first_block, pool.pointer)),
+                .or_else(|| self.free.blocks.first_in(pool.first_block, pool.pointer)),
         };
         let Some(block) = found else {
             return Err(self.exhausted(index));
@@ -500,10 +537,10 @@ impl Die {
         };
         let room = pool.room(self.shape.pages_per_block);
         pool.free -= 1;
-        let aside = &mut self.asides[index];
-        if pool.free < self.watermarks.low && !aside.needs_gc {
+        let aside = &mut self.rest.asides[index];
+        if pool.free < self.rules.watermarks.low && !aside.needs_gc {
             aside.needs_gc = true;
-            self.needy_pools += 1;
+            self.rest.needy += 1;
         }
         self.set_free(block, false);
         let pool = &mut self.pools[index];
@@ -516,14 +553,14 @@ impl Die {
                 // Nothing, or the page of the summary.
                 match room - pool.room(self.shape.pages_per_block) {
                     0 => {}
-                    1 => self.front.lower(index),
-                    _ => self.front.forget(),
+                    1 => self.search.front.lower(index),
+                    _ => self.search.front.forget(),
                 }
             }
             _ => self.set_open(index, stream, open),
         }
         if stream != Stream::Host {
-            self.front.forget();
+            self.search.front.forget();
         }
         self.blocks.get_mut(block as usize).sequence = self.next_sequence;
         self.next_sequence += 1;
@@ -532,18 +569,18 @@ impl Die {
 
     /// The free blocks of `pool` are to be above the low watermark only, after a garbage collection that could not do more.
     pub fn settle(&mut self, pool: usize) {
-        let (pool, aside) = (&self.pools[pool], &mut self.asides[pool]);
-        if aside.needs_gc && pool.free >= self.watermarks.low {
+        let (pool, aside) = (&self.pools[pool], &mut self.rest.asides[pool]);
+        if aside.needs_gc && pool.free >= self.rules.watermarks.low {
             aside.needs_gc = false;
-            self.needy_pools -= 1;
+            self.rest.needy -= 1;
         }
     }
 
     /// `block` is free, or not any more.
     pub fn set_free(&mut self, block: u32, free: bool) {
-        self.free.set(block, free);
+        self.free.blocks.set(block, free);
         let pool = self.pool_of(block);
-        if let Some(by_wear) = &mut self.by_wear {
+        if let Some(by_wear) = &mut self.free.by_wear {
             by_wear.set(pool, block, self.nand.block(block).erases, free);
         }
     }
@@ -551,17 +588,20 @@ impl Die {
     /// Blocks of `pool`, and their remaining lives summed up.
     pub fn life_of_pool(&self, pool: usize) -> (u64, u64) {
         let blocks = u64::from(self.pools[pool].blocks);
-        let lives = blocks * u64::from(self.endurance);
-        (blocks, lives.saturating_sub(self.asides[pool].erased))
+        let lives = blocks * u64::from(self.rules.endurance);
+        (blocks, lives.saturating_sub(self.rest.asides[pool].erased))
     }
 
     /// Forgets all erases so far.
     pub fn reset_wear(&mut self) {
-        if let Some(by_wear) = &mut self.by_wear {
+        if let Some(by_wear) = &mut self.free.by_wear {
             by_wear.reset();
         }
         self.nand.reset_wear();
-        self.asides.iter_mut().for_each(|aside| aside.erased = 0);
+        self.rest
+            .asides
+            .iter_mut()
+            .for_each(|aside| aside.erased = 0);
     }
 
     /// Erases `block`, which holds no valid page, and makes it free.
@@ -571,11 +611,11 @@ impl Die {
         let index = self.pool_of(block);
         let pool = &mut self.pools[index];
         pool.free += 1;
-        self.front.forget();
-        let aside = &mut self.asides[index];
-        if aside.needs_gc && pool.free >= self.watermarks.high {
+        self.search.front.forget();
+        let aside = &mut self.rest.asides[index];
+        if aside.needs_gc && pool.free >= self.rules.watermarks.high {
             aside.needs_gc = false;
-            self.needy_pools -= 1;
+            self.rest.needy -= 1;
         }
     }
 
@@ -585,14 +625,14 @@ impl Die {
         state.sequence = 0;
         self.nand.erase(block, u32::from(state.valid));
         self.victims.remove(block);
-        if let Some(by_wear) = &mut self.by_wear {
+        if let Some(by_wear) = &mut self.free.by_wear {
             by_wear.count_erase();
         }
-        if let Some(times) = &mut self.last_erase {
+        if let Some(times) = &mut self.extras.last_erase {
             *times.get_mut(block as usize) = at;
         }
         let pool = self.pool_of(block);
-        self.asides[pool].erased += 1;
+        self.rest.asides[pool].erased += 1;
         let pool = &mut self.pools[pool];
         if pool.active_block == block {
             pool.active_sequence = 0;

@@ -25,7 +25,7 @@ const OF_HANDLE: [[&str; 2]; MOST_HANDLES as usize] = [
 
 /// Emits the figures of `dies`.
 pub(super) fn report(dies: &[Die], telling: Telling, emit: &mut dyn FnMut(&'static str, f64)) {
-    let of_dies = || dies.iter().filter_map(|die| die.streams.as_ref());
+    let of_dies = || dies.iter().filter_map(|die| die.extras.streams.as_ref());
     let sum = |stream: usize| {
         let counts = of_dies().filter_map(|streams| streams.counts().get(stream));
         counts.fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]])

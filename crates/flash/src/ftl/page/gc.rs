@@ -55,7 +55,7 @@ pub(in crate::ftl) fn collect_pools(
     for (unit, pointer) in pointers.iter_mut().enumerate() {
         let low = (0..planes)
             .map(|step| (*pointer as usize + step) % planes)
-            .find(|offset| die.asides[unit * planes + offset].needs_gc);
+            .find(|offset| die.rest.asides[unit * planes + offset].needs_gc);
         let Some(offset) = low else { continue };
         let mark = operations.mark();
         if cleaned {
@@ -88,14 +88,14 @@ pub(in crate::ftl) fn collect_step(
 ) -> Result<bool, NoSpace> {
     let pools = die.pools.len();
     let in_turn = (0..pools).map(|step| (*pointer as usize + step) % pools);
-    let is_urgent = |pool: &usize| die.pools[*pool].free < die.floor;
-    let mut needy = in_turn.filter(|pool| die.asides[*pool].needs_gc);
+    let is_urgent = |pool: &usize| die.pools[*pool].free < die.rules.floor;
+    let mut needy = in_turn.filter(|pool| die.rest.asides[*pool].needs_gc);
     let Some(pool) = needy.clone().find(is_urgent).or_else(|| needy.next()) else {
         return Ok(false);
     };
     let most = if is_urgent(&pool) { u32::MAX } else { most };
     let (random, draws) = (die.random.clone(), die.victims.draws());
-    let victim = match die.begun[pool] {
+    let victim = match die.rest.begun[pool] {
         Some(begun) => Some(begun),
         None => choose(die, pool as u32, rules).map(|victim| (victim, 0)),
     };
@@ -110,9 +110,9 @@ pub(in crate::ftl) fn collect_step(
     die.victims.remove(victim);
     let part = (from, most);
     let end = move_pages(die, victim, part, pool, Cause::Copy, operations, |_, _| {})?;
-    die.begun[pool] = Some((victim, end));
+    die.rest.begun[pool] = Some((victim, end));
     if die.valid_of(victim) == 0 {
-        die.begun[pool] = None;
+        die.rest.begun[pool] = None;
         die.finish_units(operations);
         operations.push_erase(Cause::Copy, Ppn(victim << die.shape.page_bits));
         die.erase(victim, 0);
@@ -213,7 +213,7 @@ pub(in crate::ftl) fn collect_die(
 ) -> Result<bool, NoSpace> {
     let planes = die.shape.planes;
     let number = |block: u32, of: &Die| {
-        let (plane, index) = of.plane_divider.split(block);
+        let (plane, index) = of.rules.plane_divider.split(block);
         index * planes + plane
     };
     let active_at_start = die.pools[0].active_block;
@@ -245,7 +245,7 @@ pub(in crate::ftl) fn collect_die(
                 filled.push((count, number(*block, die), *block));
             }
         }
-        if die.pools[0].free >= die.watermarks.high {
+        if die.pools[0].free >= die.rules.watermarks.high {
             break;
         }
     }

@@ -13,7 +13,7 @@ const LIMITED_PERCENT: u64 = 80;
 pub(in crate::ftl) fn victim(die: &mut Die, pool: u32) -> Option<u32> {
     let (blocks, life_sum) = die.life_of_pool(pool as usize);
     let threshold = LIMITED_PERCENT * life_sum;
-    let (nand, random, endurance) = (&die.nand, &mut die.random, die.endurance);
+    let (nand, random, endurance) = (&die.nand, &mut die.random, die.rules.endurance);
     die.victims.first_but(pool, |block| {
         let life = u64::from(endurance.saturating_sub(nand.block(block).erases));
         let share = life * blocks * 100;

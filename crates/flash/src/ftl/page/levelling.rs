@@ -73,7 +73,7 @@ impl ByWear {
 /// In each pool, if a look is due: moves the data of the least worn block into the most worn free one, if they
 /// differ enough.
 pub(in crate::ftl) fn level(die: &mut Die, operations: &mut Operations) {
-    let Some(by_wear) = &mut die.by_wear else {
+    let Some(by_wear) = &mut die.free.by_wear else {
         return;
     };
     let Some((period, gap)) = by_wear.levelling.filter(|_| by_wear.erases_to_look == 0) else {
@@ -82,6 +82,7 @@ pub(in crate::ftl) fn level(die: &mut Die, operations: &mut Operations) {
     by_wear.erases_to_look = period;
     for pool in 0..die.pools.len() {
         let most = die
+            .free
             .by_wear
             .as_ref()
             .and_then(|by_wear| by_wear.pools[pool].last().copied());

@@ -79,11 +79,11 @@ impl PageFtl {
     /// # Errors
     /// What does not fit together.
     pub fn new(config: &PageConfig) -> Result<Self, BuildError> {
-        let geometry = config.geometry;
+        let geometry = config.below.geometry;
         config.check_floor()?;
         let shape = config.layout(0)?.shape;
-        let units = if config.copy_back {
-            config.parallel_units
+        let units = if config.below.copy_back {
+            config.below.parallel_units
         } else {
             1
         };
@@ -110,7 +110,7 @@ impl PageFtl {
             !config.dynamic && config.telling == Telling::Nothing && config.journal.is_none();
         Ok(Self {
             overwrites: is_plain
-                && config.allocation_pool != AllocationPool::Plane
+                && config.room.allocation_pool != AllocationPool::Plane
                 && !dies.iter().any(Die::limits_pools),
             is_plain,
             dies,
@@ -121,7 +121,7 @@ impl PageFtl {
                     geometry.dies,
                     shape.pages(),
                     config.most_pages()?,
-                    config.filled,
+                    config.below.filled,
                 )),
                 false => None,
             },
@@ -187,20 +187,20 @@ impl PageFtl {
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
         let die = &mut self.dies[die];
-        let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        let same_plane = self.config.room.allocation_pool == AllocationPool::Plane;
         let old = die.old_copy(within);
         if old.is_none() && !same_plane && die.write_first(within, cause, operations) {
-            operations.set_tidy(die.needy_pools == 0);
+            operations.set_tidy(die.rest.needy == 0);
             return Ok(());
         }
         let pool = die.next_pool(within, old, same_plane);
         match die.write(pool, within, old, cause, operations) {
             Ok(_) => {
-                operations.set_tidy(die.needy_pools == 0);
+                operations.set_tidy(die.rest.needy == 0);
                 Ok(())
             }
             Err(full) => {
-                die.write_pointer = die.pointer_before;
+                die.search.pointer = die.search.before;
                 Err(full)
             }
         }
@@ -220,15 +220,15 @@ impl PageFtl {
         if self.is_plain || !write.is_told {
             return self.write_to(die, within, write.cause, operations);
         }
-        let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        let same_plane = self.config.room.allocation_pool == AllocationPool::Plane;
         let die = &mut self.dies[die];
         die.write_told(within, same_plane, write.cause, operations)?;
-        if let Some(journal) = &mut die.journal {
+        if let Some(journal) = &mut die.extras.journal {
             journal.begin();
             die.note_change();
             die.write_journal(same_plane, operations);
         }
-        operations.set_tidy(die.needy_pools == 0);
+        operations.set_tidy(die.rest.needy == 0);
         Ok(())
     }
 
@@ -264,7 +264,7 @@ impl PageFtl {
 impl Ftl for PageFtl {
     fn properties(&self) -> Properties {
         Properties {
-            collects_in_background: self.config.background_gc,
+            collects_in_background: self.config.gc.in_background,
             parallel_units: self.units,
             places_writes: self.placement.is_some(),
             goes_round: self.placement.is_none() && self.config.stride == 1,
@@ -272,9 +272,9 @@ impl Ftl for PageFtl {
                 1 => self.dies[0].pools.len() as u32 * (1 + self.config.telling.told()),
                 _ => 0,
             },
-            gc_steps: match self.config.step_pages {
+            gc_steps: match self.config.gc.step_pages {
                 0 => 1,
-                pages => self.config.geometry.data_pages().div_ceil(pages) + 1,
+                pages => self.config.below.geometry.data_pages().div_ceil(pages) + 1,
             },
             stride: match self.placement {
                 None => self.config.stride,
@@ -323,7 +323,7 @@ impl Ftl for PageFtl {
         let (die, within) = self.locate(page);
         let die = &self.dies[die];
         die.read(within, operations);
-        operations.set_tidy(die.needy_pools == 0);
+        operations.set_tidy(die.rest.needy == 0);
         Ok(())
     }
 
@@ -342,7 +342,7 @@ impl Ftl for PageFtl {
         let (within, number) = self.stripe.split(write.page.0 as u32);
         let die = &mut self.dies[number as usize];
         if die.overwrite(within, write.cause, operations) {
-            operations.set_tidy(die.needy_pools == 0);
+            operations.set_tidy(die.rest.needy == 0);
             return Ok(());
         }
         self.write_to(number as usize, within, write.cause, operations)
@@ -352,13 +352,13 @@ impl Ftl for PageFtl {
         let (die, within) = self.locate(page);
         let die = &mut self.dies[die];
         let is_change = die.forget(within);
-        if is_change && die.journal.is_some() {
-            let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        if is_change && die.extras.journal.is_some() {
+            let same_plane = self.config.room.allocation_pool == AllocationPool::Plane;
             operations.set_page(page);
             die.note_change();
             die.write_journal(same_plane, operations);
         }
-        operations.set_tidy(die.needy_pools == 0);
+        operations.set_tidy(die.rest.needy == 0);
         if let Some(placement) = &mut self.placement {
             placement.forget(within);
         }
@@ -405,27 +405,27 @@ impl Ftl for PageFtl {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         // Asked before every operation, and almost never needed.
-        if self.dies[die as usize].needy_pools == 0 {
+        if self.dies[die as usize].rest.needy == 0 {
             return Ok(false);
         }
         let rules = Rules {
-            policy: self.config.gc,
-            migrates: self.config.migrates && self.config.gc == Policy::GreedyWear,
-            erase_dates: &self.config.erase_dates,
+            policy: self.config.gc.policy,
+            migrates: self.config.gc.migrates && self.config.gc.policy == Policy::GreedyWear,
+            erase_dates: &self.config.below.erase_dates,
             now,
         };
         let state = &mut self.dies[die as usize];
         let pointers = &mut self.gc_pointers[die as usize];
-        let collected = if self.config.step_pages > 0 {
-            let (pointer, most) = (&mut pointers[0], self.config.step_pages);
+        let collected = if self.config.gc.step_pages > 0 {
+            let (pointer, most) = (&mut pointers[0], self.config.gc.step_pages);
             collect_step(state, pointer, most, &rules, operations)
         } else if !self.config.collects_by_snapshot() {
             collect_pools(state, pointers, &rules, operations)
         } else {
             collect_die(state, &rules, operations)
         };
-        if state.journal.is_some() && collected.is_ok() {
-            let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        if state.extras.journal.is_some() && collected.is_ok() {
+            let same_plane = self.config.room.allocation_pool == AllocationPool::Plane;
             state.write_journal(same_plane, operations);
         }
         collected
@@ -433,7 +433,7 @@ impl Ftl for PageFtl {
 
     fn hint(&mut self, page: Lpn, handle: u32) {
         let (die, within) = self.locate(page);
-        if let Some(streams) = &mut self.dies[die].streams {
+        if let Some(streams) = &mut self.dies[die].extras.streams {
             streams.hint(within, handle);
         }
     }
@@ -485,7 +485,11 @@ impl Ftl for PageFtl {
     }
 
     fn reset_figures(&mut self) {
-        for streams in self.dies.iter_mut().filter_map(|die| die.streams.as_mut()) {
+        for streams in self
+            .dies
+            .iter_mut()
+            .filter_map(|die| die.extras.streams.as_mut())
+        {
             streams.reset_counts();
         }
     }
@@ -508,8 +512,8 @@ impl Batched for PageFtl {
         batch: &mut Batch,
         operations: &mut Operations,
     ) -> Result<usize, NoSpace> {
-        let planes_per_unit = (self.config.geometry.planes / self.units) as usize;
-        let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        let planes_per_unit = (self.config.below.geometry.planes / self.units) as usize;
+        let same_plane = self.config.room.allocation_pool == AllocationPool::Plane;
         let stripe = self.stripe;
         let state = &mut self.dies[die as usize];
         let Scratch {
@@ -524,13 +528,13 @@ impl Batched for PageFtl {
         given.clear();
         given.resize(state.pools.len(), 0);
         chosen.clear();
-        let pointer = state.write_pointer;
+        let pointer = state.search.pointer;
         for (index, (page, _)) in writes.iter().enumerate() {
             let within = stripe.split(page.0 as u32).0;
             let old = state.old_copy(within);
             let plane = state.choose_pool(within, old, same_plane, |pool| given[pool]);
             if index == 0 && !state.has_room(plane, Stream::Host) {
-                state.write_pointer = pointer;
+                state.search.pointer = pointer;
                 return Err(state.exhausted(plane));
             }
             if index > 0 && given[plane] >= state.pages_left(plane) {

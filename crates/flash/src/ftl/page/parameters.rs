@@ -6,7 +6,7 @@ use destage_base::parameter::{Exclusion, Kind, Parameter, Values};
 use destage_base::{choices, parameters};
 
 use super::PageFtl;
-use super::die::{Layout, Telling, Units, Watermarks};
+use super::die::{DieRules, Layout, Telling, Units, Watermarks};
 use super::gc::Policy;
 use super::shape::Shape;
 use super::victims::Order;
@@ -250,15 +250,16 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             levelling: own.levelling,
             background_gc: own.background_gc,
         };
-        let settings = PageConfig {
-            parallel_units: config.parallel_units,
+        let mut settings = PageConfig {
+            gc: Collection {
+                policy: own.gc_policy,
+                draws: own.gc_choices,
+                reference_ties: own.victim_ties == Ties::Reference,
+                migrates: own.wl_migrate,
+                step_pages: own.gc_step_pages,
+                in_background: own.background_gc,
+            },
             dynamic: own.placement == Place::Dynamic,
-            gc: own.gc_policy,
-            draws: own.gc_choices,
-            reference_ties: own.victim_ties == Ties::Reference,
-            migrates: own.wl_migrate,
-            step_pages: own.gc_step_pages,
-            floor: own.gc_hard_threshold,
             journal: (own.journal_changes > 0).then_some((own.journal_changes, own.journal_pages)),
             telling: match (own.handles, own.hot_window) {
                 (1, 0) => Telling::Nothing,
@@ -270,54 +271,26 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             },
             ..PageConfig::greedy(config, &greedy)
         };
+        settings.below.parallel_units = config.parallel_units;
+        settings.room.floor = own.gc_hard_threshold;
         let ftl = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
         Ok(Box::new(ftl))
     },
 };
 
-/// Everything that shapes a page-mapped device.
+/// What a page-mapped device stands on.
 #[derive(Clone, Copy, Debug)]
-pub struct PageConfig {
+pub struct Below {
     /// Counts.
     pub geometry: Geometry,
     /// Times, to date erases for wear-aware garbage collection.
     pub erase_dates: Timing,
-    /// Share of each plane's blocks not offered to the host, in percent.
-    pub reserve_percent: f64,
-    /// Share of free blocks at or under which garbage collection starts, in percent.
-    pub min_free_percent: f64,
     /// Pages move inside their plane, without crossing the bus.
     pub copy_back: bool,
     /// Groups of planes of a die that work side by side.
     pub parallel_units: u32,
     /// Pages that share a page of flash.
     pub units_per_page: u32,
-    /// Consecutive pages on one die.
-    pub stride: u32,
-    /// Each write goes to the die with least to do.
-    pub dynamic: bool,
-    /// Among which planes a write may choose.
-    pub allocation_pool: AllocationPool,
-    /// Victim choice.
-    pub gc: Policy,
-    /// Blocks that [`Policy::DChoices`] draws.
-    pub draws: u32,
-    /// Equally good victims are told apart as the reference simulator does, not by age.
-    pub reference_ties: bool,
-    /// What garbage collection moves has blocks of its own.
-    pub separate_migrations: bool,
-    /// Free blocks of a pool below which garbage collection starts; 0: derived from `min_free_percent`.
-    pub gc_low: u32,
-    /// Free blocks of a pool at which it ends; 0: derived from `gc_low`.
-    pub gc_high: u32,
-    /// Under [`Policy::GreedyWear`] worn blocks receive cold data.
-    pub migrates: bool,
-    /// Who levels wear besides.
-    pub levelling: WearLevelling,
-    /// The map lies in flash, so many mappings in each page; otherwise in RAM.
-    pub mappings_per_page: Option<u32>,
-    /// Clean also when nothing waits.
-    pub background_gc: bool,
     /// Erases a block survives.
     pub endurance: u32,
     /// A block erased that often is not used any more.
@@ -330,16 +303,67 @@ pub struct PageConfig {
     pub filled: bool,
     /// Fixes the random choices of policies that make any.
     pub seed: u64,
-    /// Pages that garbage collection moves at a time; 0: all of a block.
-    pub step_pages: u32,
+}
+
+/// What of the blocks is kept free, and what is open.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Share of each plane's blocks not offered to the host, in percent.
+    pub reserve_percent: f64,
+    /// Share of free blocks at or under which garbage collection starts, in percent.
+    pub min_free_percent: f64,
+    /// Among which planes a write may choose.
+    pub allocation_pool: AllocationPool,
+    /// What garbage collection moves has blocks of its own.
+    pub separate_migrations: bool,
+    /// Free blocks of a pool below which garbage collection starts; 0: derived from `min_free_percent`.
+    pub gc_low: u32,
+    /// Free blocks of a pool at which it ends; 0: derived from `gc_low`.
+    pub gc_high: u32,
     /// Free blocks of a pool under which it gives way to nothing; 0: as many as that needs.
     pub floor: u32,
+    /// Blocks of each die that a layer built upon this one may have for itself, where what is kept free has to suffice beside them.
+    pub aside: u32,
+}
+
+/// How garbage is collected.
+#[derive(Clone, Copy, Debug)]
+pub struct Collection {
+    /// Victim choice.
+    pub policy: Policy,
+    /// Blocks that [`Policy::DChoices`] draws.
+    pub draws: u32,
+    /// Equally good victims are told apart as the reference simulator does, not by age.
+    pub reference_ties: bool,
+    /// Under [`Policy::GreedyWear`] worn blocks receive cold data.
+    pub migrates: bool,
+    /// Pages that are moved at a time; 0: all of a block.
+    pub step_pages: u32,
+    /// Clean also when nothing waits.
+    pub in_background: bool,
+}
+
+/// Everything that shapes a page-mapped device.
+#[derive(Clone, Copy, Debug)]
+pub struct PageConfig {
+    /// What it stands on.
+    pub below: Below,
+    /// What is kept free.
+    pub room: Room,
+    /// How garbage is collected.
+    pub gc: Collection,
+    /// Consecutive pages on one die.
+    pub stride: u32,
+    /// Each write goes to the die with least to do.
+    pub dynamic: bool,
+    /// Who levels wear besides.
+    pub levelling: WearLevelling,
+    /// The map lies in flash, so many mappings in each page; otherwise in RAM.
+    pub mappings_per_page: Option<u32>,
     /// Changes in a page of the map's journal, and pages of that.
     pub journal: Option<(u32, u32)>,
     /// What tells writes apart.
     pub telling: Telling,
-    /// Blocks of each die that a layer built upon this one may have for itself, where what is kept free has to suffice beside them.
-    pub aside: u32,
 }
 
 /// The floor where none is set.
@@ -350,37 +374,43 @@ impl PageConfig {
     pub(in crate::ftl) fn greedy(config: &FtlConfig<'_>, greedy: &Greedy) -> Self {
         let (reserve, marks) = (&greedy.reserve, &greedy.marks);
         Self {
-            geometry: config.geometry,
-            erase_dates: config.erase_dates,
-            reserve_percent: reserve.reserve_percent,
-            min_free_percent: reserve.min_free_percent,
-            copy_back: config.copy_back,
-            parallel_units: 1,
-            units_per_page: config.units_per_page,
+            below: Below {
+                geometry: config.geometry,
+                erase_dates: config.erase_dates,
+                copy_back: config.copy_back,
+                parallel_units: 1,
+                units_per_page: config.units_per_page,
+                endurance: config.endurance,
+                retire: config.retire,
+                power_may_fail: config.power_may_fail,
+                units: Units::of(config),
+                filled: config.filled,
+                seed: config.seed,
+            },
+            room: Room {
+                reserve_percent: reserve.reserve_percent,
+                min_free_percent: reserve.min_free_percent,
+                allocation_pool: reserve.allocation_pool,
+                separate_migrations: marks.separate_gc_block == Separate::Yes,
+                gc_low: marks.gc_low,
+                gc_high: marks.gc_high,
+                floor: 0,
+                aside: 0,
+            },
+            gc: Collection {
+                policy: Policy::Greedy,
+                draws: 1,
+                reference_ties: false,
+                migrates: false,
+                step_pages: 0,
+                in_background: greedy.background_gc,
+            },
             stride: greedy.stride,
             dynamic: false,
-            allocation_pool: reserve.allocation_pool,
-            gc: Policy::Greedy,
-            draws: 1,
-            reference_ties: false,
-            separate_migrations: marks.separate_gc_block == Separate::Yes,
-            gc_low: marks.gc_low,
-            gc_high: marks.gc_high,
-            migrates: false,
             levelling: greedy.levelling.rule(),
             mappings_per_page: None,
-            background_gc: greedy.background_gc,
-            endurance: config.endurance,
-            retire: config.retire,
-            power_may_fail: config.power_may_fail,
-            units: Units::of(config),
-            filled: config.filled,
-            seed: config.seed,
-            step_pages: 0,
-            floor: 0,
             journal: None,
             telling: Telling::Nothing,
-            aside: 0,
         }
     }
 
@@ -397,29 +427,32 @@ impl PageConfig {
             copy_back: false,
             ..*config
         };
-        Self {
+        let mut zones = Self::greedy(&of_blocks, &defaults);
+        zones.room = Room {
             reserve_percent,
             min_free_percent: 0.0,
             separate_migrations: true,
             gc_low,
             gc_high: gc_low,
-            units: Units::of(config).map(|units| Units {
-                blocks: geometry.pages_per_block / config.geometry.pages_per_block,
-                ..units
-            }),
-            ..Self::greedy(&of_blocks, &defaults)
-        }
+            ..zones.room
+        };
+        zones.below.units = Units::of(config).map(|units| Units {
+            blocks: geometry.pages_per_block / config.geometry.pages_per_block,
+            ..units
+        });
+        zones
     }
 
     /// The same, with blocks of their own for what garbage collection moves where that is left open and there is room.
     pub(in crate::ftl) fn with_migrations(self, marks: &Marks) -> Self {
-        let separate = Self {
-            separate_migrations: true,
-            ..self
-        };
+        let mut separate = self;
+        separate.room.separate_migrations = true;
         let has_room = || {
-            let reserved = share(self.reserve_percent, self.geometry.blocks_per_plane);
-            reserved < self.geometry.blocks_per_plane && separate.watermarks(reserved).is_ok()
+            let reserved = share(
+                self.room.reserve_percent,
+                self.below.geometry.blocks_per_plane,
+            );
+            reserved < self.below.geometry.blocks_per_plane && separate.watermarks(reserved).is_ok()
         };
         if marks.separate_gc_block == Separate::Auto && has_room() {
             separate
@@ -447,18 +480,18 @@ impl PageConfig {
     /// # Errors
     /// What does not fit together.
     pub(super) fn layout(&self, number: u32) -> Result<Layout, BuildError> {
-        let geometry = self.geometry;
+        let geometry = self.below.geometry;
         geometry.check()?;
-        let reserved = share(self.reserve_percent, geometry.blocks_per_plane);
+        let reserved = share(self.room.reserve_percent, geometry.blocks_per_plane);
         if reserved >= geometry.blocks_per_plane {
             return Err(BuildError::ReserveIsAll {
-                percent: self.reserve_percent,
+                percent: self.room.reserve_percent,
                 blocks: geometry.blocks_per_plane,
             });
         }
         if reserved == 0 {
             return Err(BuildError::ReserveIsNone {
-                percent: self.reserve_percent,
+                percent: self.room.reserve_percent,
                 blocks: geometry.blocks_per_plane,
             });
         }
@@ -466,7 +499,7 @@ impl PageConfig {
             Ok(_) => reserved,
             Err(_) => reserved.max(self.least_reserved()),
         };
-        if self.gc == Policy::WearAware && !self.copy_back {
+        if self.gc.policy == Policy::WearAware && !self.below.copy_back {
             return Err(BuildError::NoCopyBack);
         }
         let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
@@ -474,6 +507,7 @@ impl PageConfig {
         let shared = self.dynamic.then_some((geometry.dies, number));
         let has_map = self.mappings_per_page.is_some();
         let watermarks = self.watermarks(reserved)?;
+        let notes_moves = has_map || self.telling != Telling::Nothing || self.journal.is_some();
         Ok(Layout {
             shape: Shape {
                 shared,
@@ -481,84 +515,95 @@ impl PageConfig {
                     &geometry,
                     data_blocks,
                     self.map_pages(data_blocks * geometry.data_pages()),
-                    self.filled,
+                    self.below.filled,
                 )
             },
-            copy_back: self.copy_back,
-            watermarks,
-            order: match self.gc {
-                Policy::Greedy if self.reference_ties => Order::FewestNumbered,
+            rules: DieRules {
+                endurance: self.below.endurance,
+                retire_at: match self.below.retire {
+                    true => self.below.endurance,
+                    false => u32::MAX,
+                },
+                separate_migrations: self.room.separate_migrations,
+                // What shares a page of flash is put together anew.
+                free_inside_planes: self.below.units_per_page == 1
+                    && (by_reference || self.below.copy_back),
+                units_per_page: self.below.units_per_page,
+                units: self.below.units,
+                counts_first_open: self.counts_first_open(),
+                floor: match self.room.floor {
+                    0 => FLOOR.min(watermarks.low - 1).max(self.least_floor()),
+                    floor => floor,
+                },
+                ..DieRules::of(&geometry, watermarks, self.telling, notes_moves)
+            },
+            copy_back: self.below.copy_back,
+            order: match self.gc.policy {
+                Policy::Greedy if self.gc.reference_ties => Order::FewestNumbered,
                 Policy::WearAware => Order::FewestNumbered,
                 Policy::Greedy | Policy::GreedyWear => Order::FewestClosed,
                 Policy::CostBenefit => Order::Aged,
                 Policy::Fifo => Order::Closed,
                 Policy::DChoices => Order::Drawn {
-                    draws: self.draws,
-                    seed: self.seed.wrapping_add(u64::from(number)),
+                    draws: self.gc.draws,
+                    seed: self.below.seed.wrapping_add(u64::from(number)),
                 },
             },
-            separate_migrations: self.separate_migrations,
-            counts_first_open: self.counts_first_open(),
-            // What shares a page of flash is put together anew.
-            free_inside_planes: self.units_per_page == 1 && (by_reference || self.copy_back),
-            units_per_page: self.units_per_page,
             limits_pools: !by_reference
-                && self.copy_back
-                && self.geometry.planes > 1
-                && self.allocation_pool == AllocationPool::Die,
-            endurance: self.endurance,
-            retire: self.retire,
-            seed: self.seed.wrapping_add(u64::from(number)),
-            logs_migrations: has_map,
-            keeps_erase_times: self.gc == Policy::WearAware || self.migrates,
+                && self.below.copy_back
+                && self.below.geometry.planes > 1
+                && self.room.allocation_pool == AllocationPool::Die,
+            seed: self.below.seed.wrapping_add(u64::from(number)),
+            keeps_erase_times: self.gc.policy == Policy::WearAware || self.gc.migrates,
             levelling: self.levelling,
-            units: self.units,
+            logs_migrations: has_map,
             telling: self.telling,
             journal: self.journal,
-            floor: match self.floor {
-                0 => FLOOR.min(watermarks.low - 1).max(self.least_floor()),
-                floor => floor,
-            },
         })
     }
 
     /// Whether a garbage collection goes on, as one busy time, until the high mark is reached, in the order of the
     /// counts at its start.
     pub(super) fn collects_by_snapshot(&self) -> bool {
-        self.reference_ties && self.gc == Policy::Greedy && !self.copy_back
+        self.gc.reference_ties && self.gc.policy == Policy::Greedy && !self.below.copy_back
     }
 
     /// Pages a die may hold so that garbage collection can always reach its high mark.
     pub(super) fn most_pages(&self) -> Result<u32, BuildError> {
-        let geometry = self.geometry;
+        let geometry = self.below.geometry;
         let layout = self.layout(0)?;
-        let pools = if self.copy_back { geometry.planes } else { 1 };
+        let pools = if self.below.copy_back {
+            geometry.planes
+        } else {
+            1
+        };
         let blocks = geometry.blocks_per_die() / pools;
-        let aside = self.open_blocks() + self.filler_blocks(blocks) + layout.watermarks.high;
+        let aside = self.open_blocks() + self.filler_blocks(blocks) + layout.rules.watermarks.high;
         Ok(pools * blocks.saturating_sub(aside) * geometry.data_pages())
     }
 
     /// Whether everything is as in the reference simulator, as far as that knows the policy.
     fn is_reference(&self) -> bool {
-        self.reference_ties && matches!(self.gc, Policy::Greedy | Policy::WearAware)
+        self.gc.reference_ties && matches!(self.gc.policy, Policy::Greedy | Policy::WearAware)
     }
 
     /// The first open block counts as free.
     fn counts_first_open(&self) -> bool {
-        self.is_reference() && !self.copy_back
+        self.is_reference() && !self.below.copy_back
     }
 
     /// Free blocks without which garbage collection cannot go on.
     pub(super) fn least_free(&self) -> u32 {
         // A victim all of whose pages are valid needs a whole block to go to; so does what garbage collection moves,
         // if it has blocks of its own.
-        let may_be_full = !matches!(self.gc, Policy::Greedy | Policy::WearAware);
+        let may_be_full = !matches!(self.gc.policy, Policy::Greedy | Policy::WearAware);
         if self.has_map_pages() {
             // Garbage collection may write a page of the map for each page it moves.
             return LEAST_WITH_MAP;
         }
-        let least = 1 + u32::from(may_be_full || self.separate_migrations) + self.telling.kept();
-        if !self.power_may_fail {
+        let least =
+            1 + u32::from(may_be_full || self.room.separate_migrations) + self.telling.kept();
+        if !self.below.power_may_fail {
             return least;
         }
         // No block with new data may be the last that is opened: copies that are cut off could fill it, and then there is neither
@@ -573,8 +618,8 @@ impl PageConfig {
 
     /// Refuses a floor under which garbage collection in steps has no room for what it moves.
     pub(super) fn check_floor(&self) -> Result<(), BuildError> {
-        let (floor, least) = (self.floor, self.least_floor());
-        match self.step_pages > 0 && (1..least).contains(&floor) {
+        let (floor, least) = (self.room.floor, self.least_floor());
+        match self.gc.step_pages > 0 && (1..least).contains(&floor) {
             true => Err(BuildError::Floor { floor, least }),
             false => Ok(()),
         }
@@ -582,7 +627,7 @@ impl PageConfig {
 
     /// The lowest mark at which garbage collection may start where none is set. In steps it starts while there is room to give way.
     fn least_low(&self) -> u32 {
-        match self.step_pages {
+        match self.gc.step_pages {
             0 => self.least_free(),
             _ => self.least_floor() + 1,
         }
@@ -590,16 +635,16 @@ impl PageConfig {
 
     /// Blocks of a pool that are open for writing.
     fn open_blocks(&self) -> u32 {
-        let own = u32::from(self.separate_migrations) + u32::from(self.has_map_pages());
+        let own = u32::from(self.room.separate_migrations) + u32::from(self.has_map_pages());
         1 + own + self.telling.told() + self.telling.kept()
     }
 
     /// Blocks, of a pool of `blocks`, whose pages fillers take at most: behind the copies out of a block their units are completed, and those
     /// of the host's pages.
     pub(super) fn filler_blocks(&self, blocks: u32) -> u32 {
-        let pages = self.geometry.data_pages();
-        let of_block = self.units.map_or(0, |units| {
-            let streams = 1 + u32::from(self.separate_migrations);
+        let pages = self.below.geometry.data_pages();
+        let of_block = self.below.units.map_or(0, |units| {
+            let streams = 1 + u32::from(self.room.separate_migrations);
             streams * units.most_fillers()
         });
         let all = u64::from(blocks) * u64::from(of_block.min(pages - 1));
@@ -612,40 +657,40 @@ impl PageConfig {
         if self.is_reference() {
             return 0;
         }
-        let geometry = self.geometry;
-        let (planes, more) = match self.copy_back {
+        let geometry = self.below.geometry;
+        let (planes, more) = match self.below.copy_back {
             true => (1, 0),
             false => (geometry.planes, 1),
         };
         let data_pages = geometry.data_pages();
         let map_pages = self.map_pages(geometry.blocks_per_plane * planes * data_pages);
         let fillers = self.filler_blocks(planes * geometry.blocks_per_plane);
-        let open = self.open_blocks() + fillers + self.aside;
+        let open = self.open_blocks() + fillers + self.room.aside;
         let needed = open + map_pages.div_ceil(data_pages) + self.least_low() + more;
         needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
     }
 
     /// When a pool of which `reserved` blocks in each plane are not offered is cleaned, and how far.
     fn watermarks(&self, reserved: u32) -> Result<Watermarks, BuildError> {
-        let planes = match self.copy_back {
+        let planes = match self.below.copy_back {
             true => 1,
-            false => self.geometry.planes,
+            false => self.below.geometry.planes,
         };
-        let blocks = planes * self.geometry.blocks_per_plane;
+        let blocks = planes * self.below.geometry.blocks_per_plane;
         let least = self.least_free();
-        let low = match self.gc_low {
-            0 => (share(self.min_free_percent, blocks) + 1).max(self.least_low()),
+        let low = match self.room.gc_low {
+            0 => (share(self.room.min_free_percent, blocks) + 1).max(self.least_low()),
             low if low < least => return Err(BuildError::LowMark { low, least }),
             low => low,
         };
-        let high = match self.gc_high {
-            0 => low + u32::from(!self.copy_back),
+        let high = match self.room.gc_high {
+            0 => low + u32::from(!self.below.copy_back),
             high if high < low => return Err(BuildError::HighMark { high, low }),
             high => high,
         };
-        let open = self.open_blocks() + self.filler_blocks(blocks) + self.aside;
-        let data_blocks = (self.geometry.blocks_per_plane - reserved) * planes;
-        let data_pages = self.geometry.data_pages();
+        let open = self.open_blocks() + self.filler_blocks(blocks) + self.room.aside;
+        let data_blocks = (self.below.geometry.blocks_per_plane - reserved) * planes;
+        let data_pages = self.below.geometry.data_pages();
         let map_blocks = self
             .map_pages(data_blocks * data_pages)
             .div_ceil(data_pages);
@@ -658,13 +703,13 @@ impl PageConfig {
         if spare < goal || reserved * planes <= open {
             return Err(BuildError::Reserve(ReserveTooSmall {
                 goal,
-                min_free_percent: self.min_free_percent,
-                low: self.gc_low,
-                high: self.gc_high,
+                min_free_percent: self.room.min_free_percent,
+                low: self.room.gc_low,
+                high: self.room.gc_high,
                 open,
-                separate: self.separate_migrations,
+                separate: self.room.separate_migrations,
                 map_blocks,
-                reserve_percent: self.reserve_percent,
+                reserve_percent: self.room.reserve_percent,
                 reserved: reserved * planes,
                 blocks,
             }));

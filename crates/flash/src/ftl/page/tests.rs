@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use destage_base::{Lpn, Random};
 
 use super::die::Die;
+use super::parameters::{Below, Collection, Room};
 use super::shape::{NONE, Shape};
 use super::*;
 use crate::ftl::blocks::WearLevelling;
@@ -21,47 +22,59 @@ const TIMING: Timing = Timing {
     sector_transfer: 13,
 };
 
-fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
+fn config(units: u32, copy_back: bool, policy: Policy) -> PageConfig {
     PageConfig {
-        geometry: Geometry {
-            dies: 2,
-            planes: 4,
-            blocks_per_plane: 12,
-            pages_per_block: 6,
-            summary_page: true,
-            page_bytes: 4096,
+        below: Below {
+            geometry: Geometry {
+                dies: 2,
+                planes: 4,
+                blocks_per_plane: 12,
+                pages_per_block: 6,
+                summary_page: true,
+                page_bytes: 4096,
+            },
+            erase_dates: TIMING,
+            copy_back,
+            parallel_units: units,
+            units_per_page: 1,
+            endurance: 1_000_000,
+            retire: true,
+            power_may_fail: false,
+            units: None,
+            filled: true,
+            seed: 1,
         },
-        erase_dates: TIMING,
-        reserve_percent: 40.0,
-        min_free_percent: 10.0,
-        copy_back,
-        parallel_units: units,
-        step_pages: 0,
-        floor: 4,
+        room: Room {
+            reserve_percent: 40.0,
+            min_free_percent: 10.0,
+            allocation_pool: AllocationPool::Die,
+            separate_migrations: false,
+            gc_low: 0,
+            gc_high: 0,
+            floor: 4,
+            aside: 0,
+        },
+        gc: Collection {
+            policy,
+            draws: 3,
+            reference_ties: true,
+            migrates: true,
+            step_pages: 0,
+            in_background: false,
+        },
         telling: Telling::Nothing,
         journal: None,
-        units_per_page: 1,
         stride: 1,
         dynamic: false,
-        allocation_pool: AllocationPool::Die,
-        gc,
-        draws: 3,
-        reference_ties: true,
-        separate_migrations: false,
-        gc_low: 0,
-        gc_high: 0,
-        migrates: true,
         levelling: WearLevelling::None,
         mappings_per_page: None,
-        background_gc: false,
-        endurance: 1_000_000,
-        retire: true,
-        power_may_fail: false,
-        units: None,
-        filled: true,
-        seed: 1,
-        aside: 0,
     }
+}
+
+/// `base`, changed by `change`.
+fn with(mut base: PageConfig, change: impl FnOnce(&mut PageConfig)) -> PageConfig {
+    change(&mut base);
+    base
 }
 
 pub(super) fn every_kind() -> Vec<PageConfig> {
@@ -76,13 +89,12 @@ pub(super) fn every_kind() -> Vec<PageConfig> {
     ] {
         for (units, copy_back) in [(1, true), (2, true), (1, false)] {
             if copy_back || gc != Policy::WearAware {
-                configs.push(PageConfig {
-                    reference_ties: false,
-                    separate_migrations: true,
-                    endurance: 200,
-                    retire: false,
-                    ..config(units, copy_back, gc)
-                });
+                configs.push(with(config(units, copy_back, gc), |config| {
+                    config.gc.reference_ties = false;
+                    config.room.separate_migrations = true;
+                    config.below.endurance = 200;
+                    config.below.retire = false;
+                }));
             }
         }
     }
@@ -96,11 +108,10 @@ pub(super) fn every_kind() -> Vec<PageConfig> {
                 (1, true, Policy::WearAware),
             ] {
                 let base = config(units, copy_back, gc);
-                configs.push(PageConfig {
-                    filled,
-                    allocation_pool: pool,
-                    ..base
-                });
+                configs.push(with(base, |config| {
+                    config.below.filled = filled;
+                    config.room.allocation_pool = pool;
+                }));
             }
         }
     }
@@ -134,7 +145,7 @@ fn check(die: &Die, shape: &Shape) {
     }
     for pool in &die.pools {
         let free = (pool.first_block..pool.first_block + pool.blocks)
-            .filter(|block| die.free.first_in(*block, block + 1).is_some())
+            .filter(|block| die.free.blocks.first_in(*block, block + 1).is_some())
             .count() as u32;
         // Without copy-back the first active block was never taken from the count.
         assert!(
@@ -143,16 +154,21 @@ fn check(die: &Die, shape: &Shape) {
             pool.free
         );
     }
-    for (pool, aside) in die.pools.iter().zip(&die.asides) {
-        let (low, high) = (die.watermarks.low, die.watermarks.high);
+    for (pool, aside) in die.pools.iter().zip(&die.rest.asides) {
+        let (low, high) = (die.rules.watermarks.low, die.rules.watermarks.high);
         assert!(if aside.needs_gc {
             pool.free < high
         } else {
             pool.free >= low
         });
     }
-    let needs_gc = die.asides.iter().filter(|aside| aside.needs_gc).count();
-    assert_eq!(die.needy_pools as usize, needs_gc);
+    let needs_gc = die
+        .rest
+        .asides
+        .iter()
+        .filter(|aside| aside.needs_gc)
+        .count();
+    assert_eq!(die.rest.needy as usize, needs_gc);
 }
 
 #[test]
@@ -228,14 +244,13 @@ fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
 #[test]
 fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
     let base = config(2, true, Policy::Greedy);
-    let mut ftl = PageFtl::new(&PageConfig {
-        allocation_pool: AllocationPool::Plane,
-        ..base
-    })
+    let mut ftl = PageFtl::new(&with(base, |config| {
+        config.room.allocation_pool = AllocationPool::Plane;
+    }))
     .unwrap();
     // The first block of every plane is full; its five pages are all written again and again.
     let room = ftl.dies[0].pages_left(0) as usize;
-    let data_pages = u64::from(base.geometry.data_pages());
+    let data_pages = u64::from(base.below.geometry.data_pages());
     let same_plane = (0..ftl.pages() / 2).filter(|page| page / data_pages % 4 == 0);
     let writes: Vec<_> = same_plane
         .map(|page| (Lpn(2 * page), Cause::Host))
@@ -253,11 +268,7 @@ fn worn_blocks_receive_cold_data() {
     // The same skewed writes; wear-aware garbage collection must spread the erases.
     let spread = |gc| {
         let base = config(1, true, gc);
-        let mut ftl = PageFtl::new(&PageConfig {
-            endurance: 400,
-            ..base
-        })
-        .unwrap();
+        let mut ftl = PageFtl::new(&with(base, |config| config.below.endurance = 400)).unwrap();
         let (mut random, mut operations, mut now) = (Random::new(5), Operations::default(), 1);
         for _ in 0..20_000 {
             let page = Lpn(random.below(ftl.pages() / 8));
@@ -285,17 +296,11 @@ fn contradictions_are_refused() {
     type Check = fn(BuildError) -> bool;
     let cases: [(PageConfig, Check); 4] = [
         (
-            PageConfig {
-                min_free_percent: 40.0,
-                ..base
-            },
+            with(base, |config| config.room.min_free_percent = 40.0),
             |error| matches!(error, BuildError::Reserve(of) if of.min_free_percent == 40.0),
         ),
         (
-            PageConfig {
-                reserve_percent: 5.0,
-                ..base
-            },
+            with(base, |config| config.room.reserve_percent = 5.0),
             |error| {
                 matches!(
                     error,
@@ -307,10 +312,7 @@ fn contradictions_are_refused() {
             },
         ),
         (
-            PageConfig {
-                parallel_units: 3,
-                ..base
-            },
+            with(base, |config| config.below.parallel_units = 3),
             |error| {
                 matches!(
                     error,
@@ -322,11 +324,10 @@ fn contradictions_are_refused() {
             },
         ),
         (
-            PageConfig {
-                gc: Policy::WearAware,
-                copy_back: false,
-                ..base
-            },
+            with(base, |config| {
+                config.gc.policy = Policy::WearAware;
+                config.below.copy_back = false;
+            }),
             |error| error == BuildError::NoCopyBack,
         ),
     ];
@@ -338,7 +339,7 @@ fn contradictions_are_refused() {
 
 /// Garbage collection without copy-back as it is written down: a snapshot of all counts, sorted.
 fn collect_by_snapshot(die: &mut Die, rules: &Rules<'_>, operations: &mut Operations) -> bool {
-    if die.needy_pools == 0 {
+    if die.rest.needy == 0 {
         return false;
     }
     let shape = die.shape;
@@ -358,7 +359,7 @@ fn collect_by_snapshot(die: &mut Die, rules: &Rules<'_>, operations: &mut Operat
         if die.victims.contains(block) {
             gc::collect_block(die, block, 0, rules, operations, &mut Vec::new()).unwrap();
             cleaned = true;
-            if die.pools[0].free >= die.watermarks.high {
+            if die.pools[0].free >= die.rules.watermarks.high {
                 break;
             }
         }
@@ -375,13 +376,12 @@ fn gc_without_copy_back_follows_the_snapshot() {
         let base = config(1, false, Policy::Greedy);
         let geometry = Geometry {
             pages_per_block,
-            ..base.geometry
+            ..base.below.geometry
         };
-        let config = PageConfig {
-            geometry,
-            reserve_percent,
-            ..base
-        };
+        let config = with(base, |config| {
+            config.below.geometry = geometry;
+            config.room.reserve_percent = reserve_percent;
+        });
         let mut ours = PageFtl::new(&config).unwrap();
         let mut naive = PageFtl::new(&config).unwrap();
         let mut random = Random::new(seed);

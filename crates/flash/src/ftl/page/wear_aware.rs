@@ -64,7 +64,11 @@ pub(in crate::ftl) fn collect_plane(
 }
 
 fn remaining_life(die: &Die, block: u32) -> u64 {
-    u64::from(die.endurance.saturating_sub(die.nand.block(block).erases))
+    u64::from(
+        die.rules
+            .endurance
+            .saturating_sub(die.nand.block(block).erases),
+    )
 }
 
 /// Whether `block` has clearly less life left than its pool's mean.
@@ -76,7 +80,7 @@ pub(in crate::ftl) fn is_worn(die: &Die, block: u32) -> bool {
 /// The full block of `pool` with data that was erased longest ago; the first of equals.
 pub(in crate::ftl) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let shape = die.shape;
-    let times = die.last_erase.as_ref()?;
+    let times = die.extras.last_erase.as_ref()?;
     let pool = &die.pools[pool as usize];
     (pool.first_block..pool.first_block + pool.blocks)
         .filter(|block| {

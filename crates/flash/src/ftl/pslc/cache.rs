@@ -52,7 +52,7 @@ impl Cache {
     pub fn take_all(&mut self, die: &mut Die) {
         self.is_static = true;
         while (self.free.len() as u32) < self.most_blocks {
-            let Some(block) = die.take_block(die.watermarks.high) else {
+            let Some(block) = die.take_block(die.rules.watermarks.high) else {
                 break;
             };
             self.own_erased(block);
@@ -181,5 +181,5 @@ impl Cache {
 
 /// Free blocks that garbage collection wants, and two for what it and the host open next.
 fn spare(die: &Die) -> u32 {
-    die.watermarks.high + 2
+    die.rules.watermarks.high + 2
 }

@@ -108,7 +108,7 @@ impl Pslc {
         let geometry = config.geometry;
         let mut settings = PageConfig::greedy(config, greedy);
         // A die is one pool, so that the cache may have any of its blocks.
-        settings.copy_back = false;
+        settings.below.copy_back = false;
         let of_plane = f64::from(geometry.blocks_per_plane) * parameters.cache_percent / 100.0;
         // A small device has a cache, too.
         let blocks = of_plane as u32 * geometry.planes;
@@ -116,11 +116,11 @@ impl Pslc {
         let is_static = parameters.cache_size == Size::Static;
         if is_static {
             let of_die = f64::from(geometry.blocks_per_die());
-            settings.reserve_percent += 100.0 * f64::from(blocks) / of_die;
+            settings.room.reserve_percent += 100.0 * f64::from(blocks) / of_die;
         }
         if config.power_may_fail {
             // Of a dynamic cache all but the open block can be folded.
-            settings.aside = if is_static { blocks } else { 1 };
+            settings.room.aside = if is_static { blocks } else { 1 };
         }
         let mut data = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
         let block_pages = (geometry.data_pages() / config.bits_per_cell).max(1);
@@ -154,7 +154,7 @@ impl Pslc {
 
     /// Whether garbage of `die` is due.
     fn is_short(&self, die: usize) -> bool {
-        self.data.die(die).needy_pools > 0
+        self.data.die(die).rest.needy > 0
     }
 
     /// Folds up to `most` pages of the oldest full block of the cache of `die` on behalf of `cause`, and erases it behind the

@@ -153,7 +153,7 @@ impl Superblocks {
 
     /// Adds `block` to those of `superblock`.
     fn hold(&mut self, superblock: u32, block: BlockSlot) {
-        let first = superblock as usize * self.width as usize;
+        let first = superblock as usize * self.rules.width as usize;
         let place = first + self.held(superblock).count();
         *self.held.get_mut(place) = block;
     }
@@ -161,7 +161,7 @@ impl Superblocks {
     /// Keeps only those blocks of `superblock` that `stays` says, in their order.
     fn keep_others(&mut self, superblock: u32, stays: impl Fn(BlockSlot) -> bool) {
         let logical = self.logical_blocks_of(superblock);
-        let first = superblock as usize * self.width as usize;
+        let first = superblock as usize * self.rules.width as usize;
         let before = self.held(superblock).count();
         let mut kept = 0;
         for place in 0..before {
@@ -185,8 +185,8 @@ impl Superblocks {
 
     /// The first logical block of `superblock`, as the device counts.
     fn name_of(&self, superblock: u32) -> u64 {
-        let first = u64::from(superblock) * u64::from(self.superblock_blocks);
-        first * u64::from(self.dies) + u64::from(self.die)
+        let first = u64::from(superblock) * u64::from(self.rules.superblock_blocks);
+        first * u64::from(self.rules.dies) + u64::from(self.rules.die)
     }
 
     /// Ends a collection: forgets what was written before it, reports it, and levels wear if that is due.
@@ -209,7 +209,7 @@ impl Superblocks {
         let coldest = (0..self.held.len())
             .map(|place| (place, self.held.get(place)))
             .filter(|(place, block)| {
-                *block != NONE && !is_open(place / self.width as usize, *block)
+                *block != NONE && !is_open(place / self.rules.width as usize, *block)
             })
             .filter(|(_, block)| self.live.get(*block as usize) > 0)
             .map(|(place, block)| (self.blocks.nand.block(block).erases, place, block))
@@ -222,7 +222,7 @@ impl Superblocks {
             self.blocks.wipe(worn, 0, Cause::Wear, operations);
         }
         let most = self.blocks.pages();
-        let superblock = place as u32 / self.width;
+        let superblock = place as u32 / self.rules.width;
         self.copy_pages(superblock, cold, worn, most, Cause::Wear, operations);
         *self.held.get_mut(place) = worn;
         self.blocks.erase(cold, 0, Cause::Wear, operations);
@@ -236,7 +236,7 @@ impl Superblocks {
         {
             return;
         }
-        let first = superblock as usize * self.width as usize;
+        let first = superblock as usize * self.rules.width as usize;
         for place in first..first + self.held(superblock).count() {
             self.blocks.release(self.held.get(place));
         }

@@ -90,9 +90,26 @@ impl Class {
     }
 }
 
+/// What the configuration says once.
+#[derive(Clone, Copy)]
+struct Rules {
+    /// Blocks of a superblock, those for updates included.
+    width: u32,
+    /// As many update blocks as there may be.
+    updates_max: u32,
+    logical: u32,
+    superblock_blocks: u32,
+    update_blocks: u32,
+    by_superblock: Divider,
+    map_cached: bool,
+    die: u32,
+    dies: u32,
+}
+
 /// One die.
 #[derive(Clone)]
 struct Superblocks {
+    rules: Rules,
     blocks: Blocks,
     /// Logical page -> physical page.
     map: LazyTable<MapAtStart>,
@@ -102,30 +119,19 @@ struct Superblocks {
     live: LazyTable<LiveAtStart>,
     /// Per superblock `width` places: its blocks in the order in which it got them.
     held: LazyTable<Initial>,
-    width: u32,
     /// Per superblock the open block of each class.
     open: LazyTable<NoBlock>,
     /// Per superblock: the pages written since its last collection, if classes are told apart.
     written: Option<Masks<First>>,
     /// Superblocks with update blocks, the one written longest ago first.
     order: List,
-    /// Update blocks, and as many as there may be.
+    /// Update blocks.
     updates: u32,
-    updates_max: u32,
-    logical: u32,
-    superblock_blocks: u32,
-    update_blocks: u32,
-    by_superblock: Divider,
-    map_cached: bool,
     /// Blocks of the superblock being folded.
     scratch: Vec<BlockSlot>,
-    die: u32,
-    dies: u32,
 }
 
-archived!(Superblocks { blocks, map, owner, live, held, open, written, order, updates } fixed {
-    width, updates_max, logical, superblock_blocks, update_blocks, by_superblock, map_cached, scratch, die, dies,
-});
+archived!(Superblocks { blocks, map, owner, live, held, open, written, order, updates } fixed { rules, scratch });
 
 impl Superblocks {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
@@ -147,25 +153,27 @@ impl Superblocks {
         let tells_apart = parameters.sb_hotcold && update_blocks > 1;
         let row = superblock_blocks * pages;
         Self {
+            rules: Rules {
+                width,
+                updates_max: parameters.log_blocks,
+                logical,
+                superblock_blocks,
+                update_blocks,
+                by_superblock: Divider::new(superblock_blocks),
+                map_cached: parameters.sb_map_cached,
+                die: number,
+                dies: geometry.dies,
+            },
             blocks: Blocks::new(config, full, parameters.levelling.rule(), true),
             map: LazyTable::new(logical as usize * pages as usize, MapAtStart(initial)),
             owner: LazyTable::new(physical << geometry.page_bits(), OwnerAtStart(initial)),
             live: LazyTable::new(physical, LiveAtStart(initial)),
             held: LazyTable::new(superblocks as usize * width as usize, initial),
-            width,
             open: LazyTable::new(2 * superblocks as usize, NoBlock),
             written: tells_apart.then(|| Masks::new(superblocks, row, First(0))),
             order: List::new(superblocks),
             updates: 0,
-            updates_max: parameters.log_blocks,
-            logical,
-            superblock_blocks,
-            update_blocks,
-            by_superblock: Divider::new(superblock_blocks),
-            map_cached: parameters.sb_map_cached,
             scratch: Vec::with_capacity(width as usize),
-            die: number,
-            dies: geometry.dies,
         }
     }
 
@@ -181,14 +189,14 @@ impl Superblocks {
 
     /// Logical blocks of `superblock`: the last one may have fewer.
     fn logical_blocks_of(&self, superblock: u32) -> u32 {
-        let first = superblock * self.superblock_blocks;
-        (self.logical - first).min(self.superblock_blocks)
+        let first = superblock * self.rules.superblock_blocks;
+        (self.rules.logical - first).min(self.rules.superblock_blocks)
     }
 
     /// The blocks of `superblock`.
     fn held(&self, superblock: u32) -> impl Iterator<Item = BlockSlot> + '_ {
-        let first = superblock as usize * self.width as usize;
-        (first..first + self.width as usize)
+        let first = superblock as usize * self.rules.width as usize;
+        (first..first + self.rules.width as usize)
             .map(|place| self.held.get(place))
             .take_while(|block| *block != NONE)
     }
@@ -205,7 +213,7 @@ impl Superblocks {
 
     /// The class of page `index` of `superblock`, which is written.
     fn class_of(&self, superblock: u32, index: u32) -> Class {
-        let first = superblock * self.superblock_blocks * self.blocks.pages();
+        let first = superblock * self.rules.superblock_blocks * self.blocks.pages();
         match &self.written {
             Some(written) if written.get(superblock, index - first) => Class::Hot,
             _ => Class::Cold,
@@ -227,12 +235,12 @@ impl Superblocks {
             }
             let held = self.held(superblock).count() as u32;
             let logical = self.logical_blocks_of(superblock);
-            if held == logical + self.update_blocks {
+            if held == logical + self.rules.update_blocks {
                 self.collect(superblock, class.other(), operations)?;
                 continue;
             }
             if held >= logical {
-                if self.updates == self.updates_max {
+                if self.updates == self.rules.updates_max {
                     if let Some(open) = self.open_block(superblock, class.other()) {
                         return Ok(open);
                     }
@@ -246,7 +254,7 @@ impl Superblocks {
                 }
             }
             let block = self.blocks.allocate(superblock, operations)?;
-            let place = superblock as usize * self.width as usize + held as usize;
+            let place = superblock as usize * self.rules.width as usize + held as usize;
             *self.held.get_mut(place) = block;
             self.set_open(superblock, class, block);
             return Ok(block);
@@ -255,7 +263,7 @@ impl Superblocks {
 
     /// What the blocks of `superblock` are used for.
     fn purpose(&self, superblock: u32) -> Purpose {
-        Purpose::owned(Role::Update, superblock * self.superblock_blocks)
+        Purpose::owned(Role::Update, superblock * self.rules.superblock_blocks)
     }
 
     /// The newest copy of logical page `index` is not needed any more; gives the block it was in.
@@ -275,7 +283,7 @@ impl Superblocks {
 
     /// Reads the map of `superblock`, which lies beside the page it programmed last, if it is not in RAM.
     fn look_up(&self, superblock: u32, operations: &mut Operations) {
-        if self.map_cached {
+        if self.rules.map_cached {
             return;
         }
         if let Some(last) = self.held(superblock).last() {
@@ -289,7 +297,7 @@ impl Superblocks {
 impl Die for Superblocks {
     fn read(&self, page: LogicalPage, operations: &mut Operations) {
         if let Some(place) = self.place(self.index(page)) {
-            self.look_up(self.by_superblock.split(page.block).0, operations);
+            self.look_up(self.rules.by_superblock.split(page.block).0, operations);
             let (block, page) = self.blocks.split(place);
             self.blocks.read(block, page, operations);
         }
@@ -302,7 +310,7 @@ impl Die for Superblocks {
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
         let cause = write.cause;
-        let superblock = self.by_superblock.split(page.block).0;
+        let superblock = self.rules.by_superblock.split(page.block).0;
         let index = self.index(page);
         if self.place(index).is_some() {
             self.look_up(superblock, operations);
@@ -317,7 +325,7 @@ impl Die for Superblocks {
         self.blocks.program(block, slot, purpose, cause, operations);
         self.settle(index, block, slot);
         if let Some(written) = &mut self.written {
-            let first = superblock * self.superblock_blocks * self.blocks.pages();
+            let first = superblock * self.rules.superblock_blocks * self.blocks.pages();
             written.set(superblock, index - first);
         }
         Ok(())
@@ -330,7 +338,7 @@ impl Die for Superblocks {
         };
         *self.map.get_mut(index as usize) = NONE;
         if self.live.get(block as usize) == 0 {
-            self.release_if_empty(self.by_superblock.split(page.block).0);
+            self.release_if_empty(self.rules.by_superblock.split(page.block).0);
         }
     }
 
@@ -339,8 +347,10 @@ impl Die for Superblocks {
     }
 
     fn may_hold(&self, block: u32) -> bool {
-        let superblock = self.by_superblock.split(block).0;
-        self.held.get(superblock as usize * self.width as usize) != NONE
+        let superblock = self.rules.by_superblock.split(block).0;
+        self.held
+            .get(superblock as usize * self.rules.width as usize)
+            != NONE
     }
 
     /// Superblocks have no data blocks.
@@ -368,7 +378,11 @@ impl Die for Superblocks {
 
     /// Block lists; and in RAM, block and page in it for each logical page.
     fn map_bytes(&self) -> u64 {
-        let cached = if self.map_cached { self.map.len() } else { 0 };
-        4 * u64::from(self.logical + self.updates_max) + 2 * cached as u64
+        let cached = if self.rules.map_cached {
+            self.map.len()
+        } else {
+            0
+        };
+        4 * u64::from(self.rules.logical + self.rules.updates_max) + 2 * cached as u64
     }
 }

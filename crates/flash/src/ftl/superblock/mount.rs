@@ -24,7 +24,7 @@ impl Superblocks {
         for copy in newest.filter_map(<[Copy]>::last) {
             let (block, page) = self.blocks.split(copy.at.0);
             self.settle(self.index(copy.page), block, page);
-            let superblock = self.by_superblock.split(copy.page.block).0;
+            let superblock = self.rules.by_superblock.split(copy.page.block).0;
             let held = &mut plan.held[superblock as usize];
             if !held.contains(&block) {
                 held.push(block);
@@ -74,7 +74,7 @@ impl Superblocks {
         };
         let all: u32 = updates().map(|(updates, _)| updates).sum();
         let (most, superblock) = updates().max_by_key(|(updates, _)| *updates)?;
-        (most > self.update_blocks || all > self.updates_max).then_some(superblock)
+        (most > self.rules.update_blocks || all > self.rules.updates_max).then_some(superblock)
     }
 
     /// Moves the pages of the block with the fewest behind those of others of `superblock`, and erases it.
@@ -115,7 +115,7 @@ impl Superblocks {
     /// Makes `held` the blocks of the superblocks. The last of each that has room is open.
     fn hold_found(&mut self, held: &[Vec<BlockSlot>]) {
         for (superblock, held) in (0..).zip(held) {
-            let first = superblock as usize * self.width as usize;
+            let first = superblock as usize * self.rules.width as usize;
             for (place, block) in held.iter().enumerate() {
                 *self.held.get_mut(first + place) = *block;
             }

@@ -142,7 +142,7 @@ fn plain(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     if let Some(counts) = counts {
         let became_dirty = counts.page_writes - counts.write_hits + counts.rewrites_of_clean;
         let destaged: u64 = counts.destaged_pages.iter().sum();
-        let gone = destaged + counts.trimmed_dirty + counts.superseded_dirty;
+        let gone = destaged + counts.dropped.trimmed + counts.dropped.superseded;
         if became_dirty != gone + u64::from(counts.dirty) {
             return Err(format!(
                 "{became_dirty} pages became dirty, {gone} of them left and {} are dirty",

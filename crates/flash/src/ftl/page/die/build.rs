@@ -7,7 +7,8 @@ use destage_base::Random;
 use destage_base::lazy::LazyTable;
 
 use super::{
-    Aside, Die, Front, Journal, NeverErased, Open, Pool, Streams, Telling, Units, Watermarks,
+    Aside, Die, DieRules, Extras, Free, Front, Journal, NeverErased, Open, Pool, Rest, Search,
+    Streams, Telling, Watermarks,
 };
 use crate::divide::Divider;
 use crate::ftl::blocks::WearLevelling;
@@ -22,36 +23,49 @@ use crate::nand::Nand;
 #[derive(Clone, Copy)]
 pub(in crate::ftl) struct Layout {
     pub shape: Shape,
+    pub rules: DieRules,
     /// Planes are pools; otherwise the die is one.
     pub copy_back: bool,
-    pub watermarks: Watermarks,
     pub order: Order,
-    /// What garbage collection moves has blocks of its own.
-    pub separate_migrations: bool,
-    /// The first open block counts as free, as in the reference simulator without copy-back.
-    pub counts_first_open: bool,
-    /// A page that moves inside its plane does not cross the bus.
-    pub free_inside_planes: bool,
-    /// Pages that share a page of flash.
-    pub units_per_page: u32,
     /// No pool gets more data than it can be cleaned with.
     pub limits_pools: bool,
-    pub endurance: u32,
-    /// Blocks are not used any more once they have been erased that often.
-    pub retire: bool,
     pub seed: u64,
     pub keeps_erase_times: bool,
     pub levelling: WearLevelling,
     /// Logical pages that migrate are remembered.
     pub logs_migrations: bool,
-    /// How pages are programmed together, if they are and the power may fail.
-    pub units: Option<Units>,
     /// What tells writes apart.
     pub telling: Telling,
     /// Changes in a page of the map's journal, and pages of that.
     pub journal: Option<(u32, u32)>,
-    /// Free blocks of a pool under which garbage collection waits for nothing.
-    pub floor: u32,
+}
+
+impl DieRules {
+    /// Those of a die of `geometry` that marks its garbage by `watermarks`, whose writes `telling` tells apart, and which keeps a journal
+    /// or not; the rest as usual.
+    pub fn of(
+        geometry: &Geometry,
+        watermarks: Watermarks,
+        telling: Telling,
+        notes_moves: bool,
+    ) -> Self {
+        Self {
+            watermarks,
+            plane_divider: Divider::new(geometry.blocks_per_plane),
+            endurance: u32::MAX,
+            retire_at: u32::MAX,
+            most_valid: u32::MAX,
+            separate_migrations: false,
+            free_inside_planes: false,
+            units_per_page: 1,
+            units: None,
+            summary_page: geometry.summary_page,
+            counts_first_open: false,
+            notes_moves,
+            most_for_copies: 2 + telling.kept(),
+            floor: 0,
+        }
+    }
 }
 
 impl Die {
@@ -78,6 +92,7 @@ impl Die {
         victims.insert_full(&shape);
 
         let mut die = Self {
+            rules: layout.rules,
             shape,
             map: LazyTable::new(
                 (shape.numbers() + shape.map_pages) as usize,
@@ -86,52 +101,40 @@ impl Die {
             owner: LazyTable::new((blocks as usize) << shape.page_bits, InitialOwner(shape)),
             blocks: LazyTable::new(blocks as usize, InitialBlock(shape)),
             nand: Nand::new(geometry, full),
-            free,
-            by_wear: None,
+            free: Free {
+                blocks: free,
+                by_wear: None,
+            },
             victims,
             pools: Vec::new(),
-            asides: Vec::new(),
-            watermarks: layout.watermarks,
-            needy_pools: 0,
-            plane_divider: Divider::new(shape.blocks_per_plane),
-            endurance: layout.endurance,
-            retire_at: if layout.retire {
-                layout.endurance
-            } else {
-                u32::MAX
+            rest: Rest {
+                asides: Vec::new(),
+                needy: 0,
+                begun: vec![None; pools as usize],
             },
-            most_valid: u32::MAX,
-            separate_migrations: layout.separate_migrations,
-            free_inside_planes: layout.free_inside_planes,
-            units_per_page: layout.units_per_page,
-            units: layout.units,
             random: Random::new(layout.seed),
             next_sequence: full + 1,
-            write_pointer: 0,
-            front: Front::default(),
-            pointer_before: 0,
-            summary_page: geometry.summary_page,
-            counts_first_open: layout.counts_first_open,
-            last_erase: layout
-                .keeps_erase_times
-                .then(|| LazyTable::new(blocks as usize, NeverErased)),
-            migrated: layout.logs_migrations.then(Vec::new),
-            streams: Streams::new(
-                layout.telling,
-                pools,
-                shape.numbers(),
-                Open {
-                    block: 0,
-                    page: shape.data_pages,
-                },
-            ),
-            journal: layout.journal.map(Journal::new),
-            notes_moves: layout.logs_migrations
-                || layout.telling != Telling::Nothing
-                || layout.journal.is_some(),
-            most_for_copies: 2 + layout.telling.kept(),
-            floor: layout.floor,
-            begun: vec![None; pools as usize],
+            search: Search {
+                pointer: 0,
+                before: 0,
+                front: Front::default(),
+            },
+            extras: Extras {
+                last_erase: layout
+                    .keeps_erase_times
+                    .then(|| LazyTable::new(blocks as usize, NeverErased)),
+                migrated: layout.logs_migrations.then(Vec::new),
+                streams: Streams::new(
+                    layout.telling,
+                    pools,
+                    shape.numbers(),
+                    Open {
+                        block: 0,
+                        page: shape.data_pages,
+                    },
+                ),
+                journal: layout.journal.map(Journal::new),
+            },
         };
         for pool in 0..pools {
             let first = pool * (blocks / pools);
@@ -139,22 +142,23 @@ impl Die {
                 true => shape.full_in(pool),
                 false => full,
             };
-            let open = u32::from(!layout.counts_first_open);
+            let open = u32::from(!layout.rules.counts_first_open);
             die.add_pool(first, blocks / pools, blocks / pools - full - open);
         }
-        die.by_wear = ByWear::new(pools, layout.levelling);
-        if die.by_wear.is_some() {
+        die.free.by_wear = ByWear::new(pools, layout.levelling);
+        if die.free.by_wear.is_some() {
             for block in 0..blocks {
-                die.set_free(block, die.free.contains(block));
+                die.set_free(block, die.free.blocks.contains(block));
             }
         }
         if layout.limits_pools {
             let open = 1
-                + u32::from(layout.separate_migrations)
+                + u32::from(layout.rules.separate_migrations)
                 + u32::from(shape.map_pages > 0)
                 + layout.telling.told()
                 + layout.telling.kept();
-            die.most_valid = (blocks / pools - open - layout.watermarks.high) * shape.data_pages;
+            die.rules.most_valid =
+                (blocks / pools - open - layout.rules.watermarks.high) * shape.data_pages;
             if let Some(last) = full.checked_sub(1) {
                 // All but the last are alike.
                 let each = u32::from(shape.valid_of_full(0));
@@ -176,14 +180,15 @@ impl Die {
     fn add_pool(&mut self, first_block: u32, blocks: u32, free: u32) {
         let active = self
             .free
+            .blocks
             .first_in(first_block, first_block + blocks)
             .unwrap_or(first_block);
-        self.free.set(active, false);
+        self.free.blocks.set(active, false);
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         self.blocks.get_mut(active as usize).sequence = sequence;
-        let needs_gc = free < self.watermarks.low;
-        self.needy_pools += u32::from(needs_gc);
+        let needs_gc = free < self.rules.watermarks.low;
+        self.rest.needy += u32::from(needs_gc);
         self.pools.push(Pool {
             first_block,
             blocks,
@@ -199,7 +204,7 @@ impl Die {
             block: active,
             page: self.shape.data_pages,
         };
-        self.asides.push(Aside {
+        self.rest.asides.push(Aside {
             open: [sealed; 2],
             needs_gc,
             erased: 0,

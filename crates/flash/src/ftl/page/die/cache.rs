@@ -13,20 +13,21 @@ impl Die {
             return None;
         }
         let end = pool.first_block + pool.blocks;
-        let block = match &self.by_wear {
+        let block = match &self.free.by_wear {
             Some(by_wear) => by_wear.least(0),
             None => self
                 .free
+                .blocks
                 .first_in(pool.pointer, end)
-                .or_else(|| self.free.first_in(pool.first_block, pool.pointer)),
+                .or_else(|| self.free.blocks.first_in(pool.first_block, pool.pointer)),
         }?;
         let pool = &mut self.pools[0];
         pool.free -= 1;
-        let is_low = pool.free < self.watermarks.low;
-        let aside = &mut self.asides[0];
+        let is_low = pool.free < self.rules.watermarks.low;
+        let aside = &mut self.rest.asides[0];
         if is_low && !aside.needs_gc {
             aside.needs_gc = true;
-            self.needy_pools += 1;
+            self.rest.needy += 1;
         }
         self.set_free(block, false);
         Some(block)
@@ -52,7 +53,7 @@ impl Die {
 
     /// Whether `block` is not erased any more.
     pub fn is_worn(&self, block: u32) -> bool {
-        self.nand.block(block).erases >= self.retire_at
+        self.nand.block(block).erases >= self.rules.retire_at
     }
 
     /// Valid pages of `block`.

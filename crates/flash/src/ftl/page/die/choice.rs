@@ -31,14 +31,14 @@ impl Die {
                 // Every active block was erased while still pointed at: any pool may open a new one.
                 let home = self.plane_of(old.block) as usize;
                 let fits = |index, pool: &Pool| {
-                    pool.valid + given(index) < self.most_valid || index == home
+                    pool.valid + given(index) < self.rules.most_valid || index == home
                 };
                 self.roomiest(&given, fits).unwrap_or(home)
             }),
             None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
             None => self
                 .roomiest(&given, |index, pool| {
-                    !self.limits_pools() || pool.valid + given(index) < self.most_valid
+                    !self.limits_pools() || pool.valid + given(index) < self.rules.most_valid
                 })
                 .unwrap_or(0),
         };
@@ -59,7 +59,7 @@ impl Die {
             return self.choose_pool(page, old, same_plane, |_| 0);
         }
         let home = old.map(|old| self.plane_of(old.block) as usize);
-        let (count, start) = (self.pools.len(), self.write_pointer as usize);
+        let (count, start) = (self.pools.len(), self.search.pointer as usize);
         let room = |index: usize| {
             let left = self.shape.data_pages - self.open_page(index, stream).page;
             self.pools[index].free * self.shape.pages_per_block + left
@@ -67,7 +67,7 @@ impl Die {
         let fits = |index: &usize| {
             home == Some(*index)
                 || !self.limits_pools()
-                || self.pools[*index].valid < self.most_valid
+                || self.pools[*index].valid < self.rules.most_valid
         };
         let in_turn = (0..count).map(|step| (start + step) % count);
         let roomiest = in_turn.filter(fits).rev().max_by_key(|index| room(*index));
@@ -91,17 +91,18 @@ impl Die {
     #[inline]
     fn first_of_front(&mut self, old: Old) -> Option<usize> {
         let pages_per_block = self.shape.pages_per_block;
-        if self.front.pools() == 0 && !self.front.find(&self.pools, pages_per_block) {
+        if self.search.front.pools() == 0 && !self.search.front.find(&self.pools, pages_per_block) {
             return None;
         }
-        let (pools, from_pointer) = (self.front.pools(), u64::MAX << self.write_pointer);
+        let (pools, from_pointer) = (self.search.front.pools(), u64::MAX << self.search.pointer);
         for part in [pools & from_pointer, pools & !from_pointer] {
             let mut pools = part;
             while pools != 0 {
                 let index = pools.trailing_zeros() as usize;
                 let pool = &self.pools[index];
                 if pool.is_behind(old)
-                    && (pool.valid < self.most_valid || index as u32 == self.plane_of(old.block))
+                    && (pool.valid < self.rules.most_valid
+                        || index as u32 == self.plane_of(old.block))
                 {
                     return Some(index);
                 }
@@ -113,8 +114,8 @@ impl Die {
 
     #[inline]
     pub(super) fn move_pointer_behind(&mut self, pool: usize) {
-        self.pointer_before = self.write_pointer;
-        self.write_pointer = if pool + 1 == self.pools.len() {
+        self.search.before = self.search.pointer;
+        self.search.pointer = if pool + 1 == self.pools.len() {
             0
         } else {
             pool as u32 + 1
@@ -125,7 +126,7 @@ impl Die {
     /// above the order of asking, and the loop has no branch that depends on them.
     #[inline]
     fn roomiest_behind(&self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
-        let (count, start) = (self.pools.len(), self.write_pointer as usize);
+        let (count, start) = (self.pools.len(), self.search.pointer as usize);
         let home = self.plane_of(old.block) as usize;
         let mut best = 0;
         for (index, pool) in self.pools.iter().enumerate() {
@@ -138,7 +139,7 @@ impl Die {
             };
             let room = pool.room(self.shape.pages_per_block);
             let given = given(index);
-            let fits = (pool.valid + given < self.most_valid) | (index == home);
+            let fits = (pool.valid + given < self.rules.most_valid) | (index == home);
             // A batch may give away more than there is room.
             let room_left = u64::from(u32::MAX) + u64::from(room) - u64::from(given);
             let score = room_left << POOL_BITS | rank as u64;
@@ -156,7 +157,7 @@ impl Die {
         given: impl Fn(usize) -> u32,
         eligible: impl Fn(usize, &Pool) -> bool,
     ) -> Option<usize> {
-        let start = self.write_pointer as usize;
+        let start = self.search.pointer as usize;
         // Chosen pool and its room; the room of "none" is below every room.
         let mut best = (usize::MAX, i64::MIN);
         let (before, from) = self.pools.split_at(start);

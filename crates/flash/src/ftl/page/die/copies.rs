@@ -7,7 +7,7 @@ use crate::operation::{Cause, Operations, Transfer};
 impl Die {
     /// Whether a page that moves from block `from` to block `to` does not cross the bus.
     pub fn copies_are_free(&self, from: u32, to: u32) -> bool {
-        self.free_inside_planes && self.plane_of(from) == self.plane_of(to)
+        self.rules.free_inside_planes && self.plane_of(from) == self.plane_of(to)
     }
 
     /// Adds the copy of the page at `from` to `to`, which is of `stream`. It is read with `last`, the page that the same step
@@ -26,7 +26,7 @@ impl Die {
             true => Transfer::None,
             false => Transfer::TwoPages,
         };
-        if self.units_per_page > 1 && last.is_some_and(|last| self.share_a_page(last, from)) {
+        if self.rules.units_per_page > 1 && last.is_some_and(|last| self.share_a_page(last, from)) {
             operations.push_program_of_copy(cause, transfer, from, to, || stream.purpose());
         } else {
             operations.push_copy(cause, transfer, from, to, || stream.purpose());
@@ -37,7 +37,10 @@ impl Die {
     fn share_a_page(&self, one: Ppn, other: Ppn) -> bool {
         let place = |Ppn(at): Ppn| {
             let within = at & ((1 << self.shape.page_bits) - 1);
-            (at >> self.shape.page_bits, within / self.units_per_page)
+            (
+                at >> self.shape.page_bits,
+                within / self.rules.units_per_page,
+            )
         };
         place(one) == place(other)
     }
@@ -45,7 +48,7 @@ impl Die {
     /// Remembers the migration of `page`, if somebody wants to know.
     #[inline]
     pub fn log_migration(&mut self, page: u32) {
-        if self.notes_moves {
+        if self.rules.notes_moves {
             self.note_move(page);
         }
     }
@@ -56,10 +59,10 @@ impl Die {
             return;
         }
         self.note_change();
-        if let Some(streams) = &mut self.streams {
+        if let Some(streams) = &mut self.extras.streams {
             streams.note_copy(page);
         }
-        if let Some(migrated) = &mut self.migrated {
+        if let Some(migrated) = &mut self.extras.migrated {
             migrated.push(page);
         }
     }
@@ -68,11 +71,15 @@ impl Die {
     pub fn stream_of_copy(&self, page: u32) -> Stream {
         if page >= self.shape.numbers() {
             Stream::Map
-        } else if self.most_for_copies > 2
-            && let Some(kept) = self.streams.as_ref().and_then(|own| own.of_copy(page))
+        } else if self.rules.most_for_copies > 2
+            && let Some(kept) = self
+                .extras
+                .streams
+                .as_ref()
+                .and_then(|own| own.of_copy(page))
         {
             kept
-        } else if self.separate_migrations {
+        } else if self.rules.separate_migrations {
             Stream::Migrations
         } else {
             Stream::Host

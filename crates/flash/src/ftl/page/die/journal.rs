@@ -45,21 +45,21 @@ impl Journal {
 impl Die {
     /// Notes a change for the host.
     pub fn note_change(&mut self) {
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = &mut self.extras.journal {
             journal.note();
         }
     }
 
     /// Writes the pages of the journal that are due. What finds no room is written later.
     pub fn write_journal(&mut self, same_plane: bool, operations: &mut Operations) {
-        while let Some(journal) = &self.journal
+        while let Some(journal) = &self.extras.journal
             && journal.since >= journal.every
         {
             let page = journal.next;
             if self.write_map(page, same_plane, operations).is_err() {
                 return;
             }
-            if let Some(journal) = &mut self.journal {
+            if let Some(journal) = &mut self.extras.journal {
                 journal.since -= journal.every;
                 journal.next = (page + 1) % journal.pages;
             }

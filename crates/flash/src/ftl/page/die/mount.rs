@@ -23,7 +23,7 @@ impl Die {
         let block = at.0 >> self.shape.page_bits;
         self.blocks.get_mut(block as usize).valid += 1;
         if let (Some(streams), Some(purpose)) =
-            (&mut self.streams, blocks[block as usize].purpose())
+            (&mut self.extras.streams, blocks[block as usize].purpose())
         {
             streams.found(page, purpose.owner.unwrap_or(0));
         }
@@ -44,7 +44,7 @@ impl Die {
             self.blocks.get_mut(*block as usize).sequence = self.next_sequence;
             self.next_sequence += 1;
         }
-        if let Some(by_wear) = &mut self.by_wear {
+        if let Some(by_wear) = &mut self.free.by_wear {
             by_wear.clear();
         }
         for block in 0..blocks.len() as u32 {
@@ -89,7 +89,9 @@ impl Die {
         equal: &[(u32, Ppn)],
         moved: &mut Vec<(Ppn, Ppn)>,
     ) {
-        if !self.asides[pool].needs_gc || self.dead(pool).is_some() || self.at_mount(pool).is_some()
+        if !self.rest.asides[pool].needs_gc
+            || self.dead(pool).is_some()
+            || self.at_mount(pool).is_some()
         {
             return;
         }
@@ -103,7 +105,7 @@ impl Die {
         let has_others = |block: &u32| {
             let of_block = others.iter().filter(|(_, at, _)| block_of(at) == *block);
             let found = &blocks[*block as usize];
-            let is_worn = found.erases >= self.retire_at;
+            let is_worn = found.erases >= self.rules.retire_at;
             let valid = self.blocks.get(*block as usize).valid;
             // An erased block, and one of a cache, is nothing to give up.
             let is_its = !found.pages.is_empty() && found.role() != Some(Role::Cache);
@@ -190,7 +192,7 @@ impl Die {
         let number = |owner: u32| u8::try_from(owner).ok()?.checked_sub(1);
         match (role, owner) {
             (Role::Host, None) => Some(Stream::Host),
-            (Role::Migrations, None) if self.separate_migrations => Some(Stream::Migrations),
+            (Role::Migrations, None) if self.rules.separate_migrations => Some(Stream::Migrations),
             (Role::Map, _) => Some(Stream::Map),
             (Role::Host, Some(owner)) => number(owner).map(Stream::Told),
             (Role::Migrations, Some(owner)) => number(owner).map(Stream::Kept),
@@ -223,7 +225,7 @@ impl Die {
                 pool.active_block = open.block;
                 pool.active_page = open.page;
                 pool.active_sequence = sequence;
-                self.front.forget();
+                self.search.front.forget();
             }
             _ => self.set_open(pool, stream, open),
         }
@@ -233,21 +235,23 @@ impl Die {
     fn count_at_mount(&mut self, pool: usize, blocks: &[FoundBlock]) {
         let state = &self.pools[pool];
         let range = state.first_block..state.first_block + state.blocks;
-        let free = range.clone().filter(|block| self.free.contains(*block));
-        let free = free.count() as u32 + u32::from(self.counts_first_open);
+        let free = range
+            .clone()
+            .filter(|block| self.free.blocks.contains(*block));
+        let free = free.count() as u32 + u32::from(self.rules.counts_first_open);
         let valid = range
             .clone()
             .map(|block| u32::from(self.blocks.get(block as usize).valid));
         let valid = valid.sum();
         let erased = range.map(|block| u64::from(blocks[block as usize].erases));
         let erased = erased.sum();
-        let needs_gc = free < self.watermarks.low;
-        let aside = &mut self.asides[pool];
-        self.needy_pools -= u32::from(aside.needs_gc);
-        self.needy_pools += u32::from(needs_gc);
+        let needs_gc = free < self.rules.watermarks.low;
+        let aside = &mut self.rest.asides[pool];
+        self.rest.needy -= u32::from(aside.needs_gc);
+        self.rest.needy += u32::from(needs_gc);
         (aside.needs_gc, aside.erased) = (needs_gc, erased);
         let limits_pools = self.limits_pools();
-        self.front.forget();
+        self.search.front.forget();
         let state = &mut self.pools[pool];
         state.free = free;
         state.pointer = state.first_block;
@@ -259,14 +263,14 @@ impl Die {
     /// In a pool that needs garbage collection: erases a block in which nothing is valid, or else that with the fewest valid pages,
     /// which are moved. Says whether it did.
     pub fn mount_step(&mut self, operations: &mut Operations) -> bool {
-        if self.needy_pools == 0 {
+        if self.rest.needy == 0 {
             return false;
         }
         let is_dead =
-            |block: &u32| self.is_dead(*block) && self.asides[self.pool_of(*block)].needs_gc;
+            |block: &u32| self.is_dead(*block) && self.rest.asides[self.pool_of(*block)].needs_gc;
         let blocks = self.pools.iter().map(|pool| pool.blocks).sum();
         let dead = (0..blocks).find(is_dead).map(|dead| (dead, 0));
-        let mut needy = (0..self.pools.len()).filter(|pool| self.asides[*pool].needs_gc);
+        let mut needy = (0..self.pools.len()).filter(|pool| self.rest.asides[*pool].needs_gc);
         let Some((block, pool)) = dead.or_else(|| needy.find_map(|pool| self.at_mount(pool)))
         else {
             return false;
@@ -275,7 +279,7 @@ impl Die {
         if empty_block(self, block, pool, Cause::Mount, operations, sealed).is_err() {
             return false;
         }
-        if let Some(migrated) = &mut self.migrated {
+        if let Some(migrated) = &mut self.extras.migrated {
             // No page of the map knows of any.
             migrated.clear();
         }

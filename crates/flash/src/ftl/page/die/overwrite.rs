@@ -49,7 +49,7 @@ impl Die {
         *home = ppn;
         left.valid -= 1;
         pool.active_page = place + 1;
-        self.front.lower_first(index);
+        self.search.front.lower_first(index);
         self.move_pointer_behind(index as usize);
         operations.push_host_program(cause, Ppn(ppn), || super::Stream::Host.purpose());
         self.victims.lower(left_block);
@@ -65,7 +65,7 @@ impl Die {
         };
         let pool = &mut self.pools[index as usize];
         let (block, place) = (pool.active_block, pool.active_page);
-        if place + 1 >= self.shape.data_pages || pool.valid >= self.most_valid {
+        if place + 1 >= self.shape.data_pages || pool.valid >= self.rules.most_valid {
             return false;
         }
         let ppn = block << self.shape.page_bits | place;
@@ -80,10 +80,10 @@ impl Die {
         }
         *home = ppn;
         pool.active_page = place + 1;
-        if self.most_valid != u32::MAX {
+        if self.rules.most_valid != u32::MAX {
             pool.valid += 1;
         }
-        self.front.lower_first(index);
+        self.search.front.lower_first(index);
         self.move_pointer_behind(index as usize);
         operations.push_host_program(cause, Ppn(ppn), || super::Stream::Host.purpose());
         self.blocks.get_mut(block as usize).valid += 1;
@@ -94,11 +94,11 @@ impl Die {
     #[inline(always)]
     fn first_with_most_room(&mut self) -> Option<u32> {
         let pages_per_block = self.shape.pages_per_block;
-        if self.front.pools() == 0 && !self.front.find(&self.pools, pages_per_block) {
+        if self.search.front.pools() == 0 && !self.search.front.find(&self.pools, pages_per_block) {
             return None;
         }
-        let all = self.front.pools();
-        let from_pointer = all & u64::MAX << self.write_pointer;
+        let all = self.search.front.pools();
+        let from_pointer = all & u64::MAX << self.search.pointer;
         let first = if from_pointer == 0 { all } else { from_pointer };
         Some(first.trailing_zeros())
     }
@@ -110,7 +110,7 @@ mod tests {
 
     use super::super::Stream;
     use crate::ftl::page::tests::every_kind;
-    use crate::ftl::page::{AllocationPool, PageConfig, PageFtl};
+    use crate::ftl::page::{AllocationPool, PageFtl};
     use crate::ftl::{Ftl, PageWrite};
     use crate::operation::{Cause, Operations};
 
@@ -120,13 +120,11 @@ mod tests {
         // Of pages without contents, and with.
         let mut plain = [0, 0];
         for (seed, config) in (0..).zip(every_kind()) {
-            if config.allocation_pool == AllocationPool::Plane {
+            if config.room.allocation_pool == AllocationPool::Plane {
                 continue;
             }
-            let config = PageConfig {
-                filled: false,
-                ..config
-            };
+            let mut config = config;
+            config.below.filled = false;
             let mut ftl = PageFtl::new(&config).unwrap();
             let mut random = Random::new(seed);
             for now in 0..2000 {
@@ -152,7 +150,7 @@ mod tests {
                 ftl.write(PageWrite::host(page), &mut operations).unwrap();
                 let die = ftl.die(die);
                 assert_eq!(die.map.get(within as usize), target.0, "{config:?} {now}");
-                assert_eq!(die.write_pointer, compared.write_pointer);
+                assert_eq!(die.search.pointer, compared.search.pointer);
                 for (pool, other) in die.pools.iter().zip(&compared.pools) {
                     let of = |pool: &super::super::Pool| (pool.active_page, pool.valid);
                     assert_eq!(of(pool), of(other), "{config:?} {now}");

@@ -22,26 +22,26 @@ impl Die {
     pub fn close_open(&mut self) {
         let block = self.pools[0].active_block;
         self.pools[0].active_page = self.shape.data_pages;
-        self.front.forget();
+        self.search.front.forget();
         let valid = self.blocks.get(block as usize).valid;
         self.offer(block, valid);
     }
 
     /// Whether a pool that needs garbage collection may have no room for that after another write.
     pub fn is_short(&self) -> bool {
-        let mut pools = self.pools.iter().zip(&self.asides);
+        let mut pools = self.pools.iter().zip(&self.rest.asides);
         // As for the room of a block's valid pages, and one that the write may open.
-        pools.any(|(pool, aside)| aside.needs_gc && pool.free < self.floor)
+        pools.any(|(pool, aside)| aside.needs_gc && pool.free < self.rules.floor)
     }
 
     /// Whether the valid pages of `block` find room in `pool`.
     pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
         let state = &self.pools[pool];
         // A block for each stream at most; and in the reference one counts as free that is open.
-        if state.free > self.most_for_copies {
+        if state.free > self.rules.most_for_copies {
             return true;
         }
-        if self.most_for_copies > 2 {
+        if self.rules.most_for_copies > 2 {
             return self.has_free(state, self.blocks_for_copies(block, pool));
         }
         let valid = u32::from(self.blocks.get(block as usize).valid);
@@ -53,7 +53,7 @@ impl Die {
                 .filter(|page| self.stream_of_copy(*page) == Stream::Map)
                 .count() as u32,
         };
-        let stream = if self.separate_migrations {
+        let stream = if self.rules.separate_migrations {
             Stream::Migrations
         } else {
             Stream::Host
@@ -69,7 +69,7 @@ impl Die {
     /// Whether `needed` blocks of `pool` are free.
     fn has_free(&self, pool: &Pool, needed: u32) -> bool {
         let blocks = pool.first_block..pool.first_block + pool.blocks;
-        let free = blocks.filter(|block| self.free.contains(*block));
+        let free = blocks.filter(|block| self.free.blocks.contains(*block));
         free.take(needed as usize).count() as u32 == needed
     }
 
@@ -83,7 +83,7 @@ impl Die {
         let state = &self.pools[pool];
         let end = state.first_block + state.blocks;
         self.open_page(pool, stream).page < self.shape.data_pages
-            || self.free.first_in(state.first_block, end).is_some()
+            || self.free.blocks.first_in(state.first_block, end).is_some()
     }
 
     #[cold]
@@ -95,20 +95,20 @@ impl Die {
         } = self.pools[pool];
         let erases = self.nand.erases().skip(first_block as usize);
         let of_pool = erases.take(blocks as usize);
-        let retired = of_pool.filter(|erases| *erases >= self.retire_at);
+        let retired = of_pool.filter(|erases| *erases >= self.rules.retire_at);
         Shortage::Pool {
             blocks,
             retired: retired.count() as u32,
-            endurance: self.retire_at,
+            endurance: self.rules.retire_at,
         }
         .into()
     }
 
     /// Blocks that are not used any more.
     pub fn retired(&self) -> u32 {
-        if self.retire_at == u32::MAX {
+        if self.rules.retire_at == u32::MAX {
             return 0;
         }
-        self.nand.erased_as_often(self.retire_at)
+        self.nand.erased_as_often(self.rules.retire_at)
     }
 }

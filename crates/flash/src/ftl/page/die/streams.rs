@@ -189,7 +189,7 @@ impl Die {
     /// All streams that have blocks of their own.
     pub(super) fn all_streams(&self) -> impl Iterator<Item = Stream> + use<> {
         let of = |streams: &Streams| streams.numbers();
-        let [told, kept] = self.streams.as_ref().map_or([0; 2], of);
+        let [told, kept] = self.extras.streams.as_ref().map_or([0; 2], of);
         [Stream::Host, Stream::Migrations, Stream::Map]
             .into_iter()
             .chain((0..told).map(Stream::Told))
@@ -198,7 +198,7 @@ impl Die {
 
     #[cold]
     pub(super) fn open_told(&self, pool: usize, stream: Stream) -> Open {
-        match &self.streams {
+        match &self.extras.streams {
             Some(streams) => streams.open(pool, stream),
             // There is no such stream: nothing is open.
             None => Open {
@@ -213,10 +213,10 @@ impl Die {
     pub(super) fn set_open(&mut self, pool: usize, stream: Stream, open: Open) {
         match stream {
             Stream::Host => {}
-            Stream::Migrations => self.asides[pool].open[0] = open,
-            Stream::Map => self.asides[pool].open[1] = open,
+            Stream::Migrations => self.rest.asides[pool].open[0] = open,
+            Stream::Map => self.rest.asides[pool].open[1] = open,
             Stream::Told(_) | Stream::Kept(_) => {
-                if let Some(streams) = &mut self.streams {
+                if let Some(streams) = &mut self.extras.streams {
                     *streams.open_mut(pool, stream) = open;
                 }
             }
@@ -231,14 +231,14 @@ impl Die {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let streams = self.streams.as_ref();
+        let streams = self.extras.streams.as_ref();
         let stream = streams.map_or(Stream::Host, |streams| streams.of_write(page));
         let old = self.old_copy(page);
         let pool = self.pool_for(stream, page, old, same_plane);
         let target = match self.next_of(pool, stream) {
             Ok(target) => target,
             Err(full) => {
-                self.write_pointer = self.pointer_before;
+                self.search.pointer = self.search.before;
                 return Err(full);
             }
         };
@@ -247,7 +247,7 @@ impl Die {
         }
         operations.push_host_program(cause, target, || stream.purpose());
         self.program(pool, stream, page, operations);
-        if let Some(streams) = &mut self.streams {
+        if let Some(streams) = &mut self.extras.streams {
             let number = match stream {
                 Stream::Told(number) => number + 1,
                 _ => 0,
@@ -260,6 +260,7 @@ impl Die {
     /// The stream of the host that fills `block` of `pool`, and its next page.
     pub fn host_stream_of(&self, pool: usize, block: u32) -> Option<(Stream, u32)> {
         let told = self
+            .extras
             .streams
             .as_ref()
             .map_or(0, |streams| streams.telling.told());

@@ -46,7 +46,7 @@ impl Die {
     /// Completes the units of all open blocks that hold a page whose last pass has not come, so that an erase may follow.
     #[inline]
     pub fn finish_units(&mut self, operations: &mut Operations) {
-        if let Some(units) = self.units {
+        if let Some(units) = self.rules.units {
             self.finish_open(&units, operations);
         }
     }
@@ -82,7 +82,7 @@ impl Die {
         };
         let end = (last / units.pages + 1 + units.behind()) * units.pages;
         self.fill_up_to(pool, stream, end.min(data_pages), operations);
-        self.front.forget();
+        self.search.front.forget();
     }
 
     /// Programs fillers into the open block of `stream` up to page `end`.
@@ -115,7 +115,7 @@ impl Die {
     /// The page of `block`, all of whose pages are moved to an erased block, up to which the gaps between those are filled there, so that
     /// all have their last pass; 0 if pages are not programmed together.
     pub fn fills_gaps_to(&self, block: u32) -> u32 {
-        let Some(units) = self.units else {
+        let Some(units) = self.rules.units else {
             return 0;
         };
         let (first, data_pages) = (block << self.shape.page_bits, self.shape.data_pages);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use destage_base::{Lpn, Random};
 use destage_buffer::destage::DirtyPage;
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, BufferConfig, SCHEMES, Step};
+use destage_buffer::{Buffer, BufferConfig, Destage, Outlet, SCHEMES};
 
 const CAPACITY: u32 = 6;
 
@@ -14,8 +14,7 @@ const CAPACITY: u32 = 6;
 fn every_row_takes_in_requests_larger_than_the_buffer() {
     let mut taken = 0;
     for row in SCHEMES.iter().filter(|row| !row.needs_future) {
-        let mut config = BufferConfig::new(CAPACITY, 4);
-        config.unbounded_admission = true;
+        let config = BufferConfig::new(CAPACITY, 4);
         let scheme = row.build_default(&config);
         let mut buffer = Buffer::new(config, scheme);
         if !buffer.keeps_pages() {
@@ -29,13 +28,10 @@ fn every_row_takes_in_requests_larger_than_the_buffer() {
             let first = random.below(60);
             buffer.begin_request(pages as u32);
             for page in first..first + pages {
-                let mut step = buffer.write(Lpn(page), now, &NoDevice);
-                while step == Step::Destage {
-                    let record = buffer.record();
+                let take = |record: &Destage| {
                     leaving.extend(record.pages.iter().map(|page| (*page, record.retain)));
-                    step = buffer.place(now, &NoDevice);
-                }
-                assert_ne!(step, Step::Wait, "{}", row.name);
+                };
+                Outlet::new(&mut buffer, &NoDevice, take).write(Lpn(page), now);
             }
             beyond |= buffer.over_capacity() > 0;
             // Programs end in their order, some sooner, some later.
