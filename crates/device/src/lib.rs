@@ -6,7 +6,7 @@
 //! [`payload::Payload`]. The event engine, the op-count run, the
 //! test matrix and a live server are drivers; none of them repeats a rule of the device.
 //!
-//! A write that misses in a full buffer passes [`Device::submit`], the buffer, [`Driver::record`] for its victim, the queue of a
+//! A write that misses in a full buffer passes [`Device::submit`], the buffer, [`Driver::note`] for its victim, the queue of a
 //! die, [`Driver::begin`], [`Device::complete`] and [`Driver::answer`], in this order and each once.
 #![no_std]
 extern crate alloc;

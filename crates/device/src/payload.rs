@@ -491,7 +491,7 @@ impl Payload {
         self.medium.end(die);
     }
 
-    /// See [`Driver::ended`](crate::Driver::ended). Returns the version that has become durable, if one has.
+    /// See [`Note::Ended`]. Returns the version that has become durable, if one has.
     ///
     /// # Panics
     /// If no effect of that page is in flight.
