@@ -44,8 +44,8 @@ pub(super) struct Issued {
     pub waits: Ticks,
     /// It moves or erases what was there, and serves no request.
     pub moves: bool,
-    /// As what it is told.
-    pub told: Option<FlashCommand>,
+    /// It has just begun; else the one before goes on, or the map is busy.
+    pub begins: bool,
 }
 
 /// A step that uses a cache register, and leaves its die to the next before its end.
@@ -149,7 +149,7 @@ impl Commands {
                 time: step.done - now,
                 waits: 0,
                 moves: step.latest.is_some_and(|latest| latest.moves),
-                told: None,
+                begins: false,
             });
         }
         let Some(phase) = step.commands.pop_front() else {
@@ -158,7 +158,7 @@ impl Commands {
                 time: left,
                 waits: 0,
                 moves: false,
-                told: None,
+                begins: false,
             });
         };
         let is_first = step.latest.is_none();
@@ -180,8 +180,14 @@ impl Commands {
             time: done - now,
             waits,
             moves: phase.moves,
-            told: self.planner.told_of(&phase),
+            begins: true,
         })
+    }
+
+    /// The latest command of the step of `die`.
+    pub fn latest(&self, die: u32) -> Option<FlashCommand> {
+        let latest = self.steps[die as usize].latest.as_ref()?;
+        self.planner.told_of(latest)
     }
 
     /// The latest command of the step of `die`, if it has ended `now`; asked once.

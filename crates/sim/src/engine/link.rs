@@ -347,8 +347,15 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     }
 
     /// Channels begin what has joined queues.
-    #[inline]
+    #[inline(always)]
     pub fn dispatch(&mut self) {
+        if matches!(self.time, FlashTime::Queued(_)) {
+            self.dispatch_queued();
+        }
+    }
+
+    #[inline(never)]
+    fn dispatch_queued(&mut self) {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
             queued.dispatch(events, meter, (&mut self.mover, &mut self.witness));
@@ -372,7 +379,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             return false;
         };
         if B::HEARS_COMMANDS
-            && let Some(told) = &issued.told
+            && issued.begins
+            && let Some(told) = self.time.booked().and_then(|commands| commands.latest(die))
         {
             // A program comes over the channel meanwhile.
             let waits = match told.kind {
@@ -380,7 +388,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
                 Kind::Read | Kind::Program => 0,
             };
             let (begins, time) = (now + waits, issued.time - waits);
-            self.mover.command_begins(die, told, begins, time);
+            self.mover.command_begins(die, &told, begins, time);
         }
         self.witness
             .goes_on(die, issued.waits, issued.time, issued.moves);

@@ -168,7 +168,13 @@ impl Planner {
         command: Planned,
         commands: &mut VecDeque<Planned>,
     ) {
-        let before = commands.len();
+        if !units.is_last(at) {
+            commands.push_back(Planned {
+                loads: true,
+                ..command
+            });
+            return;
+        }
         commands.extend(units.commands(at).map(|of_unit| match of_unit.pass {
             Pass::Only => command,
             Pass::First => Planned {
@@ -186,12 +192,6 @@ impl Planner {
                 }
             }
         }));
-        if commands.len() == before {
-            commands.push_back(Planned {
-                loads: true,
-                ..command
-            });
-        }
     }
 
     /// As what a command of this kind on `page` of `block` of `plane` is told; nothing of one that [loads](Planned::loads) what
