@@ -193,9 +193,9 @@ fn groups_of_planes_work_in_rounds_of_commands() {
     let groups = "flash.parallel_units=2";
     // Data of both pages, and the cells of both planes at a time; the same for the read.
     assert_eq!(responses(&[channel, groups], &two), [220_000, 60_000]);
-    // Streams are laid apart in rounds, too, and reads go first.
-    let handles = ["ftl.handles=2", "ftl.victim_ties=oldest", groups];
-    assert_eq!(responses(&handles, &two), [220_000, 60_000]);
+    // So they do where garbage is collected in steps, which batches do not know; and reads go first.
+    let steps = ["ftl.gc_step_pages=2", "ftl.victim_ties=oldest", groups];
+    assert_eq!(responses(&steps, &two), [220_000, 60_000]);
     let all = with_trims(5, 1000);
     let of = |order| run(&[order, groups, "trace.addr_map=modulo"], &all).0;
     let first = of("flash.scheduling=reads_first");

@@ -109,6 +109,10 @@ mod tests {
                 "without flash.parallel_units > 1",
             ),
             (
+                &["flash.scheduling=reads_first", "flash.parallel_units=3"],
+                "divides flash.planes_per_die = 8",
+            ),
+            (
                 &["flash.scheduling=commands_arrival", "flash.channels=3"],
                 "divides flash.dies",
             ),

@@ -365,6 +365,7 @@ impl Paths {
         }
         if !self.between.is_empty()
             && let Some((began, spent)) = self.between.remove(&operation)
+            && step.phases.is_none()
         {
             (step.began, step.spent, step.gc_ended) = (began, spent, spent.gc);
         }
