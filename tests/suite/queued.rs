@@ -81,6 +81,81 @@ fn a_read_does_not_go_before_the_write_of_its_page() {
     assert_eq!(first, [210_000, 419_000, 468_000]);
 }
 
+/// Reads interrupt programs and erases, which takes 5 us.
+const SUSPENDS: [&str; 2] = [
+    "flash.scheduling=commands_reads_first",
+    "flash.suspend=moves_end",
+];
+
+#[test]
+fn a_read_interrupts_a_program() {
+    // The program is in the cells from 10 us on. The read is there from 55 to 95, and leaves until 105; then 160 us are left.
+    let all = page_requests(&[
+        (0, 0, 1, Operation::Write),
+        (50 * US, 9, 1, Operation::Read),
+        (50 * US, 1, 1, Operation::Write),
+    ]);
+    let waits = responses(&SUSPENDS[..1], &all);
+    assert_eq!(waits, [210_000, 210_000, 420_000]);
+    let seen = responses(&SUSPENDS, &all);
+    assert_eq!(seen, [265_000, 55_000, 425_000]);
+    // A page that is being programmed is read when it is there.
+    let own = page_requests(&[
+        (0, 0, 1, Operation::Write),
+        (50 * US, 0, 1, Operation::Read),
+    ]);
+    assert_eq!(responses(&SUSPENDS, &own), [210_000, 210_000]);
+}
+
+#[test]
+fn reads_join_a_suspension_and_their_number_is_limited() {
+    let all = page_requests(&[
+        (0, 0, 1, Operation::Write),
+        (20 * US, 20, 1, Operation::Read),
+        (30 * US, 21, 1, Operation::Read),
+        (150 * US, 22, 1, Operation::Read),
+    ]);
+    let of = |limit| responses(&[SUSPENDS[0], SUSPENDS[1], limit], &all);
+    // 25-75, 75-125; 190 us are left, of which 25 are done at 150. Again at 155-205.
+    let two = of("flash.suspend_limit=2");
+    assert_eq!(two, [370_000, 55_000, 95_000, 55_000]);
+    // The third would be a second suspension: it begins when the program has ended, at 315 us.
+    let one = of("flash.suspend_limit=1");
+    assert_eq!(one, [315_000, 55_000, 95_000, 215_000]);
+}
+
+#[test]
+fn an_erase_of_a_collection_is_interrupted() {
+    // Block after block is overwritten, so that a write has to wait for an erase without copies.
+    let device = [
+        "flash.planes_per_die=1",
+        "flash.pages_per_block=8",
+        "flash.erase_us=2000",
+        "flash.summary_page=false",
+        "sim.precondition=none",
+    ];
+    let mut all: Vec<_> = (0..400_u64)
+        .map(|write| (write * 5000 * US, write % 8, 1, Operation::Write))
+        .collect();
+    let plain = [&device[..], &SUSPENDS[..1]].concat();
+    let plain = responses(&plain, &page_requests(&all));
+    let at = (0..all.len()).find(|index| plain[*index] > 2_000_000);
+    let at = at.expect("a write that waits for an erase");
+    assert_eq!(plain[at], 2_000_000 + 210_000);
+    let arrival = all[at].0;
+    all.insert(at + 1, (arrival + 100 * US, 3, 1, Operation::Read));
+    let of = |pairs: &[&str]| {
+        let pairs = [&device[..], pairs].concat();
+        let seen = responses(&pairs, &page_requests(&all));
+        [seen[at], seen[at + 1]]
+    };
+    assert_eq!(of(&SUSPENDS), [2_055_000 + 210_000, 55_000]);
+    // The erase has a status, and is told to be done behind that.
+    let status = ["flash.status_ns=1000"];
+    let with_status = of(&[&SUSPENDS[..], &status].concat());
+    assert_eq!(with_status, [2_056_000 + 1000 + 210_000, 56_000]);
+}
+
 #[test]
 fn pages_of_two_planes_go_together() {
     let pair = page_requests(&[
@@ -104,6 +179,28 @@ fn pages_of_two_planes_go_together() {
         "flash.ready_ns=20",
     ]);
     assert_eq!(responses(&all, &pair), [221_177, 60_960]);
+}
+
+#[test]
+fn groups_of_planes_work_in_rounds_of_commands() {
+    let two = page_requests(&[
+        (0, 0, 2, Operation::Write),
+        (1000 * US, 0, 2, Operation::Read),
+    ]);
+    let channel = "flash.channels=1";
+    let alone = responses(&[channel], &two);
+    assert_eq!(alone, [420_000, 100_000]);
+    let groups = "flash.parallel_units=2";
+    // Data of both pages, and the cells of both planes at a time; the same for the read.
+    assert_eq!(responses(&[channel, groups], &two), [220_000, 60_000]);
+    // So they do where garbage is collected in steps, which batches do not know; and reads go first.
+    let steps = ["ftl.gc_step_pages=2", "ftl.victim_ties=oldest", groups];
+    assert_eq!(responses(&steps, &two), [220_000, 60_000]);
+    let all = with_trims(5, 1000);
+    let of = |order| run(&[order, groups, "trace.addr_map=modulo"], &all).0;
+    let first = of("flash.scheduling=reads_first");
+    assert_eq!(first, of("flash.scheduling=commands_reads_first"));
+    assert_ne!(first, of("flash.scheduling=commands_arrival"));
 }
 
 #[test]
@@ -242,6 +339,75 @@ fn every_metric_is_the_same_in_both_timings_with_trims_and_collections() {
         }
     }
     assert!(collected > 1000.0, "{collected} ms of garbage collection");
+}
+
+#[test]
+fn every_metric_is_the_same_in_both_timings_of_units_and_of_cells_of_one_bit() {
+    let types = [
+        "flash.read_times_us=25/30/42.5",
+        "flash.program_times_us=200/400/800",
+    ];
+    let units = ["flash.program_unit=4"];
+    let passes = [
+        "flash.program_unit=2",
+        "flash.program_passes=2",
+        "flash.first_pass_us=70",
+    ];
+    let shared = ["flash.page_bytes=16KiB", "ftl.map_unit_bytes=4096"];
+    // A command would take time of copies inside a die in queues alone.
+    let status = ["flash.status_ns=3000"];
+    let pslc = ["ftl.kind=pslc", "flash.bits_per_cell=3"];
+    let mut ended = 0;
+    for (seed, features) in [
+        &units[..],
+        &passes,
+        &[&units[..], &types].concat(),
+        &[&passes[..], &status, &types].concat(),
+        &shared,
+        &[&shared[..], &status].concat(),
+        &status,
+        &pslc,
+        &[&pslc[..], &status].concat(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for depth in ["host.queue_depth=1", "host.queue_depth=200"] {
+            for buffer in ["buffer.kind=nocache", "buffer.kind=lru"] {
+                let all = with_trims(40 + seed as u64, 2000);
+                let device = [
+                    "flash.dies=4",
+                    "flash.channels=4",
+                    "flash.planes_per_die=1",
+                    "flash.blocks_per_plane=64",
+                    "flash.pages_per_block=8",
+                    "flash.wearout=ignore",
+                    "flash.summary_page=false",
+                    "trace.addr_map=modulo",
+                    "buffer.capacity_bytes=1MiB",
+                    "sim.run_out=true",
+                    buffer,
+                    depth,
+                ];
+                let device = [&device[..], features].concat();
+                let alone = run(&device, &all);
+                let queued = ["flash.scheduling=commands_arrival"];
+                let queued = run(&[&device[..], &queued].concat(), &all);
+                let what = format!("{features:?} {depth} {buffer}");
+                let differs = alone.0.iter().zip(&queued.0).position(|(a, b)| a != b);
+                let differs = differs.map(|at| (at, all[at].operation, alone.0[at], queued.0[at]));
+                assert_eq!(differs, None, "{what}");
+                let all_of = |result: &RunResult| {
+                    let numbers = result.metrics.iter();
+                    let numbers = numbers.map(|(name, number)| (name.to_owned(), number.as_f64()));
+                    numbers.collect::<Vec<_>>()
+                };
+                assert_eq!(all_of(&alone.1), all_of(&queued.1), "{what}");
+                ended += queued.0.len();
+            }
+        }
+    }
+    assert_eq!(ended, 9 * 4 * 2000);
 }
 
 #[test]

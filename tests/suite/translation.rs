@@ -465,8 +465,8 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
         ),
         ("ftl.map_unit_bytes=1KiB ftl.kind=pslc", "one by one"),
         (
-            "ftl.map_unit_bytes=1KiB flash.scheduling=commands_arrival",
-            "flash.scheduling = commands_arrival: pages are programmed together only",
+            "ftl.map_unit_bytes=1KiB flash.scheduling=commands_arrival flash.multi_plane=any_order",
+            "flash.multi_plane = any_order: a unit would be programmed before its pages have come",
         ),
         (
             "ftl.handles=2 ftl.hot_window=5",

@@ -75,7 +75,7 @@ pub enum Progress {
     Running,
     /// It has ended already: nothing takes time here.
     Ended,
-    /// It runs, and its die may begin the next, as after [`Device::free`](crate::Device::free). Only for page operations.
+    /// It runs, and its die may begin the next, as after [`Device::free`](crate::Device::free). Only for page operations and fillers.
     Beside,
 }
 
@@ -175,6 +175,13 @@ pub trait Driver {
 
     /// Whether `die`, which is busy, lets a read begin all the same. Default: no.
     fn takes_read(&self, die: u32) -> bool {
+        let _ = die;
+        false
+    }
+
+    /// Whether `die` has something to do of what it [handed over](Progress::Beside): it is not idle then, although it may begin the
+    /// next. Default: no.
+    fn is_busy(&self, die: u32) -> bool {
         let _ = die;
         false
     }

@@ -87,11 +87,6 @@ pub const FACTS: &[Fact] = &[
         holds: |of| of.purpose == Purpose::Watch,
     },
     Fact {
-        name: "commands",
-        words: "commands that are timed one by one",
-        holds: |of| of.config.is_timed() && of.config.times_commands(),
-    },
-    Fact {
         name: "units",
         words: "pages that are programmed together (flash.program_unit, flash.program_passes, ftl.map_unit_bytes)",
         holds: |of| {
@@ -111,7 +106,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "plane-groups",
-        words: "a layer that serves batches by groups of planes",
+        words: "a layer whose planes work side by side",
         holds: |of| of.config.ftl_row.groups_planes,
     },
     Fact {
@@ -283,6 +278,15 @@ impl Config {
             }
             _ => None,
         }
+    }
+
+    /// Whether `condition` holds.
+    pub(crate) fn holds(&self, condition: &str) -> bool {
+        read(condition).holds(&Considered {
+            config: self,
+            purpose: self.asked.purpose,
+            seen: None,
+        })
     }
 
     /// What `key` needs and does not have in what it is used for, in words; nothing if it decides something, or has its default.
@@ -504,7 +508,7 @@ mod tests {
                 .for_each(|pair| settings.set_pair(pair).unwrap());
             settings.resolve()
         };
-        let pairs = ["flash.channels=2", "flash.parallel_units=2"];
+        let pairs = ["flash.scheduling=garbage_last", "flash.parallel_units=2"];
         let refusal = resolved(&pairs).err().unwrap();
         assert!(matches!(refusal, SimError::Excluded(_)), "{refusal}");
         let config = resolved(&[&pairs[..], &["flash.copy_back=false"]].concat()).unwrap();

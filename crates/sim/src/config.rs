@@ -104,7 +104,7 @@ impl Config {
         self.asked.purpose = purpose;
         let has_bytes = matches!(purpose, Purpose::Cut | Purpose::Live);
         let (sim, flash) = (&self.typed.sim, &self.typed.flash);
-        let waits_in_queues = flash.scheduling.dispatch() != Dispatch::Off;
+        let waits_in_queues = self.queues() != Dispatch::Off;
         let is_otherwise = [
             ("sim.costing", "event", sim.costing == Costing::OpCount),
             (
@@ -368,7 +368,10 @@ impl Config {
             geometry,
             erase_dates: self.timing(),
             copy_back: flash.copy_back,
-            parallel_units: flash.parallel_units,
+            parallel_units: match self.works_in_rounds() {
+                true => 1,
+                false => flash.parallel_units,
+            },
             endurance: flash.endurance,
             retire: flash.wearout == Wearout::Retire,
             power_may_fail: self.typed.device.power_may_fail,
@@ -478,7 +481,7 @@ impl Config {
                 false => Wording::Runs,
             },
             batches: timed,
-            service: self.typed.flash.scheduling.service(),
+            service: self.service(),
             reads_ahead: self.typed.flash.read_starvation_limit,
             units: self.units().filter(|_| timed),
             power_may_fail: self.typed.device.power_may_fail,

@@ -1,55 +1,64 @@
 //! Media whose commands wait in queues: what a configuration says of them.
 
-use destage_base::time::{TICKS_PER_NS, from_units};
-use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
-use destage_flash::media::{Cells, PlaneGaps};
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
+use destage_flash::media::PlaneGaps;
+use destage_flash::media::dispatch::{
+    CommandTimes, DispatchConfig, Order, Rules, Suspension, Together,
+};
 
 use crate::config::Config;
-use crate::media::by_type;
-use crate::parameters::{Dispatch, MultiPlane};
+use crate::parameters::Dispatch;
 
 impl Config {
     /// The media, if commands wait in queues.
     pub(crate) fn dispatch(&self) -> Option<DispatchConfig> {
-        let (flash, timing) = (&self.typed.flash, self.timing());
+        let flash = &self.typed.flash;
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
-        let order = match flash.scheduling.dispatch() {
+        let order = match self.queues() {
             Dispatch::Off => return None,
             Dispatch::Arrival => Order::Arrival,
             Dispatch::ReadsFirst => Order::ReadsFirst(flash.read_starvation_limit),
         };
         let channels = self.channels();
         let command = phase(flash.command_ns);
+        let waits = flash.scheduling.dispatch() != Dispatch::Off;
         Some(DispatchConfig {
             channels,
             dies_per_channel: flash.dies / channels,
             planes: flash.planes_per_die,
-            cells: Cells {
-                read: by_type(timing.read, &flash.read_times_us),
-                program: by_type(timing.program, &flash.program_times_us),
-                erase: timing.erase,
-            },
+            cells: self.cells(),
             command: CommandTimes {
                 read: command,
-                program: phase(flash.program_command_ns),
+                program: match waits {
+                    true => phase(flash.program_command_ns),
+                    false => command,
+                },
                 erase: command,
             },
-            gaps: PlaneGaps {
-                read: phase(flash.plane_gap_read_ns),
-                program: phase(flash.plane_gap_program_ns),
-                erase: 0,
+            gaps: match self.together() {
+                Together::InOrder | Together::AnyOrder => PlaneGaps {
+                    read: phase(flash.plane_gap_read_ns),
+                    program: phase(flash.plane_gap_program_ns),
+                    erase: 0,
+                },
+                Together::Never | Together::Groups(_) => PlaneGaps::default(),
             },
-            ready: phase(flash.ready_ns),
+            ready: match waits {
+                true => phase(flash.ready_ns),
+                false => 0,
+            },
+            status: phase(flash.status_ns),
             rules: Rules {
                 order,
-                together: match flash.multi_plane {
-                    MultiPlane::Off => Together::Never,
-                    MultiPlane::InOrder => Together::InOrder,
-                    MultiPlane::AnyOrder => Together::AnyOrder,
-                },
+                together: self.together(),
                 reads_wait: true,
             },
             registers: self.registers(),
+            suspension: self.interrupts().then(|| Suspension {
+                cost: from_units(flash.suspend_us, TICKS_PER_US),
+                limit: flash.suspend_limit,
+                unit_pages: self.units().map_or(1, |units| units.pages),
+            }),
         })
     }
 }
@@ -80,19 +89,28 @@ mod tests {
     fn what_does_not_fit_is_named() {
         for (pairs, says) in [
             (
-                &["flash.scheduling=commands_arrival", "flash.program_unit=2"][..],
-                "pages are programmed together only where",
-            ),
-            (
-                &["flash.scheduling=commands_arrival", "flash.status_ns=5"],
-                "no status phase",
+                &[
+                    "flash.scheduling=commands_arrival",
+                    "flash.program_unit=2",
+                    "flash.multi_plane=any_order",
+                ][..],
+                "before its pages have come",
             ),
             (
                 &[
                     "flash.scheduling=commands_arrival",
-                    "flash.parallel_units=2",
+                    "flash.program_unit=2",
+                    "flash.cache_program=true",
                 ],
-                "expected flash.scheduling = arrival, or to be without flash.parallel_units > 1",
+                "does not hold a unit",
+            ),
+            (
+                &["flash.scheduling=garbage_last", "flash.parallel_units=2"],
+                "without flash.parallel_units > 1",
+            ),
+            (
+                &["flash.scheduling=reads_first", "flash.parallel_units=3"],
+                "divides flash.planes_per_die = 8",
             ),
             (
                 &["flash.scheduling=commands_arrival", "flash.channels=3"],

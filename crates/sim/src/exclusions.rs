@@ -12,42 +12,31 @@ const fn excludes(value: &'static str, with: &'static str, because: &'static str
     }
 }
 
-/// Values of `flash.scheduling` with which commands wait in queues.
-const IN_QUEUES: &str = "= commands_arrival|commands_reads_first";
-const QUEUES: &str = "flash.scheduling = commands_arrival|commands_reads_first";
-
-const BATCHES: Exclusion = excludes(
-    "",
-    "flash.parallel_units > 1 and commands",
-    "groups of planes are served in batches, whose commands are not timed one by one",
-);
-
-/// Of what makes commands be timed one by one.
-pub const ONE_BY_ONE: &[Exclusion] = &[BATCHES];
-
-/// Of `flash.status_ns`.
-pub const STATUS: &[Exclusion] = &[
-    BATCHES,
-    excludes(
-        "",
-        QUEUES,
-        "commands that wait in queues have no status phase",
-    ),
-];
+/// Where commands wait in queues: also those of groups of planes that work side by side.
+const QUEUES: &str =
+    "flash.scheduling = commands_arrival|commands_reads_first or flash.parallel_units > 1";
 
 /// Of `flash.suspend`.
 pub const SUSPENSION: &[Exclusion] = &[
-    BATCHES,
+    excludes(
+        "= keeps_end",
+        QUEUES,
+        "an end that was foretold stands only where commands are placed when they are issued",
+    ),
     excludes(
         "",
-        QUEUES,
-        "commands that wait in queues are not interrupted, and reads go first only between them",
+        "flash.scheduling = commands_reads_first and flash.cache_read = true or flash.scheduling = commands_reads_first and flash.cache_program = true or flash.parallel_units > 1 and flash.cache_read = true or flash.parallel_units > 1 and flash.cache_program = true",
+        "where commands wait in queues a die with cache registers is not interrupted",
     ),
 ];
 
 /// Of `flash.cache_read` and `flash.cache_program`.
 pub const REGISTERS: &[Exclusion] = &[
-    BATCHES,
+    excludes(
+        "",
+        "units and flash.scheduling = commands_arrival|commands_reads_first or units and flash.parallel_units > 1",
+        "where commands wait in queues a cache register is of one page, and does not hold a unit",
+    ),
     excludes(
         "",
         "places-writes or ftl.placement = dynamic",
@@ -59,11 +48,10 @@ const NO_UNITS: &str =
     "the layer does not fill blocks page after page, so that pages cannot be programmed together";
 
 /// Of `flash.program_unit` and `flash.program_passes`.
-pub const UNITS: &[Exclusion] = &[BATCHES, excludes("", "no-units", NO_UNITS)];
+pub const UNITS: &[Exclusion] = &[excludes("", "no-units", NO_UNITS)];
 
 /// Of `ftl.map_unit_bytes`.
 pub const MAP_UNITS: &[Exclusion] = &[
-    BATCHES,
     excludes("", "no-units and shared-pages", NO_UNITS),
     excludes(
         "",
@@ -73,23 +61,11 @@ pub const MAP_UNITS: &[Exclusion] = &[
 ];
 
 /// Of `flash.scheduling`.
-pub const SCHEDULING: &[Exclusion] = &[
-    excludes(
-        "!= arrival",
-        "flash.parallel_units > 1",
-        "groups of planes are served in batches, in the order in which they came",
-    ),
-    excludes(
-        IN_QUEUES,
-        "units",
-        "pages are programmed together only where a die does one operation at a time",
-    ),
-    excludes(
-        IN_QUEUES,
-        "cell-modes",
-        "blocks with one bit a cell are only where a die does one operation at a time",
-    ),
-];
+pub const SCHEDULING: &[Exclusion] = &[excludes(
+    "= garbage_last",
+    "flash.parallel_units > 1",
+    "commands of groups of planes wait in queues, and a collection that comes last has no place there",
+)];
 
 /// Of `flash.summary_page`.
 pub const SUMMARY: &[Exclusion] = &[excludes(
@@ -158,11 +134,18 @@ pub const NO_CLOCK: &[Exclusion] = &[
 pub const DRIFT: &[Exclusion] = &[excludes("", "cut", "bytes are moved at exact times only")];
 
 /// Of `flash.multi_plane`.
-pub const OUT_OF_ORDER: &[Exclusion] = &[excludes(
-    "= any_order",
-    "bytes",
-    "pages of a block are programmed in their order",
-)];
+pub const OUT_OF_ORDER: &[Exclusion] = &[
+    excludes(
+        "= any_order",
+        "bytes",
+        "pages of a block are programmed in their order",
+    ),
+    excludes(
+        "= any_order",
+        "units",
+        "a unit would be programmed before its pages have come",
+    ),
+];
 
 /// Of `sim.write_order`.
 pub const LOSES: &[Exclusion] = &[excludes("", "bytes", "it loses bytes")];

@@ -21,6 +21,7 @@ pub const FITS: &[Fits] = &[
     map_unit,
     times_by_type,
     units,
+    groups,
     channels,
     queue_weights,
     capacitor,
@@ -104,6 +105,18 @@ fn units(config: &Config) -> Result<(), String> {
             "flash.program_unit = {}: expected a number that divides flash.pages_per_block = {}",
             units.pages / of_flash,
             block_pages / of_flash
+        )),
+    }
+}
+
+/// Groups of planes, where no layer asks: it knows them in batches alone.
+fn groups(config: &Config) -> Result<(), String> {
+    let flash = &config.typed.flash;
+    let (units, planes) = (flash.parallel_units, flash.planes_per_die);
+    match !config.works_in_rounds() || planes.is_multiple_of(units) {
+        true => Ok(()),
+        false => Err(format!(
+            "flash.parallel_units = {units}: expected a number that divides flash.planes_per_die = {planes}"
         )),
     }
 }

@@ -4,11 +4,16 @@ use destage_base::Ticks;
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_device::{ServiceOrder, Units};
+use destage_flash::media::dispatch::Together;
 use destage_flash::media::{self, BusTimes, Cells, MediaConfig, Registers};
 
 use crate::config::Config;
-use crate::engine::{Flash, OneByOne};
-use crate::parameters::{Dispatch, Suspend};
+use crate::engine::{Flash, FlashMedia, Layout};
+use crate::parameters::{Dispatch, MultiPlane, Scheduling, Suspend};
+
+/// What batches of groups of planes do not have.
+const BEYOND_BATCHES: &str =
+    "ftl.handles > 1 or ftl.hot_window > 0 or ftl.journal_changes > 0 or ftl.gc_step_pages > 0";
 
 /// The most types of page: cells of four bits.
 pub(crate) const MOST_TYPES: usize = 4;
@@ -39,54 +44,125 @@ impl Config {
             geometry: self.geometry(),
             timing: self.timing(),
             sums: self.timing_of_sums(),
-            media: self.media(),
-            dispatch: self.dispatch(),
+            layout: self.layout(),
+            media: match (self.dispatch(), self.booked()) {
+                (Some(dispatch), _) => FlashMedia::Queued(dispatch),
+                (None, Some(media)) => FlashMedia::Booked(media),
+                (None, None) => FlashMedia::Sum,
+            },
         }
     }
 
-    /// The media, where no command waits in a queue, unless all there is to know of a step of a die is the sum of its operations.
-    pub(crate) fn media(&self) -> Option<OneByOne> {
+    /// Times by type of page, of reads and of programs.
+    fn times_by_type(&self) -> [Vec<Ticks>; 2] {
         let (flash, timing) = (&self.typed.flash, self.timing());
-        let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
-        let bus = BusTimes {
-            command: phase(flash.command_ns),
-            status: phase(flash.status_ns),
-        };
-        if flash.scheduling.dispatch() != Dispatch::Off {
-            return None;
+        [
+            by_type(timing.read, &flash.read_times_us),
+            by_type(timing.program, &flash.program_times_us),
+        ]
+    }
+
+    /// How pages lie in blocks and cells.
+    fn layout(&self) -> Layout {
+        let [read, program] = self.times_by_type();
+        Layout {
+            page_types: read.len().max(program.len()) as u32,
+            units: self.units(),
+            units_per_page: self.units_per_page,
         }
-        let mut read = by_type(timing.read, &flash.read_times_us);
-        let mut program = by_type(timing.program, &flash.program_times_us);
-        let units = self.units();
-        let is_plain = bus == BusTimes::default()
-            && read == [timing.read]
-            && program == [timing.program]
-            && !self.interrupts()
-            && units.is_none()
-            && self.registers().is_none()
-            // A sum knows the times of both kinds of cells, but of no place between two commands.
-            && !(self.ftl_row.has_cell_modes && flash.scheduling.service() != ServiceOrder::Arrival);
-        if is_plain && flash.channels == CountOrAuto::Auto {
-            return None;
-        }
-        let channels = self.channels();
+    }
+
+    /// Times of the cells, those of a first pass and of cells with one bit behind those of the types of page.
+    pub(crate) fn cells(&self) -> Cells {
+        let flash = &self.typed.flash;
+        let [mut read, mut program] = self.times_by_type();
         let page_types = read.len().max(program.len());
         for times in [&mut read, &mut program] {
             times.resize(page_types, times[0]);
         }
         let us = |microseconds| from_units(microseconds, TICKS_PER_US);
-        // Of a first pass, and of cells with one bit.
         read.extend([read[0], us(flash.pslc_read_us)]);
         program.extend([us(flash.first_pass_us), us(flash.pslc_program_us)]);
-        let media = MediaConfig {
+        Cells {
+            read,
+            program,
+            erase: self.timing().erase,
+        }
+    }
+
+    /// Whether all there is to know of a step of a die is the sum of its operations.
+    fn are_sums(&self) -> bool {
+        let (flash, timing) = (&self.typed.flash, self.timing());
+        flash.channels == CountOrAuto::Auto
+            && flash.command_ns == 0.0
+            && flash.status_ns == 0.0
+            && self.times_by_type() == [[timing.read], [timing.program]]
+            && !self.interrupts()
+            && self.units().is_none()
+            && self.registers().is_none()
+            // A sum knows the times of both kinds of cells, but of no place between two commands.
+            && !(self.ftl_row.has_cell_modes && flash.scheduling.service() != ServiceOrder::Arrival)
+    }
+
+    /// Which of the commands that wait at a die is next, if commands wait: where that was asked, and where planes of a die work in
+    /// rounds.
+    pub(crate) fn queues(&self) -> Dispatch {
+        let scheduling = self.typed.flash.scheduling;
+        match scheduling.dispatch() {
+            Dispatch::Off if self.works_in_rounds() => match scheduling.lets_reads_pass() {
+                true => Dispatch::ReadsFirst,
+                false => Dispatch::Arrival,
+            },
+            dispatch => dispatch,
+        }
+    }
+
+    /// Planes of a group of which one works at a time beside those of others, where groups do.
+    fn planes_in_group(&self) -> Option<u32> {
+        let flash = &self.typed.flash;
+        let groups = self
+            .holds("flash.parallel_units > 1")
+            .then_some(flash.parallel_units);
+        groups.map(|groups| flash.planes_per_die / groups)
+    }
+
+    /// Whether groups of planes work side by side in rounds of commands: a batch of page operations, whose time is a sum, knows neither
+    /// commands nor an order of service, and a layer that serves batches neither streams, a journal nor steps.
+    pub(crate) fn works_in_rounds(&self) -> bool {
+        self.planes_in_group().is_some()
+            && (self.typed.flash.scheduling != Scheduling::Arrival
+                || !self.are_sums()
+                || self.holds(BEYOND_BATCHES))
+    }
+
+    /// Which pages that wait at a die go together.
+    pub(crate) fn together(&self) -> Together {
+        match (self.planes_in_group(), self.typed.flash.multi_plane) {
+            (Some(planes), _) => Together::Groups(planes),
+            (None, MultiPlane::Off) => Together::Never,
+            (None, MultiPlane::InOrder) => Together::InOrder,
+            (None, MultiPlane::AnyOrder) => Together::AnyOrder,
+        }
+    }
+
+    /// The media whose commands are placed when they are issued, where no command waits in a queue, unless all there is to know of a
+    /// step of a die is the sum of its operations.
+    fn booked(&self) -> Option<MediaConfig> {
+        let flash = &self.typed.flash;
+        let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
+        let bus = BusTimes {
+            command: phase(flash.command_ns),
+            status: phase(flash.status_ns),
+        };
+        if self.queues() != Dispatch::Off || self.are_sums() {
+            return None;
+        }
+        let channels = self.channels();
+        Some(MediaConfig {
             channels,
             dies_per_channel: flash.dies / channels,
             planes: flash.planes_per_die,
-            cells: Cells {
-                read,
-                program,
-                erase: timing.erase,
-            },
+            cells: self.cells(),
             bus: Some(bus),
             suspend: self.interrupts().then(|| media::Suspend {
                 cost: from_units(flash.suspend_us, TICKS_PER_US),
@@ -94,12 +170,6 @@ impl Config {
                 moves_end: flash.suspend == Suspend::MovesEnd,
             }),
             registers: self.registers(),
-        };
-        Some(OneByOne {
-            media,
-            page_types: page_types as u32,
-            units,
-            units_per_page: self.units_per_page,
         })
     }
 
@@ -116,7 +186,7 @@ impl Config {
 
     /// Whether a command may leave its die to the next before it ends: it waits in a queue, or a cache register holds its page.
     pub(crate) fn frees_dies(&self) -> bool {
-        self.typed.flash.scheduling.dispatch() != Dispatch::Off || self.registers().is_some()
+        self.queues() != Dispatch::Off || self.registers().is_some()
     }
 
     /// Pages that are programmed together, if any are.
@@ -154,14 +224,24 @@ impl Config {
     }
 
     /// Whether reads interrupt programs and erases: only those do that go ahead.
-    fn interrupts(&self) -> bool {
+    pub(crate) fn interrupts(&self) -> bool {
         let flash = &self.typed.flash;
-        flash.suspend != Suspend::Never && flash.scheduling.service() != ServiceOrder::Arrival
+        flash.suspend != Suspend::Never && flash.scheduling.lets_reads_pass()
+    }
+
+    /// In which order a die does page operations. Where commands wait in queues it is these that are in an order, and what is not one
+    /// command alone lets reads pass that interrupt commands.
+    pub(crate) fn service(&self) -> ServiceOrder {
+        match self.queues() {
+            Dispatch::Off => self.typed.flash.scheduling.service(),
+            Dispatch::ReadsFirst if self.interrupts() => ServiceOrder::ReadsFirst,
+            Dispatch::Arrival | Dispatch::ReadsFirst => ServiceOrder::Arrival,
+        }
     }
 
     /// Whether commands are timed one by one.
     pub(crate) fn times_commands(&self) -> bool {
-        self.typed.flash.scheduling.dispatch() != Dispatch::Off || self.media().is_some()
+        self.queues() != Dispatch::Off || self.booked().is_some()
     }
 }
 
@@ -173,7 +253,7 @@ mod tests {
     fn the_times_of_femus_profile_are_femus() {
         let mut settings = Settings::new();
         settings.load_profile("femu-tlc").unwrap();
-        let media = settings.resolve().unwrap().media().unwrap().media;
+        let media = settings.resolve().unwrap().booked().unwrap();
         let ns = |times: &[u64]| {
             times[..3]
                 .iter()

@@ -76,6 +76,12 @@ impl Scheduling {
         }
     }
 
+    /// Whether reads go before what came earlier.
+    #[must_use]
+    pub fn lets_reads_pass(self) -> bool {
+        !matches!(self, Self::Arrival | Self::CommandsArrival)
+    }
+
     /// How commands that wait in queues are dispatched, if they do.
     #[must_use]
     pub fn dispatch(self) -> Dispatch {
@@ -191,15 +197,15 @@ parameters! {
         /// Valid pages are moved inside their plane, without crossing the channel.
         copy_back: bool = "true", "", DISKSIM, needs &["flash"];
         /// Groups of planes of a die that work side by side; divides the planes.
-        parallel_units: u32 = "1" in COUNT, "", DISKSIM, needs &[CLOCK, "plane-groups and flash.copy_back = true"];
+        parallel_units: u32 = "1" in COUNT, "", DISKSIM, needs &[CLOCK, "plane-groups and flash.copy_back = true", "ftl.placement = stripe"];
         /// Cells to page register.
         read_us: f64 = "25" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
         /// Page register to cells.
         program_us: f64 = "200" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
         /// Times of a read by type of the page in its cell, in microseconds with / between them, in place of flash.read_us.
-        read_times_us: String = "", "us", "none: one type of page", needs &[CLOCK], excludes ONE_BY_ONE;
+        read_times_us: String = "", "us", "none: one type of page", needs &[CLOCK];
         /// Times of a program by type of page, in place of flash.program_us.
-        program_times_us: String = "", "us", "none: one type; FEMU's TLC: 820.5, 2225 and 5734 us", needs &[CLOCK], excludes ONE_BY_ONE;
+        program_times_us: String = "", "us", "none: one type; FEMU's TLC: 820.5, 2225 and 5734 us", needs &[CLOCK];
         /// Pages of a block, one after the other, that are programmed together when the last of them is there; the others wait for it, and so does who waits for them. A program then takes its time once for all of them.
         program_unit: u32 = "1" in COUNT, "pages", "1: each by itself; a word line of TLC has 3", needs &[CLOCK], excludes UNITS;
         /// Passes in which a unit is programmed: 2, a first one when it is full, and the one of flash.program_us when the next unit of its block has had its first.
@@ -227,11 +233,11 @@ parameters! {
         /// Page register to cells with one bit a cell.
         pslc_program_us: f64 = "200" in MICROSECONDS, "us", "orders of magnitude", needs &["flash.cell_mode = pslc or cell-modes"];
         /// Channels, each shared by as many dies; auto: each die has its own. Dies take channels in turn.
-        channels: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", "auto: DiskSim 4.0 SSD extension", needs &[CLOCK], excludes ONE_BY_ONE;
+        channels: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", "auto: DiskSim 4.0 SSD extension", needs &[CLOCK];
         /// Command and address of a flash command on its channel.
-        command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default", needs &[CLOCK], excludes ONE_BY_ONE;
+        command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default", needs &[CLOCK];
         /// Status of a read or an erase on its channel.
-        status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default", needs &[CLOCK], excludes STATUS;
+        status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default", needs &[CLOCK];
         /// What a die does next: arrival, page operations as they came, and garbage collection before them where it is due; reads_first, host reads and then that; garbage_last, host reads, the rest as it came while there is room, and garbage collection last (docs/SPEC.md, Order of service); commands_arrival and commands_reads_first, commands that wait in queues until channel and die are free, as they came or reads first (docs/SPEC.md, Commands dispatched).
         scheduling: Scheduling = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection; commands_reads_first: MQSim (FAST 2018)", needs &[CLOCK], excludes SCHEDULING;
         /// Host reads that may go ahead of something else that waits at their die: after so many it is its turn.
@@ -243,7 +249,7 @@ parameters! {
         /// How often one program or erase is interrupted; reads that come meanwhile join.
         suspend_limit: u32 = "8" in COUNT, "", OURS, needs &[CLOCK, "flash.suspend != never"];
         /// Pages that wait at a die go as one command if they are of several planes and have one offset in their blocks: off; in_order, where no page is programmed before an earlier one of its block; any_order, wherever it can be.
-        multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first"], excludes OUT_OF_ORDER;
+        multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first", "flash.parallel_units = 1"], excludes OUT_OF_ORDER;
         /// Command and address of a program, where commands wait in queues; flash.command_ns is then that of reads and erases.
         program_command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 361", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first"];
         /// From the cells of a read to its data, where commands wait in queues.

@@ -220,10 +220,6 @@ mod tests {
                 "ftl.placement = dynamic: a die is chosen for each page, and a stride keeps pages together; expected ftl.placement = stripe, or to be without ftl.stride > 1",
             ),
             (
-                "ftl.placement=dynamic flash.parallel_units=2",
-                "ftl.placement = dynamic: a die is chosen for each page, and groups of planes are served in batches; expected ftl.placement = stripe, or to be without flash.parallel_units > 1",
-            ),
-            (
                 "ftl.placement=dynamic ftl.allocation_pool=plane",
                 "ftl.placement = dynamic: a die is chosen for each page, and the pool keeps each page in its plane; expected ftl.placement = stripe, or to be without ftl.allocation_pool = plane",
             ),

@@ -239,16 +239,12 @@ fn collections_go_on_beside_registers() {
 fn what_they_do_not_go_with_is_named() {
     for (pairs, says) in [
         (
-            &["flash.cache_read=true", "flash.parallel_units=2"][..],
-            "groups of planes are served in batches",
-        ),
-        (
             &[
                 "flash.cache_program=true",
                 "flash.scheduling=commands_arrival",
                 "flash.program_unit=2",
-            ],
-            "pages are programmed together",
+            ][..],
+            "does not hold a unit",
         ),
         (
             &[
@@ -256,7 +252,7 @@ fn what_they_do_not_go_with_is_named() {
                 "flash.scheduling=commands_reads_first",
                 "flash.suspend=moves_end",
             ],
-            "commands that wait in queues are not interrupted",
+            "a die with cache registers is not interrupted",
         ),
     ] {
         let mut settings = Settings::new();

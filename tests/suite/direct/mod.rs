@@ -107,6 +107,10 @@ struct Side {
 }
 
 impl Clock for Side {
+    fn now(&self) -> Ticks {
+        self.events.now()
+    }
+
     fn begins(&mut self, end: End, length: Ticks) {
         self.events.after(length, Event::Flash(end));
     }
@@ -246,6 +250,7 @@ fn accept(
             page: at.page,
             page_type: page_type(at.page, config.page_types),
             data: config.pins.data((next - sector) * SECTOR_BYTES),
+            loads: false,
             caches: false,
             token: id,
         });

@@ -6,7 +6,7 @@ mod watched;
 use destage_base::{Random, Ticks};
 use destage_flash::Kind;
 use destage_flash::media::dispatch::{
-    CommandTimes, DispatchConfig, Operation, Order, Rules, Together,
+    CommandTimes, DispatchConfig, Operation, Order, Rules, Suspension, Together,
 };
 use destage_flash::media::{Cells, PlaneGaps, Registers};
 
@@ -39,6 +39,7 @@ fn random_config(has_registers: bool, random: &mut Random) -> DispatchConfig {
         erase: time(0),
     };
     let ready = time(0);
+    let status = time(0).saturating_sub(6);
     let mut moves = || (random.below(3) > 0).then(|| random.below(12).saturating_sub(4));
     let registers = has_registers.then(|| Registers {
         read: moves(),
@@ -50,9 +51,10 @@ fn random_config(has_registers: bool, random: &mut Random) -> DispatchConfig {
             1 => Order::ReadsFirst(0),
             _ => Order::ReadsFirst(1 + random.below(4) as u32),
         },
-        together: match random.below(3) {
+        together: match random.below(4) {
             0 => Together::Never,
             1 => Together::InOrder,
+            2 => Together::Groups(1 + random.below(2) as u32),
             _ => Together::AnyOrder,
         },
         reads_wait: random.below(2) == 0,
@@ -65,6 +67,14 @@ fn random_config(has_registers: bool, random: &mut Random) -> DispatchConfig {
         command,
         gaps,
         ready,
+        status,
+        suspension: (!has_registers && rules.order != Order::Arrival && random.below(2) == 0).then(
+            || Suspension {
+                cost: random.below(4),
+                limit: 1 + random.below(3) as u32,
+                unit_pages: 1 + random.below(2) as u32,
+            },
+        ),
         rules,
         registers,
     }
@@ -116,6 +126,9 @@ fn random_stream(
                         _ => 0,
                     },
                     caches: caches && kind != Kind::Erase,
+                    loads: kind != Kind::Erase
+                        && config.registers.is_none()
+                        && random.below(6) == 0,
                     token,
                 }
             });

@@ -20,6 +20,8 @@ enum Stage {
     Moves,
     /// Its pages wait for the channel, or leave.
     Leaves,
+    /// The cells wait for reads, with so much to do.
+    Interrupted(Ticks),
 }
 
 #[derive(Clone)]
@@ -30,6 +32,8 @@ struct Command {
     caches: bool,
     stage: Stage,
     left: usize,
+    /// How often its cells were interrupted.
+    interruptions: u32,
 }
 
 impl Command {
@@ -145,6 +149,13 @@ impl Model<'_> {
         let command = self.commands[die][at].clone();
         let first = command.pages[0];
         let next = match command.stage {
+            Stage::Comes if first.loads => {
+                self.busy[channel] = false;
+                for operation in &command.pages {
+                    self.done.push((time, operation.token));
+                }
+                None
+            }
             Stage::Comes => {
                 self.busy[channel] = false;
                 Some(Stage::IsThere)
@@ -154,6 +165,13 @@ impl Model<'_> {
                 Some(Stage::InCells)
             }
             Stage::InCells if first.kind == Kind::Read => Some(Stage::WasRead),
+            Stage::InCells if first.kind == Kind::Erase && self.config.status > 0 => {
+                match self.config.suspension.is_some() && self.commands[die].len() > 1 {
+                    // Its status comes when the read is done.
+                    true => Some(Stage::Interrupted(0)),
+                    false => Some(Stage::WasRead),
+                }
+            }
             Stage::InCells => {
                 for operation in &command.pages {
                     self.done.push((time, operation.token));
@@ -171,7 +189,7 @@ impl Model<'_> {
                 let is_last = command.left + 1 == command.pages.len();
                 (!is_last).then_some(Stage::Leaves)
             }
-            Stage::IsThere | Stage::WasRead => panic!("nothing ends here"),
+            Stage::IsThere | Stage::WasRead | Stage::Interrupted(_) => panic!("nothing ends here"),
         };
         match next {
             Some(stage) => self.commands[die][at].stage = stage,
@@ -182,7 +200,65 @@ impl Model<'_> {
         for at in 0..self.commands[die].len() {
             self.go_on(die, at);
         }
+        if let [
+            Command {
+                stage: Stage::Interrupted(left),
+                number,
+                ..
+            },
+        ] = self.commands[die][..]
+            && !self.interrupts(die)
+        {
+            self.commands[die][0].stage = Stage::InCells;
+            self.after(left, number);
+        }
         self.use_channel(channel);
+    }
+
+    /// Whether what waits at a die begins with a read that goes before the rest of what its cells do.
+    fn interrupts(&self, die: usize) -> bool {
+        let (Some(suspension), [command]) = (self.config.suspension, &self.commands[die][..])
+        else {
+            return false;
+        };
+        let may = match command.stage {
+            Stage::InCells => !command.is(Kind::Read) && command.interruptions < suspension.limit,
+            Stage::Interrupted(_) => true,
+            _ => false,
+        };
+        may && !self.waiting[die].is_empty() && {
+            let next = &self.waiting[die][self.start(die)];
+            let is_of = |page: &Operation| {
+                let unit = |page: u32| page / suspension.unit_pages;
+                (page.plane, page.block) == (next.plane, next.block)
+                    && (page.kind == Kind::Erase || unit(page.page) == unit(next.page))
+            };
+            next.kind == Kind::Read && !command.pages.iter().any(is_of)
+        }
+    }
+
+    /// The cells of a die stop what they do for a read that is there; how long that takes.
+    fn interrupt(&mut self, die: usize) -> Ticks {
+        let now = self.now;
+        let Some(suspension) = self.config.suspension else {
+            return 0;
+        };
+        let Some(command) = self.commands[die].first_mut() else {
+            return 0;
+        };
+        let due = self
+            .events
+            .iter()
+            .position(|(_, number)| *number == command.number);
+        match (command.stage, due) {
+            (Stage::InCells, Some(due)) if self.events[due].0 > now => {
+                command.stage = Stage::Interrupted(self.events[due].0 - now);
+                command.interruptions += 1;
+                self.events.remove(due);
+                suspension.cost
+            }
+            _ => 0,
+        }
     }
 
     /// The command does what it waits for, if it may.
@@ -195,6 +271,13 @@ impl Model<'_> {
             ..
         } = self.commands[die][at];
         let first = pages[0];
+        if stage == Stage::IsThere && at > 0 && self.config.suspension.is_some() {
+            let cells = &self.config.cells;
+            let time = cells.read[first.page_type as usize] + self.config.ready;
+            let waits = self.interrupt(die);
+            self.commands[die][at].stage = Stage::InCells;
+            return self.after(waits + time, number);
+        }
         let registers = self.config.registers;
         let others = self.commands[die].iter();
         if stage == Stage::IsThere && !others.clone().any(Command::needs_cells) {
@@ -214,7 +297,7 @@ impl Model<'_> {
         }
         let is_free = |page: &Operation| {
             let mut leaving = others.clone().filter(|other| other.stage == Stage::Leaves);
-            !leaving.any(|other| other.is_of(page.plane))
+            page.kind == Kind::Erase || !leaving.any(|other| other.is_of(page.plane))
         };
         if stage == Stage::WasRead && pages.iter().all(is_free) {
             if caches {
@@ -241,7 +324,13 @@ impl Model<'_> {
             self.busy[channel] = true;
             let (die, at) = self.find(number);
             let command = &self.commands[die][at];
-            return self.after(command.pages[command.left].data, number);
+            let page = command.pages[command.left];
+            let is_last = command.left + 1 == command.pages.len();
+            let status = match is_last && (page.data > 0 || page.kind == Kind::Erase) {
+                true => self.config.status,
+                false => 0,
+            };
+            return self.after(page.data + status, number);
         }
         for _ in 0..dies {
             let die = channel * dies + self.turn[channel];
@@ -255,6 +344,9 @@ impl Model<'_> {
     /// Whether a die begins something if its channel is idle.
     fn may_begin(&self, die: usize) -> bool {
         let commands = &self.commands[die];
+        if self.interrupts(die) {
+            return true;
+        }
         if self.waiting[die].is_empty() || !commands.iter().all(Command::has_left_die) {
             return false;
         }
@@ -276,7 +368,10 @@ impl Model<'_> {
         let mut time = 0;
         for (index, page) in pages.iter().enumerate() {
             time += each + if index > 0 { gap } else { 0 };
-            time += if kind == Kind::Program { page.data } else { 0 };
+            time += match kind == Kind::Program || page.loads {
+                true => page.data,
+                false => 0,
+            };
         }
         let has_register = self.config.registers.is_some_and(|registers| match kind {
             Kind::Read => registers.read.is_some(),
@@ -290,6 +385,7 @@ impl Model<'_> {
             pages,
             stage: Stage::Comes,
             left: 0,
+            interruptions: 0,
         });
         let channel = self.channel_of(die);
         self.busy[channel] = true;
@@ -338,6 +434,19 @@ impl Model<'_> {
         }
     }
 
+    /// Planes of a group, if these go together.
+    fn planes_of_group(&self) -> u32 {
+        match self.config.rules.together {
+            Together::Groups(planes) => planes,
+            _ => 0,
+        }
+    }
+
+    /// Of pages that go together each has another.
+    fn group(&self, operation: &Operation) -> u32 {
+        operation.plane / self.planes_of_group().max(1)
+    }
+
     /// Takes the next command of a die at which something waits.
     fn next(&mut self, die: usize) -> Vec<Operation> {
         let rules = self.config.rules;
@@ -359,15 +468,18 @@ impl Model<'_> {
                     && waiting[earlier].plane == candidate.plane
             });
             let joins = rules.together != Together::Never
+                && (self.config.suspension.is_none() || self.commands[die].is_empty())
                 && kind != Kind::Erase
                 && candidate.kind == kind
                 && may_go[index]
-                && candidate.page == waiting[start].page
+                && (candidate.page == waiting[start].page || self.planes_of_group() > 0)
+                && candidate.page_type == waiting[start].page_type
+                && candidate.loads == waiting[start].loads
                 && taken
                     .iter()
-                    .all(|taken| waiting[*taken].plane != candidate.plane)
+                    .all(|taken| self.group(&waiting[*taken]) != self.group(candidate))
                 && !(kind == Kind::Program
-                    && rules.together == Together::InOrder
+                    && rules.together != Together::AnyOrder
                     && passes_its_plane);
             if joins {
                 taken.push(index);

@@ -240,12 +240,21 @@ impl Watcher<'_> {
 }
 
 impl Clock for Watcher<'_> {
+    fn now(&self) -> Ticks {
+        self.events.now()
+    }
+
     fn issued(&mut self, command: &[Operation]) {
         let (first, now) = (command[0], self.events.now());
         let waiting = self.dies[first.die as usize].waiting.clone();
         let die = &mut self.dies[first.die as usize];
+        let gives_way = |other: &Command| {
+            let is_changed = !other.reads() && other.cells_end.is_some();
+            self.config.suspension.is_some() && first.kind == Kind::Read && is_changed
+        };
+        let mut others = die.commands.iter();
         assert!(
-            die.commands.iter().all(|other| other.has_left),
+            others.all(|other| other.has_left || gives_way(other)),
             "a die does two things"
         );
         if first.kind == Kind::Program {
@@ -279,7 +288,8 @@ impl Clock for Watcher<'_> {
                 before.all(|other| other.plane != page.plane),
                 "a plane twice"
             );
-            assert_eq!(page.page, first.page, "other offsets");
+            let in_groups = matches!(self.config.rules.together, Together::Groups(_));
+            assert!(in_groups || page.page == first.page, "other offsets");
         }
         assert!(command.len() <= self.config.planes as usize);
         self.check_rules(command, &waiting);
@@ -290,7 +300,7 @@ impl Clock for Watcher<'_> {
         let now = self.events.now();
         let (die, on_channel) = match end {
             End::Command(die) | End::Data(die) => (die, true),
-            End::Cells(die) | End::Register(die) => (die, false),
+            End::Cells(die) | End::Register(die) | End::Between(die) => (die, false),
         };
         let channel = self.channel_of(die);
         if on_channel {
@@ -306,12 +316,37 @@ impl Clock for Watcher<'_> {
                     .last_mut()
                     .expect("a phase without a command");
                 latest.there = now + length;
+                if latest.pages[0].loads {
+                    // The cells have no part in it.
+                    latest.cells_end = Some(now + length);
+                }
+            }
+            End::Between(_) => {
+                let latest = state.commands.len() - 1;
+                for other in &mut state.commands[..latest] {
+                    // What does not stop by itself waits until it goes on.
+                    if other.cells_end.is_some_and(|end| end > now) {
+                        other.cells_end = Some(Ticks::MAX);
+                    }
+                }
+                let latest = &mut state.commands[latest];
+                assert!(latest.there <= now, "cells before their command");
+                latest.cells_end = Some(now + length);
             }
             End::Cells(_) => {
                 let at = before
                     .iter()
                     .position(|command| command.cells_end.is_none());
-                let at = at.expect("cells without a command");
+                let at = match at {
+                    Some(at) => at,
+                    None => {
+                        assert!(self.config.suspension.is_some(), "cells without a command");
+                        before
+                            .iter()
+                            .position(|command| !command.reads())
+                            .expect("what was interrupted goes on")
+                    }
+                };
                 let command = &mut state.commands[at];
                 assert!(command.there <= now, "cells before their command");
                 assert!(command.moved.is_none_or(|moved| moved == now));
@@ -354,7 +389,8 @@ impl Clock for Watcher<'_> {
                 }
             }
             End::Data(_) => {
-                let command = &before[state.first(true)];
+                let is_read = before.iter().any(Command::reads);
+                let command = &before[state.first(is_read)];
                 let is_ready = match command.has_left {
                     true => command.moved,
                     false => command.cells_end,

@@ -113,17 +113,17 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// `operation`, which has left `die` to the next, has ended.
+    /// `operation`, which stood at `place` of the table and has left `die` to the next, has ended.
     #[inline(always)]
     pub(super) fn left_ended<D: Driver>(
         &mut self,
-        die: u32,
+        (place, die): (u32, u32),
         operation: PageOperation,
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
         if self.dies.has_units() && !operation.is_read() {
-            return self.unit_ended(die, now, driver);
+            return self.unit_ended((place, die), now, driver);
         }
         self.dies.finish_queued(die);
         self.page_done(operation, now, driver)?;

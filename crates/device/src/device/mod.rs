@@ -409,8 +409,8 @@ impl Device {
     fn end_in_table<D: Driver>(&mut self, place: u32, now: Ticks, driver: &mut D) -> Outcome {
         match self.dies.take(place) {
             UnderWay::InService(die) => self.service_ended(die, now, driver),
-            UnderWay::Left(die, operation) => self.left_ended(die, operation, now, driver),
-            UnderWay::Filling(die) => self.unit_ended(die, now, driver),
+            UnderWay::Left(die, operation) => self.left_ended((place, die), operation, now, driver),
+            UnderWay::Filling(die) => self.unit_ended((place, die), now, driver),
             UnderWay::Between(_, read) => self.page_done(read, now, driver),
             UnderWay::Part(die, position) => self.part_ended(die, position, now, driver),
         }

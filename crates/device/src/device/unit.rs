@@ -24,16 +24,16 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// What programs or fills a unit, and has left `die` to the next, has ended.
+    /// What programs or fills a unit, stood at `place` of the table, and has left `die` to the next, has ended.
     #[inline(never)]
     pub(super) fn unit_ended<D: Driver>(
         &mut self,
-        die: u32,
+        (place, die): (u32, u32),
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
         self.dies.finish_queued(die);
-        for operation in self.dies.finish_unit(die) {
+        for operation in self.dies.finish_unit(die, place) {
             self.page_done(operation, now, driver)?;
         }
         self.activate_if_busy(die, now, driver)

@@ -19,7 +19,7 @@ impl Dies {
             None => UnderWay::Filling(die),
         };
         if has_units && !operation.is_some_and(PageOperation::is_read) {
-            state.open.hand_over();
+            state.open.hand_over(state.in_table);
         }
     }
 

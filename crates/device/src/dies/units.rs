@@ -111,17 +111,17 @@ pub(super) struct Open {
     wanted: u64,
     /// What ends with the step in service.
     ending: Vec<PageOperation>,
-    /// The same of those that have left their die to the next, in their order.
-    handed_over: VecDeque<Vec<PageOperation>>,
+    /// What ends with each transaction that has left its die to the next, by the place of that in the table of what is under way.
+    handed_over: VecDeque<(u32, Vec<PageOperation>)>,
     has_alarm: bool,
     is_due: bool,
 }
 
 impl Open {
-    /// The step in service, which programs, goes on while its die begins the next.
-    pub fn hand_over(&mut self) {
+    /// The transaction in service, which programs and stands at `place` of the table, goes on while its die begins the next.
+    pub fn hand_over(&mut self, place: u32) {
         let ending = core::mem::take(&mut self.ending);
-        self.handed_over.push_back(ending);
+        self.handed_over.push_back((place, ending));
     }
 
     fn is_wanted(&self) -> bool {
@@ -273,10 +273,12 @@ impl Dies {
         self.dies[die as usize].open.ending = ending;
     }
 
-    /// The first of the steps of `die` that have left it to the next, and program, has ended: what ended with it.
-    pub fn finish_unit(&mut self, die: u32) -> Vec<PageOperation> {
-        let open = &mut self.dies[die as usize].open;
-        open.handed_over.pop_front().unwrap_or_default()
+    /// The transaction that stood at `place` of the table, and had left `die` to the next, has ended: what ended with it.
+    pub fn finish_unit(&mut self, die: u32, place: u32) -> Vec<PageOperation> {
+        let handed_over = &mut self.dies[die as usize].open.handed_over;
+        let index = handed_over.iter().position(|(other, _)| *other == place);
+        let ended = index.and_then(|index| handed_over.remove(index));
+        ended.map(|(_, ending)| ending).unwrap_or_default()
     }
 
     /// All programs that were queued or begun at `die` are wanted on flash.
@@ -309,6 +311,9 @@ impl Dies {
     ) -> Result<Progress, NoSpace> {
         if self.rules.units.is_some() && self.dies[die as usize].wants_fillers() {
             return Ok(self.fill(die, driver));
+        }
+        if driver.is_busy(die) {
+            return Ok(Progress::Running);
         }
         if self.ftl.work_idle(die, &mut self.operations)? {
             self.dies[die as usize].collecting = true;

@@ -6,20 +6,18 @@ use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
 use destage_device::slab::Slab;
-use destage_device::{Token, Transaction, Units};
-use destage_flash::divide::Divider;
+use destage_device::{Token, Transaction};
 use destage_flash::media::{self, Command, Media, MediaConfig};
-use destage_flash::medium::{FlashCommand, Pass};
-use destage_flash::nand::Ppn;
-use destage_flash::{Geometry, Kind, Operation, Operations, Timing, Transfer};
+use destage_flash::medium::FlashCommand;
+use destage_flash::{Kind, Operations};
 
-use crate::explain::moves;
+use super::plan::{Planned, Planner};
 
 /// What a die is doing.
 #[derive(Clone, Default)]
 struct Step {
     /// What is left of it.
-    commands: VecDeque<Phase>,
+    commands: VecDeque<Planned>,
     /// When the die began with its first command.
     began: Ticks,
     /// It does not end before: the map is busy until then.
@@ -32,53 +30,10 @@ struct Step {
     /// The number of the step that has the latest program of the die, if that leaves it so.
     programs: Option<u32>,
     /// What was issued last of it, and when it is done as far as is known.
-    latest: Option<Phase>,
+    latest: Option<Planned>,
     done: Ticks,
-}
-
-#[derive(Clone, Copy)]
-struct Phase {
-    kind: Kind,
-    /// Time of its data on the channel; none if it is half of a copy inside its die.
-    data: Option<Ticks>,
-    plane: u32,
-    page_type: u32,
-    /// The data of a program that is for another command to do.
-    loads: bool,
-    /// It moves or erases what was there.
-    moves: bool,
-    /// As what it is told; nothing if it brings data for another command.
-    told: Option<FlashCommand>,
-}
-
-impl Phase {
-    /// Whether it is a program or an erase of the cells.
-    fn changes(&self) -> bool {
-        self.kind != Kind::Read && !self.loads
-    }
-
-    /// The command, at the die that the media call `die`.
-    fn command(&self, die: u32) -> Command {
-        Command {
-            kind: self.kind,
-            die,
-            plane: self.plane,
-            page_type: self.page_type,
-            data: self.data,
-        }
-    }
-}
-
-/// Media whose commands are timed one by one.
-pub struct OneByOne {
-    /// Channels, dies and times. Behind the times of the types of page stand that of a first pass and that of cells of one bit.
-    pub media: MediaConfig,
-    /// Types of page.
-    pub page_types: u32,
-    /// Pages that are programmed together, if any are.
-    pub units: Option<Units>,
-    /// Pages that share a page of flash.
-    pub units_per_page: u32,
+    /// It was told of its end.
+    is_told: bool,
 }
 
 /// A command that was issued.
@@ -89,8 +44,8 @@ pub(super) struct Issued {
     pub waits: Ticks,
     /// It moves or erases what was there, and serves no request.
     pub moves: bool,
-    /// As what it is told.
-    pub told: Option<FlashCommand>,
+    /// It has just begun; else the one before goes on, or the map is busy.
+    pub begins: bool,
 }
 
 /// A step that uses a cache register, and leaves its die to the next before its end.
@@ -119,19 +74,10 @@ pub(super) struct Commands {
     media: Media,
     channels: u32,
     dies_per_channel: u32,
-    timing: Timing,
-    page_types: u32,
-    units: Option<Units>,
-    page_bits: u32,
-    blocks_per_plane: Divider,
-    planes: u32,
-    units_per_page: u32,
-    /// By die and plane, the page of flash in the register: of none that is known it is behind the last. Only where several pages
-    /// share one.
-    held: Vec<u32>,
+    planner: Planner,
     steps: Vec<Step>,
     /// What is left of reads in the midst of steps, and their dies.
-    reads: BTreeMap<Token, (u32, VecDeque<Phase>)>,
+    reads: BTreeMap<Token, (u32, VecDeque<Planned>)>,
     /// The latest command of each of them, and its die.
     told_of_reads: BTreeMap<Token, (u32, FlashCommand)>,
     /// Planes have cache registers, and a die may do several things at once.
@@ -141,129 +87,19 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// Idle media under a device of `geometry`.
-    pub fn new(flash: OneByOne, geometry: &Geometry, timing: Timing) -> Self {
+    /// Idle media under a device of `dies`.
+    pub fn new(media: MediaConfig, planner: Planner, dies: u32) -> Self {
         Self {
-            channels: flash.media.channels,
-            dies_per_channel: flash.media.dies_per_channel,
-            page_types: flash.page_types,
-            units: flash.units,
-            registers: flash.media.registers,
+            channels: media.channels,
+            dies_per_channel: media.dies_per_channel,
+            registers: media.registers,
             cached: Slab::default(),
-            media: Media::new(flash.media),
-            timing,
-            page_bits: geometry.page_bits(),
-            blocks_per_plane: Divider::new(geometry.blocks_per_plane),
-            planes: geometry.planes,
-            units_per_page: flash.units_per_page,
-            held: match flash.units_per_page {
-                1 => Vec::new(),
-                _ => vec![u32::MAX; (geometry.dies * geometry.planes) as usize],
-            },
-            steps: vec![Step::default(); geometry.dies as usize],
+            media: Media::new(media),
+            planner,
+            steps: vec![Step::default(); dies as usize],
             reads: BTreeMap::new(),
             told_of_reads: BTreeMap::new(),
         }
-    }
-
-    /// Adds the commands of `operations` of `die` to `phases`.
-    fn plan(
-        &mut self,
-        die: u32,
-        operations: &Operations,
-        collects: bool,
-        phases: &mut VecDeque<Phase>,
-    ) {
-        for operation in operations.all() {
-            let page = operation.at.0 & ((1 << self.page_bits) - 1);
-            let phase = Phase {
-                kind: operation.kind,
-                data: match operation.transfer {
-                    Transfer::None => (operation.kind == Kind::Erase).then_some(0),
-                    Transfer::Page => Some(self.timing.page_transfer),
-                    Transfer::Sector => Some(self.timing.sector_transfer),
-                    Transfer::TwoPages => Some(2 * self.timing.page_transfer),
-                },
-                plane: self.plane_of(operation.at.0 >> self.page_bits),
-                page_type: match operation.one_bit {
-                    true => self.page_types + 1,
-                    false => self.page_type(page),
-                },
-                loads: !self.held.is_empty() && self.is_held(die, operation),
-                moves: collects || moves(operation),
-                told: Some(FlashCommand::of(operation)),
-            };
-            match self.units {
-                Some(units) if operation.kind == Kind::Program && !operation.one_bit => {
-                    self.plan_in_unit(units, operation.at, phase, phases);
-                }
-                _ => phases.push_back(phase),
-            }
-        }
-    }
-
-    #[inline]
-    fn plane_of(&self, block: u32) -> u32 {
-        self.blocks_per_plane.split(block).0
-    }
-
-    /// The type of the page of flash with page `page` of a block.
-    fn page_type(&self, page: u32) -> u32 {
-        match self.units_per_page {
-            1 => page_type(page, self.page_types),
-            units => page_type(page / units, self.page_types),
-        }
-    }
-
-    /// Whether `operation` of `die` reads from the page register; what is there afterwards.
-    #[cold]
-    fn is_held(&mut self, die: u32, operation: &Operation) -> bool {
-        let block = operation.at.0 >> self.page_bits;
-        let page = operation.at.0 & ((1 << self.page_bits) - 1);
-        let plane = self.plane_of(block);
-        let held = &mut self.held[(die * self.planes + plane) as usize];
-        // Of the block with the number of its first page.
-        let wanted = (block << self.page_bits) + page / self.units_per_page;
-        match operation.kind {
-            Kind::Read if operation.transfer == Transfer::Page => {
-                std::mem::replace(held, wanted) == wanted
-            }
-            _ => {
-                *held = u32::MAX;
-                false
-            }
-        }
-    }
-
-    /// Adds what the program of the page at `at` does where it is programmed with the others of its unit.
-    fn plan_in_unit(&self, units: Units, at: Ppn, phase: Phase, phases: &mut VecDeque<Phase>) {
-        if !units.is_last(at) {
-            phases.push_back(Phase {
-                loads: true,
-                told: None,
-                ..phase
-            });
-            return;
-        }
-        phases.extend(units.commands(at).map(|command| {
-            let phase = Phase {
-                told: Some(command),
-                ..phase
-            };
-            match command.pass {
-                Pass::Only => phase,
-                Pass::First => Phase {
-                    page_type: self.page_types,
-                    ..phase
-                },
-                // For the second pass the data come again.
-                Pass::Second => Phase {
-                    page_type: self.page_type(command.at.0 & ((1 << self.page_bits) - 1)),
-                    data: Some(u64::from(units.pages) * self.timing.page_transfer),
-                    ..phase
-                },
-            }
-        }));
     }
 
     /// `die` begins `operations`, one after the other, which are `transaction`, called `token`; meanwhile the map is busy for
@@ -278,7 +114,7 @@ impl Commands {
     ) {
         let collects = transaction == Transaction::Collection;
         let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
-        self.plan(die, operations, collects, &mut commands);
+        self.planner.plan(die, operations, collects, &mut commands);
         let step = &mut self.steps[die as usize];
         step.commands = commands;
         step.began = now;
@@ -313,7 +149,7 @@ impl Commands {
                 time: step.done - now,
                 waits: 0,
                 moves: step.latest.is_some_and(|latest| latest.moves),
-                told: None,
+                begins: false,
             });
         }
         let Some(phase) = step.commands.pop_front() else {
@@ -322,7 +158,7 @@ impl Commands {
                 time: left,
                 waits: 0,
                 moves: false,
-                told: None,
+                begins: false,
             });
         };
         let is_first = step.latest.is_none();
@@ -336,7 +172,7 @@ impl Commands {
         if is_first {
             step.began = now + waits;
         }
-        (step.latest, step.done) = (Some(phase), done);
+        (step.latest, step.done, step.is_told) = (Some(phase), done, false);
         if phase.changes() {
             step.programs = None;
         }
@@ -344,15 +180,22 @@ impl Commands {
             time: done - now,
             waits,
             moves: phase.moves,
-            told: phase.told,
+            begins: true,
         })
+    }
+
+    /// The latest command of the step of `die`.
+    pub fn latest(&self, die: u32) -> Option<FlashCommand> {
+        let latest = self.steps[die as usize].latest.as_ref()?;
+        self.planner.told_of(latest)
     }
 
     /// The latest command of the step of `die`, if it has ended `now`; asked once.
     pub fn take_latest(&mut self, die: u32, now: Ticks) -> Option<FlashCommand> {
         let step = &mut self.steps[die as usize];
-        let latest = step.latest.as_mut().filter(|_| step.done <= now)?;
-        latest.told.take()
+        let ended = step.latest.filter(|_| step.done <= now && !step.is_told)?;
+        step.is_told = true;
+        self.planner.told_of(&ended)
     }
 
     /// Whether the step of `die`, which has just begun and is `transaction`, leaves it to the next before its end: it is one read or
@@ -363,15 +206,16 @@ impl Commands {
         let Some(media::Registers { read, program }) = self.registers else {
             return false;
         };
-        let uses = |phase: &Phase, kind| phase.kind == kind && !phase.moves && phase.data.is_some();
-        let programs = |phase: &Phase| uses(phase, Kind::Program) && program.is_some();
-        let reads = |phase: &Phase| uses(phase, Kind::Read) && read.is_some();
+        let uses =
+            |phase: &Planned, kind| phase.kind == kind && !phase.moves && phase.data.is_some();
+        let programs = |phase: &Planned| uses(phase, Kind::Program) && program.is_some();
+        let reads = |phase: &Planned| uses(phase, Kind::Read) && read.is_some();
         step.not_before <= now
             && commands.back().is_some_and(|last| !last.loads)
             && match transaction {
                 Transaction::Collection | Transaction::ReadBetween(_) => false,
-                Transaction::Page(_) if self.units.is_none() => {
-                    let is_plain = |phase: &Phase| reads(phase) || programs(phase);
+                Transaction::Page(_) if !self.planner.has_units() => {
+                    let is_plain = |phase: &Planned| reads(phase) || programs(phase);
                     commands.len() == 1 && commands.iter().all(is_plain)
                 }
                 Transaction::Page(page) if page.is_read() => {
@@ -422,14 +266,15 @@ impl Commands {
                     waited: [(now, now); 2],
                 }
             }
-            false => self.media.operate_cached(now, &phase.command(place))?,
+            false => self.media.operate_cached(now, &command(&phase, place))?,
         };
         let step = &mut self.steps[die as usize];
         step.commands.pop_front();
+        let told = self.planner.told_of(&phase);
         let of_step = &mut self.cached[step.number];
         of_step.done = cached.done;
         if let Some(place) = of_step.told.iter_mut().find(|place| place.is_none()) {
-            *place = phase.told;
+            *place = told;
         }
         if phase.changes() {
             step.programs = Some(step.number);
@@ -437,7 +282,7 @@ impl Commands {
         let is_last = step.commands.is_empty();
         Some(IssuedCached {
             cached,
-            told: phase.told,
+            told,
             is_last,
         })
     }
@@ -462,7 +307,7 @@ impl Commands {
     /// Whether a read may interrupt what `die` does.
     pub fn takes_read(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
-        let latest = step.latest.filter(Phase::changes);
+        let latest = step.latest.filter(Planned::changes);
         let in_step = latest.is_some_and(|_| step.done > now);
         let beside = step
             .programs
@@ -479,7 +324,7 @@ impl Commands {
         now: Ticks,
     ) -> Ticks {
         let mut phases = VecDeque::new();
-        self.plan(die, operations, false, &mut phases);
+        self.planner.plan(die, operations, false, &mut phases);
         // A page without contents takes no command, and its read ends all the same.
         let takes_time = !phases.is_empty();
         self.reads.insert(token, (die, phases));
@@ -496,7 +341,7 @@ impl Commands {
             return None;
         };
         let time = self.operate(die, phase, now, true) - now;
-        if let Some(told) = phase.told {
+        if let Some(told) = self.planner.told_of(&phase) {
             self.told_of_reads.insert(token, (die, told));
         }
         let place = self.place(die);
@@ -529,14 +374,14 @@ impl Commands {
     }
 
     /// Issues `phase`, which interrupts if it is a read and may; when it is done.
-    fn operate(&mut self, die: u32, phase: Phase, now: Ticks, may_interrupt: bool) -> Ticks {
+    fn operate(&mut self, die: u32, phase: Planned, now: Ticks, may_interrupt: bool) -> Ticks {
         let place = self.place(die);
         if phase.loads {
             let data = phase.data;
             let load = |data| self.media.load(now, place, phase.plane, data);
             return data.map_or(now, load);
         }
-        let command = phase.command(place);
+        let command = command(&phase, place);
         match phase.kind == Kind::Read && !may_interrupt {
             true => self.media.read_behind(now, &command),
             false => self.media.operate(now, &command),
@@ -550,13 +395,13 @@ impl Commands {
     }
 }
 
-/// The type of page `page` of a block whose cells hold pages of `types` types: that of three, which begin with pages of
-/// the first and the second type, is the one which MQSim and FEMU have.
-pub(super) fn page_type(page: u32, types: u32) -> u32 {
-    match (types, page) {
-        (3, 0..=5) => 0,
-        (3, 6..=7) => 1,
-        (3, _) => (page - 8) / 2 % 3,
-        _ => page % types,
+/// `planned` at the die that the media call `die`.
+fn command(planned: &Planned, die: u32) -> Command {
+    Command {
+        kind: planned.kind,
+        die,
+        plane: planned.plane,
+        page_type: planned.page_type,
+        data: planned.data,
     }
 }

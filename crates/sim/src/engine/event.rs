@@ -187,6 +187,7 @@ pub(super) enum Phase {
     Cells = 1,
     Data = 2,
     Register = 3,
+    Between = 4,
 }
 
 impl Phase {
@@ -196,7 +197,8 @@ impl Phase {
             0 => Self::Command,
             1 => Self::Cells,
             2 => Self::Data,
-            _ => Self::Register,
+            3 => Self::Register,
+            _ => Self::Between,
         }
     }
 }
@@ -252,7 +254,13 @@ mod tests {
             Message::Release,
         ];
         let messages = messages.map(|message| message.about(u32::MAX, u8::MAX));
-        let phases = [Phase::Command, Phase::Cells, Phase::Data, Phase::Register];
+        let phases = [
+            Phase::Command,
+            Phase::Cells,
+            Phase::Data,
+            Phase::Register,
+            Phase::Between,
+        ];
         let phases = phases.map(|phase| Event::Phase { phase, die: 7 });
         let others = [
             Event::Arrival,

@@ -11,8 +11,10 @@ use super::commands::Commands;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Packed, Phase};
 use super::front::Front;
 use super::mover::Mover;
+use super::plan::Planner;
 use super::queued::{Ended, Queued};
 use super::witness::{Command, Witness};
+use super::{Flash, FlashMedia};
 use crate::events::EventList;
 use crate::host::Identity;
 use crate::latencies::Latencies;
@@ -40,6 +42,22 @@ pub(super) enum FlashTime {
 }
 
 impl FlashTime {
+    pub fn new(flash: &Flash) -> Self {
+        let dies = flash.geometry.dies;
+        let planner =
+            |in_order| Planner::new(flash.layout, &flash.geometry, flash.timing, in_order);
+        match &flash.media {
+            FlashMedia::Sum => Self::Sum,
+            FlashMedia::Booked(media) => {
+                Self::Booked(Box::new(Commands::new(media.clone(), planner(true), dies)))
+            }
+            FlashMedia::Queued(media) => {
+                let planner = planner(media.rules.keep_order());
+                Self::Queued(Box::new(Queued::new(media.clone(), planner, dies)))
+            }
+        }
+    }
+
     pub fn booked(&self) -> Option<&Commands> {
         match self {
             Self::Booked(commands) => Some(commands),
@@ -315,6 +333,18 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
+    /// The next command of the read `token`, in the midst of a step, joins its queue; whether there is one.
+    #[inline(always)]
+    pub fn go_on_between(&mut self, token: Token) -> bool {
+        let queued = self.time.queued_mut();
+        queued.is_some_and(|queued| queued.takes_reads && queued.go_on_between(token))
+    }
+
+    /// Whether something has ended in queues that was not told.
+    pub fn has_ended(&self) -> bool {
+        matches!(&self.time, FlashTime::Queued(queued) if queued.has_ended())
+    }
+
     /// What has ended in queues since this was asked last, one after the other.
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<Ended> {
@@ -354,7 +384,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             return false;
         };
         if B::HEARS_COMMANDS
-            && let Some(told) = &issued.told
+            && issued.begins
+            && let Some(told) = self.time.booked().and_then(|commands| commands.latest(die))
         {
             // A program comes over the channel meanwhile.
             let waits = match told.kind {
@@ -362,7 +393,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
                 Kind::Read | Kind::Program => 0,
             };
             let (begins, time) = (now + waits, issued.time - waits);
-            self.mover.command_begins(die, told, begins, time);
+            self.mover.command_begins(die, &told, begins, time);
         }
         self.witness
             .goes_on(die, issued.waits, issued.time, issued.moves);
@@ -426,9 +457,17 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.meter.serve(operations, 0);
         self.witness.reads_between(die, page, operations);
         let now = self.events.now();
-        if let Some(commands) = self.time.booked_mut() {
-            let time = commands.begin_read(die, token, operations, now);
-            self.wait_for_read(token, time);
+        match &mut self.time {
+            FlashTime::Sum => {}
+            FlashTime::Booked(commands) => {
+                let time = commands.begin_read(die, token, operations, now);
+                self.wait_for_read(token, time);
+            }
+            FlashTime::Queued(queued) => {
+                if !queued.begin_between::<W>(die, (page, token), operations) {
+                    self.events.soon(Event::ReadDone(token.number()));
+                }
+            }
         }
         Progress::Running
     }
@@ -489,9 +528,15 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     }
 
     fn takes_read(&self, die: u32) -> bool {
-        let now = self.events.now();
-        let commands = self.time.booked();
-        commands.is_some_and(|commands| commands.takes_read(die, now))
+        match &self.time {
+            FlashTime::Sum => false,
+            FlashTime::Booked(commands) => commands.takes_read(die, self.events.now()),
+            FlashTime::Queued(queued) => queued.takes_reads,
+        }
+    }
+
+    fn is_busy(&self, die: u32) -> bool {
+        matches!(&self.time, FlashTime::Queued(queued) if queued.is_busy(die))
     }
 
     #[inline(always)]

@@ -16,6 +16,7 @@ mod host_side;
 mod link;
 mod live;
 mod mover;
+mod plan;
 mod queued;
 mod registers;
 mod so_far;
@@ -25,12 +26,11 @@ mod witness;
 use destage_base::{Lpn, Ticks};
 use destage_device::{Device, Token};
 use destage_flash::ftl::NoSpace;
+use destage_flash::media::MediaConfig;
 use destage_flash::media::dispatch::DispatchConfig;
 use destage_flash::{Geometry, Timing};
 use destage_trace::{Operation, Request};
 
-use self::commands::Commands;
-pub use self::commands::OneByOne;
 pub use self::config::{EngineConfig, Replay, Statistics, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION, Packed};
@@ -39,7 +39,7 @@ pub use self::front::{Firmware, FrontConfig, FrontUsage, Usage};
 use self::host_side::NEAR;
 use self::link::{Active, FlashTime, Link};
 pub use self::mover::Mover;
-use self::queued::Queued;
+pub use self::plan::Layout;
 pub use self::witness::{Command, Completion, Witness};
 use crate::error::SimError;
 use crate::events::EventList;
@@ -63,10 +63,20 @@ pub struct Flash {
     pub timing: Timing,
     /// The same for sums of operations.
     pub sums: Timing,
-    /// The media, where commands are timed one by one; the commands of the device then name every page.
-    pub media: Option<OneByOne>,
-    /// The media, where commands wait in queues; likewise.
-    pub dispatch: Option<DispatchConfig>,
+    /// How pages lie in blocks and cells.
+    pub layout: Layout,
+    /// How its times come about.
+    pub media: FlashMedia,
+}
+
+/// How long what a die does takes.
+pub enum FlashMedia {
+    /// The sum of what it does.
+    Sum,
+    /// Commands are timed one by one, and each is placed when it is issued. The commands of the device then name every page.
+    Booked(MediaConfig),
+    /// Commands are timed one by one, and wait in queues. The commands of the device then name every page.
+    Queued(DispatchConfig),
 }
 
 /// Requests of the host before they are in the device.
@@ -148,19 +158,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 (mover, witness),
                 EventList::new(config.clock),
                 FlashMeter::new(flash.sums, flash.geometry.dies),
-                match (flash.media, flash.dispatch) {
-                    (_, Some(media)) => FlashTime::Queued(Box::new(Queued::new(
-                        media,
-                        &flash.geometry,
-                        flash.timing,
-                    ))),
-                    (Some(media), None) => FlashTime::Booked(Box::new(Commands::new(
-                        media,
-                        &flash.geometry,
-                        flash.timing,
-                    ))),
-                    (None, None) => FlashTime::Sum,
-                },
+                FlashTime::new(&flash),
                 latencies(),
                 observer,
             )

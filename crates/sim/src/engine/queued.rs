@@ -8,18 +8,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
 use destage_device::{PageOperation, Progress, Token, Transaction};
-use destage_flash::divide::Divider;
 use destage_flash::media::Cells;
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation, Order};
-use destage_flash::medium::{FlashCommand, Pass};
-use destage_flash::nand::Ppn;
-use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
+use destage_flash::medium::FlashCommand;
+use destage_flash::{Kind, Operations};
 
-use super::commands::page_type;
 use super::event::{Event, Packed, Phase};
+use super::plan::{Planned, Planner};
 use super::{Engine, Mover, Outcome, Witness};
 use crate::events::EventList;
-use crate::explain::moves;
 use crate::meter::FlashMeter;
 
 /// What has ended at a die.
@@ -48,11 +45,20 @@ fn is_of_step(number: u32) -> bool {
     number < Token::IN_TABLE
 }
 
+/// With the media, the number of a command that is part of what waits with others, but for the last of its commands.
+const PART: u32 = u32::MAX;
+
+/// As what `operation` is told.
+fn told(planner: &Planner, operation: &Operation) -> Option<FlashCommand> {
+    let place = (operation.plane, operation.block, operation.page);
+    planner.told(operation.kind, place, operation.page_type, operation.loads)
+}
+
 /// What a die does one by one.
 #[derive(Clone, Default)]
 struct Step {
-    /// What is left of it, and whether that moves or erases what was there.
-    commands: VecDeque<(Operation, bool)>,
+    /// What is left of it.
+    commands: VecDeque<Planned>,
     /// The command of it that joined the queue last moves or erases what was there, and serves no request.
     moves: bool,
     /// When its first command began, if that has.
@@ -99,15 +105,16 @@ pub(super) struct Queued {
     has_registers: bool,
     /// What came first is next.
     pub keeps_order: bool,
+    /// Reads begin in the midst of steps, and interrupt commands.
+    pub takes_reads: bool,
     shape: Shape,
-    timing: Timing,
-    page_types: u32,
-    places: Places,
-    blocks_per_plane: Divider,
+    planner: Planner,
     cells: Cells,
     /// By die, the erase that has begun and waits for its cells; only for who hears of commands.
     erases: Vec<Option<FlashCommand>>,
     steps: Vec<Step>,
+    /// What is left of reads in the midst of steps, by the numbers that they have with the media, and their dies.
+    between: BTreeMap<u32, (u32, VecDeque<Planned>)>,
     /// The page operations whose commands are under way, by the numbers that these have with the media. Only for a witness that
     /// listens.
     pages: BTreeMap<u32, PageOperation>,
@@ -118,7 +125,7 @@ pub(super) struct Queued {
 /// Whom the media tell.
 struct Teller<'t, B, W> {
     mover: &'t mut B,
-    places: &'t Places,
+    planner: &'t Planner,
     cells: &'t Cells,
     erases: &'t mut [Option<FlashCommand>],
     shape: &'t Shape,
@@ -130,34 +137,17 @@ struct Teller<'t, B, W> {
     ended: &'t mut VecDeque<u32>,
 }
 
-/// Where blocks and pages are in the number of a physical page.
-#[derive(Clone, Copy)]
-struct Places {
-    page_bits: u32,
-    blocks_per_plane: u32,
-}
-
-impl Places {
-    /// As what `operation` is told.
-    fn command(self, operation: &Operation) -> FlashCommand {
-        let block = operation.plane * self.blocks_per_plane + operation.block;
-        FlashCommand {
-            kind: operation.kind,
-            at: Ppn(block << self.page_bits | operation.page),
-            pages: 1,
-            pass: Pass::Only,
-        }
-    }
-}
-
 impl<B: Mover, W: Witness> Teller<'_, B, W> {
     /// `command` of `die` begins. An erase does so with its cells: it may wait for others.
     fn tell_mover(&mut self, die: u32, command: &[Operation]) {
         let now = self.events.now();
         let data: Ticks = command.iter().map(|page| page.data).sum();
         for operation in command {
-            let told = self.places.command(operation);
+            let Some(told) = told(self.planner, operation) else {
+                continue;
+            };
             let cells = match told.kind {
+                _ if operation.loads => 0,
                 Kind::Read => self.cells.read(operation.page_type),
                 Kind::Program => self.cells.program(operation.page_type),
                 Kind::Erase => {
@@ -204,12 +194,17 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
 }
 
 impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
+    fn now(&self) -> Ticks {
+        self.events.now()
+    }
+
     fn begins(&mut self, end: End, length: Ticks) {
         let (phase, die) = match end {
             End::Command(die) => (Phase::Command, die),
             End::Cells(die) => (Phase::Cells, die),
             End::Data(die) => (Phase::Data, die),
             End::Register(die) => (Phase::Register, die),
+            End::Between(die) => (Phase::Between, die),
         };
         self.events.after(length, Event::Phase { phase, die });
         if W::LISTENS {
@@ -240,17 +235,20 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
     }
 
     fn done(&mut self, operation: &Operation) {
-        if B::HEARS_COMMANDS {
+        if B::HEARS_COMMANDS
+            && let Some(told) = told(self.planner, operation)
+        {
             let die = self.shape.to_device(operation.die);
-            self.mover
-                .command_ended(die, &self.places.command(operation));
+            self.mover.command_ended(die, &told);
         }
         if W::LISTENS
             && let Some(page) = self.pages.remove(&operation.token)
         {
             self.witness.served(page);
         }
-        self.ended.push_back(operation.token);
+        if operation.token != PART {
+            self.ended.push_back(operation.token);
+        }
     }
 
     fn leaves(&mut self, die: u32) {
@@ -265,24 +263,20 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
 }
 
 impl Queued {
-    /// Idle media under a device of `geometry`.
-    pub fn new(media: DispatchConfig, geometry: &Geometry, timing: Timing) -> Self {
+    /// Idle media under a device of `dies`.
+    pub fn new(media: DispatchConfig, planner: Planner, dies: u32) -> Self {
         Self {
             shape: Shape::new(media.channels, media.dies_per_channel),
-            page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
             has_registers: media.registers.is_some(),
             keeps_order: media.rules.order == Order::Arrival,
+            takes_reads: media.suspension.is_some(),
             cells: media.cells.clone(),
             media: Dispatcher::new(media),
-            timing,
-            places: Places {
-                page_bits: geometry.page_bits(),
-                blocks_per_plane: geometry.blocks_per_plane,
-            },
-            erases: vec![None; geometry.dies as usize],
-            blocks_per_plane: Divider::new(geometry.blocks_per_plane),
+            planner,
+            erases: vec![None; dies as usize],
             pages: BTreeMap::new(),
-            steps: vec![Step::default(); geometry.dies as usize],
+            steps: vec![Step::default(); dies as usize],
+            between: BTreeMap::new(),
             ended: VecDeque::new(),
         }
     }
@@ -299,24 +293,22 @@ impl Queued {
         map_time: Ticks,
     ) -> Option<Progress> {
         if let (Transaction::Page(page), [operation], 0) = (transaction, operations.all(), map_time)
+            && self.planner.is_one(operation)
         {
-            let mut command = self.command(die, operation);
-            command.caches =
-                self.has_registers && operation.transfer != Transfer::None && !moves(operation);
-            command.token = token.number();
-            debug_assert!(!is_of_step(command.token), "{token:?} may leave its die");
+            let planned = self.planner.one(operation);
             if W::LISTENS {
-                self.pages.insert(command.token, page);
+                self.pages.insert(token.number(), page);
             }
-            self.media.push(command);
+            self.push_beside(die, &planned, token.number());
             return Some(Progress::Beside);
         }
-        self.begin_step(die, (transaction, token), operations, now, map_time)
+        self.begin_several::<W>(die, (transaction, token), operations, now, map_time)
     }
 
-    /// The same for what is not one command.
+    /// The same for what may be more than one command. Programs of units, of a write or of fillers, wait with others, one behind the
+    /// other, and so does a read of one command; everything else is a step.
     #[inline(never)]
-    fn begin_step(
+    fn begin_several<W: Witness>(
         &mut self,
         die: u32,
         (transaction, token): (Transaction, Token),
@@ -324,57 +316,118 @@ impl Queued {
         now: Ticks,
         map_time: Ticks,
     ) -> Option<Progress> {
+        let collects = transaction == Transaction::Collection;
         let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
-        let all = operations.all().iter();
-        commands.extend(all.map(|one| (self.command(die, one), moves(one))));
+        self.planner.plan(die, operations, collects, &mut commands);
+        let programs = |command: &Planned| command.kind == Kind::Program && !command.moves;
+        let waits = map_time == 0
+            && match transaction {
+                Transaction::Page(page) if page.is_read() => commands.len() == 1,
+                Transaction::Page(page) => {
+                    self.planner.has_units() && !page.is_trim() && commands.iter().all(programs)
+                }
+                Transaction::Fillers => true,
+                Transaction::Collection | Transaction::ReadBetween(_) => false,
+            };
+        if waits && let Some(last) = commands.pop_back() {
+            for command in commands.drain(..) {
+                self.push_beside(die, &command, PART);
+            }
+            // A page that waits for others of its unit ends with one of them.
+            if W::LISTENS
+                && !last.loads
+                && let Transaction::Page(page) = transaction
+            {
+                self.pages.insert(token.number(), page);
+            }
+            self.push_beside(die, &last, token.number());
+            self.steps[die as usize].commands = commands;
+            return Some(Progress::Beside);
+        }
         let step = &mut self.steps[die as usize];
         step.commands = commands;
         step.began = None;
         step.not_before = now.saturating_add(map_time);
-        step.collects = transaction == Transaction::Collection;
+        step.collects = collects;
         step.token = Some(token);
         self.go_on(die).then_some(Progress::Running)
     }
 
-    /// The command that `operation` of `die` is.
-    #[inline(always)]
-    fn command(&self, die: u32, operation: &destage_flash::Operation) -> Operation {
-        let data = match operation.transfer {
-            Transfer::None => 0,
-            Transfer::Page => self.timing.page_transfer,
-            Transfer::Sector => self.timing.sector_transfer,
-            Transfer::TwoPages => 2 * self.timing.page_transfer,
-        };
-        let (plane, block) = self
-            .blocks_per_plane
-            .split(operation.at.0 >> self.places.page_bits);
-        let page = operation.at.0 & ((1 << self.places.page_bits) - 1);
-        Operation {
-            kind: operation.kind,
-            die: self.shape.to_media(die),
-            plane,
-            block,
-            page,
-            page_type: page_type(page, self.page_types),
-            data,
-            caches: false,
-            token: 0,
+    /// `page` is read at `die` by `operations`, in the midst of its step, and is called `token`; whether there is anything to wait for.
+    pub fn begin_between<W: Witness>(
+        &mut self,
+        die: u32,
+        (page, token): (PageOperation, Token),
+        operations: &Operations,
+    ) -> bool {
+        let mut commands = VecDeque::new();
+        self.planner.plan(die, operations, false, &mut commands);
+        if W::LISTENS && commands.len() == 1 {
+            self.pages.insert(token.number(), page);
         }
+        self.between.insert(token.number(), (die, commands));
+        self.go_on_between(token)
+    }
+
+    /// The next command of the read `token`, in the midst of a step, joins the queue; whether there is one.
+    pub fn go_on_between(&mut self, token: Token) -> bool {
+        let Some((die, commands)) = self.between.get_mut(&token.number()) else {
+            return false;
+        };
+        let (die, next) = (*die, commands.pop_front());
+        match next {
+            Some(planned) => self.push_beside(die, &planned, token.number()),
+            None => drop(self.between.remove(&token.number())),
+        }
+        next.is_some()
+    }
+
+    /// `planned`, which the media call `number`, is a command of `die`.
+    #[inline(always)]
+    fn command(&self, die: u32, planned: &Planned, number: u32) -> Operation {
+        Operation {
+            kind: planned.kind,
+            die: self.shape.to_media(die),
+            plane: planned.plane,
+            block: planned.block,
+            page: planned.page,
+            page_type: planned.page_type,
+            data: planned.data.unwrap_or(0),
+            loads: planned.loads,
+            caches: false,
+            token: number,
+        }
+    }
+
+    /// `planned`, which the media call `number`, joins the queue of `die`, which may begin the next before its end.
+    #[inline(always)]
+    fn push_beside(&mut self, die: u32, planned: &Planned, number: u32) {
+        debug_assert!(!is_of_step(number), "{number} may leave its die");
+        let mut command = self.command(die, planned, number);
+        command.caches = self.has_registers && planned.data.is_some() && !planned.moves;
+        self.media.push(command);
     }
 
     /// The next command of the step of `die` joins the queue; whether there is one.
     #[inline(never)]
     pub fn go_on(&mut self, die: u32) -> bool {
         let step = &mut self.steps[die as usize];
-        let Some((command, moves)) = step.commands.pop_front() else {
+        let Some(planned) = step.commands.pop_front() else {
             return false;
         };
-        step.moves = moves;
-        self.media.push(Operation {
-            token: die,
-            ..command
-        });
+        step.moves = planned.moves;
+        self.media.push(self.command(die, &planned, die));
         true
+    }
+
+    /// Whether something has ended that was not told.
+    pub fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// Whether a command waits or goes on at `die`.
+    pub fn is_busy(&self, die: u32) -> bool {
+        self.media.is_busy(self.shape.to_media(die))
     }
 
     /// The transaction that the step of `die` is.
@@ -423,6 +476,7 @@ impl Queued {
             Phase::Cells => End::Cells(die),
             Phase::Data => End::Data(die),
             Phase::Register => End::Register(die),
+            Phase::Between => End::Between(die),
         };
         let (media, mut teller) = self.parts(events, meter, (mover, witness));
         media.end(end, &mut teller);
@@ -436,7 +490,7 @@ impl Queued {
     ) -> (&'t mut Dispatcher, Teller<'t, B, W>) {
         let teller = Teller {
             mover,
-            places: &self.places,
+            planner: &self.planner,
             cells: &self.cells,
             erases: &mut self.erases,
             shape: &self.shape,
@@ -474,8 +528,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         now: Ticks,
     ) -> Outcome {
         self.link.end_phase(phase, die);
-        if phase == Phase::Command {
-            // Nobody waits for that but its die.
+        if phase == Phase::Command && !self.link.has_ended() {
+            // Nobody waits for that but its die, unless the cells have no part in the command.
             return Ok(());
         }
         self.tell_ended(now)?;
@@ -488,7 +542,13 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         while let Some(ended) = self.link.take_ended() {
             match ended {
                 Ended::Command(die) => self.link.go_on_queued(die),
-                Ended::Page(token) => self.end(token, now)?,
+                Ended::Page(token) if self.link.go_on_between(token) => {}
+                Ended::Page(token) => {
+                    if W::LISTENS {
+                        self.link.witness.ending(self.device.die_of(token));
+                    }
+                    self.end(token, now)?;
+                }
             }
         }
         self.link.dispatch();

@@ -325,6 +325,8 @@ impl Paths {
         if let Some(command) = self.commands.get_mut(&operation) {
             let serving = &self.dies[command.die as usize].serving;
             command.phases = Some(serving.phases(operation.is_read()));
+            // Others of its unit end with it.
+            (self.ending, self.ending_beside) = (command.die, Some(*command));
         }
     }
 
@@ -363,6 +365,7 @@ impl Paths {
         }
         if !self.between.is_empty()
             && let Some((began, spent)) = self.between.remove(&operation)
+            && step.phases.is_none()
         {
             (step.began, step.spent, step.gc_ended) = (began, spent, spent.gc);
         }

@@ -137,13 +137,24 @@ impl Serving {
     /// A phase of a command that ends so begins. Commands are in the cells in the order of their begin, and so are pages that leave.
     pub fn phase_begins(&mut self, end: End, span: Span) {
         const NOT_YET: Span = (0, 0);
+        if let End::Cells(_) = end
+            && self
+                .commands
+                .iter()
+                .all(|command| command.phases.cells != NOT_YET)
+            && let Some(index) = self.first(false)
+        {
+            // Reads have interrupted it, and it goes on.
+            self.commands[index].phases.cells.1 = span.1;
+            return;
+        }
         let mut commands = self.commands.iter_mut().map(|command| {
             let reads = command.kind == Kind::Read;
             (reads, &mut command.phases)
         });
         let phase = match end {
             End::Command(_) => commands.next_back().map(|(_, of)| &mut of.command),
-            End::Cells(_) => commands
+            End::Cells(_) | End::Between(_) => commands
                 .find(|(_, of)| of.cells == NOT_YET)
                 .map(|(_, of)| &mut of.cells),
             End::Data(_) => commands

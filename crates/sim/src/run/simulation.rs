@@ -5,7 +5,7 @@ use destage_flash::Ftl;
 use destage_trace::Request;
 
 use super::{Config, RunResult};
-use crate::engine::{Engine, Mover};
+use crate::engine::{Engine, FlashMedia, Mover};
 use crate::error::SimError;
 use crate::explain::{Explained, Explaining};
 use crate::limits::{Limits, SoFar, Unanswered};
@@ -125,7 +125,10 @@ impl<'a, B: Mover> Simulation<'a, B> {
             let flash = config.flash();
             let dies = flash.geometry.dies;
             if config.explain {
-                let witness = (mover, Explaining::new(dies, flash.dispatch.is_some()));
+                let witness = (
+                    mover,
+                    Explaining::new(dies, matches!(flash.media, FlashMedia::Queued(_))),
+                );
                 let engine = Engine::witnessed(engine, origin, device, flash, witness, observer);
                 Kind::Explained(Box::new(engine))
             } else {

@@ -81,11 +81,6 @@ const PLACEMENT: &[Exclusion] = &[
     ),
     excludes(
         "= dynamic",
-        "flash.parallel_units > 1",
-        "a die is chosen for each page, and groups of planes are served in batches",
-    ),
-    excludes(
-        "= dynamic",
         "ftl.allocation_pool = plane",
         "a die is chosen for each page, and the pool keeps each page in its plane",
     ),
@@ -98,11 +93,6 @@ const WEAR_AWARE: &[Exclusion] = &[excludes(
     "wear-aware garbage collection moves pages inside their plane",
 )];
 
-const IN_BATCHES: Exclusion = excludes(
-    "",
-    "flash.parallel_units > 1",
-    "batches of groups of planes collect whole blocks at a time, and know neither streams nor a journal",
-);
 const BY_REFERENCE: Exclusion = excludes(
     "",
     "ftl.victim_ties = reference or ftl.gc_policy = wear_aware or ftl.wl_migrate = true",
@@ -115,17 +105,16 @@ const CHOSEN_DIES: Exclusion = excludes(
 );
 
 /// Of `gc_step_pages`.
-const STEPS: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE];
+const STEPS: &[Exclusion] = &[BY_REFERENCE];
 
 /// Of `journal_changes`.
-const JOURNAL: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE, CHOSEN_DIES];
+const JOURNAL: &[Exclusion] = &[BY_REFERENCE, CHOSEN_DIES];
 
 /// Of `handles`.
-const STREAMS: &[Exclusion] = &[IN_BATCHES, BY_REFERENCE, CHOSEN_DIES];
+const STREAMS: &[Exclusion] = &[BY_REFERENCE, CHOSEN_DIES];
 
 /// Of `hot_window`.
 const HOT: &[Exclusion] = &[
-    IN_BATCHES,
     BY_REFERENCE,
     CHOSEN_DIES,
     excludes("", "ftl.handles > 1", "handles tell writes apart already"),

@@ -153,6 +153,31 @@ impl Line {
         }
     }
 
+    /// Asks `joins` of all, one after the other, and takes out those of which it says so, until it has no answer.
+    pub fn take_any(&mut self, mut joins: impl FnMut(&Waiting) -> Option<bool>) {
+        let mut next = self.ends.first;
+        while let Some(place) = self.places.get(next as usize) {
+            let (this, waiting) = (next, place.waiting);
+            next = place.behind;
+            match joins(&waiting) {
+                None => return,
+                Some(false) => {}
+                Some(true) => self.take_out(this, self.before_in_chain(this)),
+            }
+        }
+    }
+
+    /// The one before `place` in its chain.
+    fn before_in_chain(&self, place: u32) -> u32 {
+        let page = self.places[place as usize].waiting.operation.page;
+        let mut before = NOBODY;
+        let mut next = self.chains[self.chain(page)].first;
+        while next != place {
+            (before, next) = (next, self.places[next as usize].alike);
+        }
+        before
+    }
+
     #[inline]
     fn chain(&self, page: u32) -> usize {
         page as usize & (self.chains.len() - 1)

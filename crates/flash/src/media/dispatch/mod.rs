@@ -8,8 +8,8 @@
 //! | phase | held by it | then |
 //! | --- | --- | --- |
 //! | command; with it the data of a program | channel, die | cells |
-//! | cells | die | of a read, its data wait for the channel; of a program or an erase, the die is free |
-//! | data of a read, page by page | channel, die | with the last page the die is free |
+//! | cells | die | of a read, its data wait for the channel; of a program or an erase, the die is free; where there is a status, that of an erase waits for the channel |
+//! | data of a read, page by page; with the last the status | channel, die | with the last page the die is free |
 //!
 //! Where planes have cache registers, a die may begin its next command before (`registers`).
 //!
@@ -19,6 +19,7 @@
 mod line;
 mod queue;
 mod registers;
+mod suspension;
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -29,6 +30,7 @@ use destage_base::Ticks;
 use self::queue::Queue;
 pub use self::queue::{Operation, Order, Rules, Together};
 use self::registers::Beside;
+use self::suspension::Interrupted;
 use super::{Cells, PlaneGaps, Registers};
 use crate::operation::Kind;
 
@@ -41,6 +43,17 @@ pub struct CommandTimes {
     pub program: Ticks,
     /// Of an erase.
     pub erase: Ticks,
+}
+
+/// How reads interrupt programs and erases, where reads go first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Suspension {
+    /// Ticks it takes.
+    pub cost: Ticks,
+    /// One program or erase is interrupted so often; further reads wait for its end.
+    pub limit: u32,
+    /// Pages that are programmed together.
+    pub unit_pages: u32,
 }
 
 /// What the media are, and the rules of their queues.
@@ -60,10 +73,14 @@ pub struct DispatchConfig {
     pub gaps: PlaneGaps,
     /// From the cells of a read to its data.
     pub ready: Ticks,
+    /// Status on the channel: behind the last data of a read, and behind the cells of an erase.
+    pub status: Ticks,
     /// Which command is next.
     pub rules: Rules,
     /// Planes have cache registers.
     pub registers: Option<Registers>,
+    /// Reads interrupt programs and erases. Not where planes have cache registers.
+    pub suspension: Option<Suspension>,
 }
 
 /// The end of a phase, by the die that has it.
@@ -77,6 +94,8 @@ pub enum End {
     Data(u32),
     /// The pages of a command have gone from page register to cache register, or the other way.
     Register(u32),
+    /// The cells have done a read that was next while others programmed or erased.
+    Between(u32),
 }
 
 /// What fills a place of a list that nothing is in.
@@ -88,6 +107,9 @@ impl Default for End {
 
 /// Who keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call it hears this in.
 pub trait Clock {
+    /// The time.
+    fn now(&self) -> Ticks;
+
     /// A phase begins now. [`Dispatcher::end`] is to be called with `end` when `length` has passed.
     fn begins(&mut self, end: End, length: Ticks);
 
@@ -145,6 +167,8 @@ pub struct Dispatcher {
     asked: Vec<u64>,
     /// Where planes have cache registers: by die.
     beside: Vec<Beside>,
+    /// Where reads interrupt programs and erases: by die.
+    interrupted: Vec<Interrupted>,
 }
 
 impl Dispatcher {
@@ -161,6 +185,10 @@ impl Dispatcher {
                 Some(_) => vec![Beside::default(); dies as usize],
                 None => Vec::new(),
             },
+            interrupted: match config.suspension {
+                Some(_) => vec![Interrupted::default(); dies as usize],
+                None => Vec::new(),
+            },
             config,
         }
     }
@@ -175,8 +203,12 @@ impl Dispatcher {
             let beside = beside.get(operation.die as usize);
             beside.is_some_and(|beside| beside.holds_up(queue, &self.config.rules))
         };
-        if !die.is_ready && die.command.is_empty() && !is_held_up(&die.queue) {
-            die.is_ready = true;
+        if die.is_ready {
+            return;
+        }
+        let is_free = die.command.is_empty() && !is_held_up(&die.queue);
+        if is_free || !self.interrupted.is_empty() && self.interrupts(operation.die) {
+            self.dies[operation.die as usize].is_ready = true;
             let number = self.channel_of[operation.die as usize];
             let channel = &mut self.channels[number as usize];
             channel.ready += 1;
@@ -184,6 +216,13 @@ impl Dispatcher {
                 self.asked[(number / u64::BITS) as usize] |= 1 << (number % u64::BITS);
             }
         }
+    }
+
+    /// Whether `die` has a command that has not left it to the next, or commands wait there.
+    #[must_use]
+    pub fn is_busy(&self, die: u32) -> bool {
+        let state = &self.dies[die as usize];
+        !state.command.is_empty() || !state.queue.is_empty()
     }
 
     /// Every idle channel, in the order of their numbers, begins a command if it can.
@@ -205,7 +244,9 @@ impl Dispatcher {
         }
         match end {
             End::Command(die) => self.command_ended(die, clock),
-            End::Cells(die) => self.cells_ended(die, clock),
+            End::Cells(die) if !self.interrupted.is_empty() && self.end_interrupted(die, clock) => {
+            }
+            End::Cells(die) | End::Between(die) => self.cells_ended(die, clock),
             End::Data(die) => self.data_left(die, clock),
             End::Register(_) => {}
         }
@@ -243,6 +284,11 @@ impl Dispatcher {
         let state = &mut self.channels[channel as usize];
         state.ready -= 1;
         state.busy = true;
+        let planes = match !self.interrupted.is_empty() && self.give_way(die) {
+            // Only of the first it is known that nothing programs its page.
+            true => 1,
+            false => planes,
+        };
         let state = &mut self.dies[die as usize];
         state.is_ready = false;
         state.queue.take(&rules, planes, &mut state.command);
@@ -252,16 +298,50 @@ impl Dispatcher {
 
     fn command_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let command = &self.dies[die as usize].command;
-        clock.begins(End::Cells(die), self.config.cells(command));
+        if command.first().is_some_and(|first| first.loads) {
+            command.iter().for_each(|operation| clock.done(operation));
+            self.free_die(die, clock);
+            return self.free_channel(self.channel_of[die as usize], clock);
+        }
+        let (length, kind) = (
+            self.config.cells(command),
+            command.first().map(|first| first.kind),
+        );
+        match self.stop_cells(die, clock) {
+            Some(waits) => clock.begins(End::Between(die), waits + length),
+            None => {
+                if kind != Some(Kind::Read) {
+                    self.note_change(die, length, clock);
+                }
+                clock.begins(End::Cells(die), length);
+                self.make_ready(die);
+            }
+        }
         self.free_channel(self.channel_of[die as usize], clock);
+    }
+
+    /// `die` is ready if it has begun nothing and something waits there, or if a read that is next there interrupts what the cells do.
+    #[inline(always)]
+    fn make_ready(&mut self, die: u32) {
+        let state = &self.dies[die as usize];
+        let waits = state.command.is_empty() && !state.queue.is_empty();
+        if !state.is_ready && (waits || !self.interrupted.is_empty() && self.interrupts(die)) {
+            self.dies[die as usize].is_ready = true;
+            self.channels[self.channel_of[die as usize] as usize].ready += 1;
+        }
     }
 
     fn cells_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let channel = self.channel_of[die as usize];
         let state = &self.dies[die as usize];
-        let reads = state.command.first().map(|first| first.kind) == Some(Kind::Read);
-        if reads {
-            for _ in 0..state.command.len() {
+        let kind = state.command.first().map(|first| first.kind);
+        if self.config.has_more(kind) {
+            if state.is_ready {
+                // A read that would have interrupted it comes behind the status.
+                self.dies[die as usize].is_ready = false;
+                self.channels[channel as usize].ready -= 1;
+            }
+            for _ in 0..self.dies[die as usize].command.len() {
                 self.channels[channel as usize].data.push_back(die);
             }
             if !self.channels[channel as usize].busy {
@@ -295,10 +375,10 @@ impl Dispatcher {
         let kind = state.command.first().map_or(Kind::Read, |first| first.kind);
         state.command.clear();
         state.left = 0;
-        state.is_ready = !state.queue.is_empty();
-        if state.is_ready {
-            self.channels[self.channel_of[die as usize] as usize].ready += 1;
+        if !self.interrupted.is_empty() {
+            self.resume(die, clock);
         }
+        self.make_ready(die);
         clock.idle(die, kind);
     }
 
@@ -317,7 +397,8 @@ impl Dispatcher {
         };
         state.busy = true;
         let die = &self.dies[number as usize];
-        let length = die.command.get(die.left).map_or(0, |page| page.data);
+        let is_last = die.left + 1 == die.command.len();
+        let length = self.config.leaving(die.command.get(die.left), is_last);
         clock.begins(End::Data(number), length);
         true
     }
@@ -335,11 +416,29 @@ impl DispatchConfig {
             Kind::Erase => (self.command.erase, self.gaps.erase),
         };
         let pages = command.len() as u64;
-        let data = match first.kind {
-            Kind::Program => command.iter().map(|page| page.data).sum(),
-            Kind::Read | Kind::Erase => 0,
+        let data = match first.kind == Kind::Program || first.loads {
+            true => command.iter().map(|page| page.data).sum(),
+            false => 0,
         };
         pages * each + (pages - 1) * gap + data
+    }
+
+    /// Whether a command of this kind is on the channel once more after its cells.
+    #[inline(always)]
+    fn has_more(&self, kind: Option<Kind>) -> bool {
+        match kind {
+            Some(Kind::Read) => true,
+            Some(Kind::Erase) => self.status > 0,
+            Some(Kind::Program) | None => false,
+        }
+    }
+
+    /// How long `page` is on the channel when it leaves, the last of its command or not. One that is moved inside its die has no status.
+    #[inline(always)]
+    fn leaving(&self, page: Option<&Operation>, is_last: bool) -> Ticks {
+        let data = page.map_or(0, |page| page.data);
+        let has_status = is_last && page.is_some_and(|of| of.data > 0 || of.kind == Kind::Erase);
+        data + if has_status { self.status } else { 0 }
     }
 
     /// How long the cells of `command` take.

@@ -25,6 +25,8 @@ pub struct Operation {
     pub page_type: u32,
     /// Ticks for which its data are on the channel.
     pub data: Ticks,
+    /// Its data come or leave, and the cells have no part in it. Not where planes have cache registers.
+    pub loads: bool,
     /// Its die may begin the next command before this one is done, where a cache register lets it.
     pub caches: bool,
     /// Whatever the driver knows it by.
@@ -41,7 +43,8 @@ pub enum Order {
     ReadsFirst(u32),
 }
 
-/// Which waiting pages go together, as one command on several planes. They have the same offset in their blocks.
+/// Which waiting pages go together, as one command on several planes. They have the same offset in their blocks, but for groups, and
+/// cells of the same kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Together {
     /// None.
@@ -51,6 +54,15 @@ pub enum Together {
     InOrder,
     /// All, as MQSim does it: a page of a block can be programmed before an earlier one.
     AnyOrder,
+    /// One of each group of so many consecutive planes, at any offset. Programs only if no earlier one of their plane waits.
+    Groups(u32),
+}
+
+impl Together {
+    /// Whether a program goes with others only if no earlier one of its plane waits.
+    fn keeps_planes(self) -> bool {
+        matches!(self, Self::InOrder | Self::Groups(_))
+    }
 }
 
 /// Which command is next.
@@ -62,6 +74,14 @@ pub struct Rules {
     pub together: Together,
     /// A read of a page whose program waits goes after it; without this it may go before, as in MQSim.
     pub reads_wait: bool,
+}
+
+impl Rules {
+    /// Whether commands of a plane begin in the order in which they came.
+    #[must_use]
+    pub fn keep_order(&self) -> bool {
+        self.order == Order::Arrival && self.together == Together::Never
+    }
 }
 
 /// What waits at a die.
@@ -135,7 +155,7 @@ impl Queue {
                 None => self.reads.push(waiting),
             },
             Kind::Program => {
-                if rules.together == Together::InOrder {
+                if rules.together.keeps_planes() {
                     self.push_in_plane(&waiting);
                 }
                 self.programs.push(waiting);
@@ -201,12 +221,13 @@ impl Queue {
         let planes = match rules.together {
             Together::Never => 1,
             Together::InOrder | Together::AnyOrder => planes,
+            Together::Groups(of) => planes.div_ceil(of),
         };
         if turn.is_read {
             self.ahead = if turn.others_wait { self.ahead + 1 } else { 0 };
             gather(
                 &mut self.reads,
-                planes,
+                (planes, rules.together),
                 |_| true,
                 |read| command.push(read.operation),
             );
@@ -235,14 +256,14 @@ impl Queue {
             taken,
             ..
         } = self;
-        let in_order = together == Together::InOrder;
+        let in_order = together.keeps_planes();
         let is_next = |program: &Waiting| {
             let of_plane =
                 |planes: &[VecDeque<u64>]| planes[plane(program)].front() == Some(&program.rank);
             program.rank < erase && (!in_order || of_plane(in_planes))
         };
         taken.clear();
-        gather(programs, planes, is_next, |program| {
+        gather(programs, (planes, together), is_next, |program| {
             command.push(program.operation);
             taken.push(program.rank);
         });
@@ -258,12 +279,12 @@ impl Queue {
     }
 }
 
-/// Takes the first of `line`, and those of its page offset that go with it: of other planes, up to `planes` in all, and if they
+/// Takes the first of `line`, and those that go `together` with it: of other planes or groups, up to `planes` in all, and if they
 /// are `free`.
 #[inline]
 fn gather(
     line: &mut Line,
-    planes: u32,
+    (planes, together): (u32, Together),
     free: impl Fn(&Waiting) -> bool,
     mut take: impl FnMut(&Waiting),
 ) {
@@ -271,22 +292,38 @@ fn gather(
         return;
     };
     take(first);
-    let (page, mut taken, mut count) = (first.operation.page, 1u64 << plane(first), 1);
+    let Operation {
+        page,
+        page_type,
+        loads,
+        ..
+    } = first.operation;
+    let group = |waiting: &Waiting| match together {
+        Together::Groups(planes) => 1_u64 << (waiting.operation.plane / planes % PLANES),
+        _ => 1 << plane(waiting),
+    };
+    let (mut taken, mut count) = (group(first), 1);
     line.drop_first();
     if planes == 1 || line.is_empty() {
         return;
     }
-    line.take_alike(page, |waiting| {
+    let joins = |waiting: &Waiting| {
         if count == planes {
             return None;
         }
-        let bit = 1 << plane(waiting);
-        let joins = taken & bit == 0 && free(waiting);
+        let bit = group(waiting);
+        let of = waiting.operation;
+        let is_alike = (of.page_type, of.loads) == (page_type, loads);
+        let joins = taken & bit == 0 && is_alike && free(waiting);
         if joins {
             taken |= bit;
             count += 1;
             take(waiting);
         }
         Some(joins)
-    });
+    };
+    match together {
+        Together::Groups(_) => line.take_any(joins),
+        _ => line.take_alike(page, joins),
+    }
 }

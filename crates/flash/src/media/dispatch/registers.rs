@@ -36,7 +36,8 @@ enum Latest {
     IsThere,
     /// The cells work on it, or take its pages.
     InCells,
-    /// It was read, and keeps its die until its pages have left: they wait for the cache registers.
+    /// It was read, and keeps its die until its pages have left: they wait for the cache registers. Or it was erased, and its status
+    /// follows.
     WasRead,
     /// They wait for the channel.
     Leaves,
@@ -77,10 +78,14 @@ impl Dispatcher {
     /// A phase has ended now.
     #[inline(never)]
     pub(super) fn end_beside<C: Clock>(&mut self, end: End, registers: &Registers, clock: &mut C) {
-        let (End::Command(die) | End::Cells(die) | End::Data(die) | End::Register(die)) = end;
+        let (End::Command(die)
+        | End::Cells(die)
+        | End::Data(die)
+        | End::Register(die)
+        | End::Between(die)) = end;
         match end {
             End::Command(_) => self.beside[die as usize].latest = Latest::IsThere,
-            End::Cells(_) => self.leave_cells(die, registers, clock),
+            End::Cells(_) | End::Between(_) => self.leave_cells(die, registers, clock),
             End::Data(_) => self.leave_register(die, clock),
             End::Register(_) => self.change_register(die, clock),
         }
@@ -112,6 +117,10 @@ impl Dispatcher {
                 beside.latest = Latest::Comes;
                 core::mem::swap(&mut state.command, &mut beside.cells);
                 return clock.leaves(die);
+            }
+            (true, Some(latest)) if self.config.has_more(Some(latest.kind)) => {
+                beside.latest = Latest::WasRead;
+                return;
             }
             (true, _) => {
                 beside.latest = Latest::Comes;
@@ -147,6 +156,7 @@ impl Dispatcher {
     /// A page that `die` has read has left.
     fn leave_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
+        let mut kind = Kind::Read;
         let is_last = match beside.leaving.pop_front() {
             Some((page, is_last)) => {
                 beside.leaving_planes &= !plane_bit(&page);
@@ -155,6 +165,7 @@ impl Dispatcher {
             }
             None => {
                 if let Some(page) = state.command.get(state.left) {
+                    kind = page.kind;
                     clock.done(page);
                 }
                 state.left += 1;
@@ -167,7 +178,7 @@ impl Dispatcher {
             }
         };
         if is_last {
-            clock.idle(die, Kind::Read);
+            clock.idle(die, kind);
         }
     }
 
@@ -187,7 +198,8 @@ impl Dispatcher {
             beside.is_moving = true;
             clock.begins(End::Register(die), registers.read.unwrap_or(0));
         }
-        let are_free = beside.leaving_planes & planes(&state.command) == 0;
+        let reads = state.command.first().map(|first| first.kind) == Some(Kind::Read);
+        let are_free = !reads || beside.leaving_planes & planes(&state.command) == 0;
         if beside.latest == Latest::WasRead && are_free {
             beside.latest = Latest::Leaves;
             let data = &mut self.channels[self.channel_of[die as usize] as usize].data;
@@ -212,9 +224,13 @@ impl Dispatcher {
         }
         state.data.pop_front();
         state.busy = true;
-        let leaving = self.beside[number as usize].leaving.front();
-        let page = leaving.map(|(page, _)| page);
-        let page = page.or_else(|| die.command.get(die.left));
-        clock.begins(End::Data(number), page.map_or(0, |page| page.data));
+        let length = match self.beside[number as usize].leaving.front() {
+            Some((page, is_last)) => self.config.leaving(Some(page), *is_last),
+            None => {
+                let is_last = die.left + 1 == die.command.len();
+                self.config.leaving(die.command.get(die.left), is_last)
+            }
+        };
+        clock.begins(End::Data(number), length);
     }
 }
