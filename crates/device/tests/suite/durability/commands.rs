@@ -1,12 +1,14 @@
 //! The worked cases of commands that begin and end one by one: units, folding, and what a cut between two of them leaves.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::Units;
 use destage_device::power::{Capacitor, Dump, Energy, PowerLoss};
 use destage_flash::medium::{BadDrive, CutReport, Lost, Refusal};
 use destage_flash::{Ftl, Kind};
 
-use crate::kit::{Command, Rig, Stack, TIMING};
+use crate::kit::{Command, Plant, Rig, Stack, TIMING};
 
 /// Energy of the program of a page, and of nothing else.
 const PROGRAM: u64 = 7;
@@ -192,8 +194,14 @@ fn d28_of_two_passes_the_last_decides() {
 
 /// Pages are written again and again; a collection is cut off before and behind each of its commands, and each page holds then what was
 /// promised of it, or something later. How many collections there were.
-fn cut_in_collections(stack: &Stack<'_>, mut watch: impl FnMut(&mut Rig)) -> u32 {
+fn cut_in_collections(stack: &Stack<'_>, watch: impl FnMut(&mut Rig)) -> u32 {
+    cut_with(stack, Plant::Nothing, watch)
+}
+
+/// The same of flash that is broken by `plant`.
+fn cut_with(stack: &Stack<'_>, plant: Plant, mut watch: impl FnMut(&mut Rig)) -> u32 {
     let mut rig = stack.build();
+    rig.flash.plant = plant;
     let pages = rig.device.pages();
     let mut random = Random::new(3);
     let (mut promised, mut latest) = (vec![0; pages as usize], vec![0; pages as usize]);
@@ -342,4 +350,30 @@ fn d38_behind_a_unit_that_was_cut_off_the_next_is_programmed_as_a_whole() {
     assert!(rig.is_answered(5));
     let after = fail(&stack, &rig);
     assert_eq!(after.on_flash(3), Some((third, vec![b'c'])));
+}
+
+/// What [`cut_with`] says of `plant` in a device with units of so many passes, or whose cache is folded; none if it finds nothing.
+fn finding(plant: Plant, layer: &str, passes: u32) -> Option<String> {
+    let run = AssertUnwindSafe(|| cut_with(&stack("nocache", layer, passes), plant, |_| ()));
+    let found = catch_unwind(run).err()?;
+    Some(found.downcast_ref::<String>().expect("words").clone())
+}
+
+#[test]
+fn every_planted_bug_of_commands_is_found() {
+    let lost = "was promised";
+    let erased = "until its program on die 0 has ended";
+    let cases = [
+        (Plant::ErasesFirst, "page", 1, erased),
+        (Plant::ErasesFirst, "page", 2, erased),
+        (Plant::FirstPassIsLast, "page", 2, lost),
+        (Plant::LosesLastCopy, "pslc", 1, erased),
+        (Plant::BegunIsEnded, "page", 1, lost),
+    ];
+    for (plant, layer, passes, words) in cases {
+        let found = finding(plant, layer, passes);
+        let is_it = found.as_ref().is_some_and(|found| found.contains(words));
+        assert!(is_it, "{plant:?} over {layer}: {found:?}");
+        assert_eq!(finding(Plant::Nothing, layer, passes), None);
+    }
 }

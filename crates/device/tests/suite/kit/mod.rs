@@ -15,7 +15,7 @@ use destage_device::{
     Span, Token, Transaction, Units, Wording, Work,
 };
 use destage_flash::ftl::{self, FtlConfig};
-use destage_flash::medium::{FlashCommand, Medium};
+use destage_flash::medium::{FlashCommand, Medium, Pass};
 use destage_flash::mount::{MountError, MountReport};
 use destage_flash::{Ftl, Geometry, Kind, Operations, Timing};
 
@@ -63,6 +63,20 @@ pub enum Command {
     Batch(u16),
     /// Fillers that complete a unit.
     Fill,
+}
+
+/// What is wrong with how flash carries out commands, or with what it says of them, on purpose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Plant {
+    Nothing,
+    /// The erase of a step comes before its copies.
+    ErasesFirst,
+    /// A unit is called durable after its first pass.
+    FirstPassIsLast,
+    /// The last page of a step that moves pages is never programmed.
+    LosesLastCopy,
+    /// A program that has begun, as one that a read interrupts, counts as ended.
+    BegunIsEnded,
 }
 
 /// A device's settings, as words where there are words.
@@ -223,6 +237,7 @@ impl<'a> Stack<'a> {
                 events: Vec::new(),
                 alarms: Vec::new(),
                 erases: 0,
+                plant: Plant::Nothing,
                 submitting: 0,
                 at_once: 0,
                 random: Random::new(1),
@@ -248,6 +263,7 @@ pub struct Flash {
     pub alarms: Vec<u32>,
     /// Blocks erased.
     pub erases: usize,
+    pub plant: Plant,
     submitting: u32,
     /// Of a hundred commands, so many end when they begin.
     pub at_once: u64,
@@ -265,7 +281,7 @@ impl Flash {
 
     /// Notes what commands `operations` of `die` take.
     fn plan(&mut self, die: u32, operations: &Operations) {
-        let to_come = &mut self.to_come[die as usize];
+        let mut to_come = VecDeque::new();
         for operation in operations.all() {
             match self.units {
                 Some(units) if operation.kind == Kind::Program && !operation.one_bit => {
@@ -273,6 +289,28 @@ impl Flash {
                 }
                 _ if operation.kind == Kind::Read => {}
                 _ => to_come.push_back(FlashCommand::of(operation)),
+            }
+        }
+        let erase = to_come
+            .iter()
+            .position(|command: &FlashCommand| command.kind == Kind::Erase);
+        match (self.plant, erase) {
+            (Plant::ErasesFirst, Some(erase)) => to_come.rotate_left(erase),
+            (Plant::LosesLastCopy, Some(erase)) if erase > 0 => drop(to_come.remove(erase - 1)),
+            _ => {}
+        }
+        self.to_come[die as usize].extend(to_come);
+    }
+
+    /// Whether the step of `die` is said to have ended, although commands of it have not.
+    fn is_said_to_have_ended(&self, die: u32) -> bool {
+        let next = self.to_come[die as usize].front();
+        let is_last = |plant| self.plant == plant && self.to_come[die as usize].len() <= 1;
+        match self.under_way[die as usize] {
+            Some(begun) => begun.kind == Kind::Program && is_last(Plant::BegunIsEnded),
+            None => {
+                next.is_some_and(|next| next.pass == Pass::Second)
+                    && is_last(Plant::FirstPassIsLast)
             }
         }
     }
@@ -438,7 +476,10 @@ impl Rig {
         self.now += 1_000;
         let command = self.flash.commands[die as usize].take();
         assert!(command.is_some(), "die {die} does nothing");
-        while self.flash.payload.medium().is_by_commands() && self.flash.go_on(die, self.now) {}
+        while self.flash.payload.medium().is_by_commands()
+            && !self.flash.is_said_to_have_ended(die)
+            && self.flash.go_on(die, self.now)
+        {}
         self.flash.payload.end(die);
         for token in core::mem::take(&mut self.flash.tokens[die as usize]) {
             self.device
