@@ -10,7 +10,9 @@ override DESTAGE_SHARED := $(abspath $(DESTAGE_SHARED))
 export DESTAGE_SHARED
 # The names of tests that only root can run end with `as_root`: they are left out for other users.
 ROOT_ONLY := $(if $(filter-out 0,$(shell id -u)),--skip as_root)
-OUTSIDE := $(if $(wildcard $(DESTAGE_SHARED)/oracle),--include-ignored $(ROOT_ONLY))
+# Those of tests that need the results of `make reproduce` end with `long_verdicts`: `make verdicts` runs them.
+LEFT_OUT := $(ROOT_ONLY) --skip long_verdicts
+OUTSIDE := $(if $(wildcard $(DESTAGE_SHARED)/oracle),--include-ignored $(LEFT_OUT))
 SHELL := bash
 # Python 3.10 or newer, with venv; everything that is installed for it stays in VENV.
 PYTHON ?= python3
@@ -51,11 +53,13 @@ ifdef NEXTEST
 RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail --workspace --features $(PARQUET)
 # nextest does not tell why a test is ignored; the test program itself does.
 LIST_IGNORED = $(CARGO) test --workspace --features $(PARQUET) --locked --tests -- --exact $$($(NEXTEST) nextest list --workspace --features $(PARQUET) --locked --run-ignored only --message-format oneline 2>/dev/null | cut -d' ' -f2)
-ALL_TESTS = $(RUN_TESTS) $(if $(OUTSIDE),--run-ignored all) $(if $(ROOT_ONLY),-- $(ROOT_ONLY)) && \
-	$(CARGO) test --workspace --features $(PARQUET) --locked --doc $(if $(OUTSIDE),,&& $(LIST_IGNORED))
+ALL_TESTS = $(RUN_TESTS) $(if $(OUTSIDE),--run-ignored all) -- $(LEFT_OUT) && \
+	$(CARGO) test --workspace --features $(PARQUET) --locked --doc && $(if $(OUTSIDE),$(LIST_LEFT_OUT),$(LIST_IGNORED))
 else
-ALL_TESTS = $(CARGO) test --workspace --features $(PARQUET) --locked -- $(OUTSIDE)
+ALL_TESTS = $(CARGO) test --workspace --features $(PARQUET) --locked -- $(OUTSIDE) $(if $(OUTSIDE),&& $(LIST_LEFT_OUT))
 endif
+# With outside data only tests that are left out by name are listed as ignored.
+LIST_LEFT_OUT = $(CARGO) test --workspace --features $(PARQUET) --locked --tests -- $(filter-out --skip,$(LEFT_OUT))
 
 .PHONY: left-out
 left-out: build ## what the released program, which is built without Parquet, says where Parquet is asked for
@@ -253,7 +257,7 @@ reproduce: build ## every claim of the papers with its verdict: the READMEs of e
 
 .PHONY: verdicts
 verdicts: setup ## after `make reproduce`: each published number changed and each scheme of the papers broken, and what becomes of the verdicts
-	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) DESTAGE_TRACES=$(DESTAGE_SHARED)/traces $(CARGO) test --release --locked -p destage -- every_published_number a_broken_scheme --nocapture
+	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) DESTAGE_TRACES=$(DESTAGE_SHARED)/traces $(CARGO) test --release --locked -p destage -- --include-ignored every_published_number a_broken_scheme --nocapture
 
 fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding joins the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)

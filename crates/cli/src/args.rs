@@ -58,7 +58,7 @@ pub(crate) enum Command {
     /// A program on a device whose power fails again and again: what is there after each time?
     #[cfg(unix)]
     Crash(crate::serve_args::CrashArguments),
-    /// Real drives: a profile held against what a drive was measured to do
+    /// Real drives: a profile compared with what a drive was measured to do
     Drive {
         #[command(subcommand)]
         command: DriveCommand,
@@ -84,7 +84,7 @@ pub(crate) enum Command {
 
 #[derive(Subcommand)]
 pub(crate) enum DriveCommand {
-    /// A profile held against measurements: measured, modelled and the error, row by row
+    /// A profile compared with measurements: measured, modelled and the error, row by row
     Check(DriveCheckArguments),
 }
 
@@ -152,7 +152,8 @@ fn without_letter(option: Arg) -> Arg {
 /// What is simulated with: everything a run and a cross product have in common.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may be a file .toml of `trace fit`
+    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may be a file .toml of `trace fit`, or a job file .fio
+    /// of fio
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     #[command(flatten)]
@@ -304,7 +305,7 @@ pub(crate) struct RunArguments {
 #[derive(Args)]
 pub(crate) struct PowerArguments {
     /// Bytes are moved, and the power fails when one of --cut-at-program, -write, -flush, -ms says; the device is mounted again,
-    /// and what it holds is held against what was promised
+    /// and what it holds is compared with what was promised
     #[arg(long, requires = "cut", conflicts_with_all = ["csv", "output", "erase_log"])]
     pub(crate) payload: bool,
     /// The power fails while the K-th page program runs, of copies too; --seed says where in it
@@ -386,8 +387,8 @@ pub(crate) struct CurveArguments {
     /// Estimates from samples, each of this share of the erase blocks: 0.01 or 1%; every point has a 95 % interval
     #[arg(long, value_name = "RATE", group = "sampled")]
     pub(crate) sample: Option<String>,
-    /// The same, with the smallest share at which intervals of the metric are no more than this to either side, in percent of
-    /// the curve's largest value
+    /// Estimates from samples of the smallest share at which the interval of the metric is no more than this to either side, in
+    /// percent of the curve's largest value
     #[arg(long, value_name = "PERCENT", group = "sampled")]
     pub(crate) error: Option<String>,
     /// How many samples, from 1 to 64; one has no interval

@@ -47,7 +47,7 @@ pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Setting
 /// An option, the key that it is short for, and what was typed.
 pub(crate) type Short<'a> = (&'static str, &'static str, &'a Option<String>);
 
-/// The same of what was typed about a device, with options that only some commands have.
+/// Settings from what was typed about a device, and from `more` options that only some commands have.
 pub(crate) fn of_device(
     arguments: &DeviceArguments,
     workload: Option<&str>,

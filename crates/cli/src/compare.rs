@@ -23,6 +23,10 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     if arguments.explain {
         settings.explain();
     }
+    let inputs = choices::inputs(&arguments.traces, common)?;
+    for input in &inputs {
+        input.set_host(&mut settings);
+    }
     let mut grid = Grid::new(settings);
     if let Some(text) = &arguments.buffers {
         grid = grid.buffers(split_items(text));
@@ -34,7 +38,6 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         grid = grid.ftls(split_items(text));
     }
     let combinations = grid.combinations()?;
-    let inputs = choices::inputs(&arguments.traces, common)?;
     let is_parameter = |name: &str| {
         let mut configs = combinations.iter().map(|combination| &combination.config);
         configs.any(|config| config.parameters().contains_key(name))

@@ -21,8 +21,11 @@ use crate::work::Work;
 pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let started = Instant::now();
     let common = &arguments.common;
+    let mut settings = choices::settings(common, typed)?;
+    let input = choices::input(arguments.trace.as_ref(), common)?;
+    input.set_host(&mut settings);
     let plan = CurvePlan {
-        settings: choices::settings(common, typed)?,
+        settings,
         buffers: arguments.buffers.as_deref().map(split_items),
         sizes: choices::only_sizes(arguments.sizes.as_deref(), common)?,
         sampling: sampling(arguments)?,
@@ -33,7 +36,6 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     if plan.sampling.is_some() {
         check_metric(&arguments.metric)?;
     }
-    let input = choices::input(arguments.trace.as_ref(), common)?;
     let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
     let mut curves = work.carry_out(|effort| curve(&input, &plan, effort))?;
     work.sign(&mut curves.manifest);

@@ -1,4 +1,4 @@
-//! `destage drive check`: a profile held against what a drive was measured to do.
+//! `destage drive check`: a profile compared with what a drive was measured to do.
 
 use std::time::Instant;
 
@@ -97,7 +97,7 @@ fn percent(share: f64) -> String {
 fn for_people(checked: &Check, profile: &str) -> String {
     let measurements = &checked.measurements;
     let heading = format!(
-        "{}: {}, held against {profile}\n{}",
+        "{}: {}, compared with {profile}\n{}",
         measurements.drive(),
         measurements.shape.words(),
         checked.manifest.line(),

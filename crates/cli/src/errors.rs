@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     Internal(String),
     /// The user asked to stop.
     Interrupted,
-    /// Nobody reads standard output any more.
+    /// The program that read standard output has closed it.
     BrokenPipe,
 }
 

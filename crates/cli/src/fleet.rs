@@ -44,7 +44,9 @@ pub(crate) fn run(arguments: &FleetArguments) -> Result<(), Failure> {
     let share = fleet.carry_out_part(&store, shard.unwrap_or(whole), &effort);
     drop(progress);
     store.damaged().iter().for_each(warn);
-    let Share { runs, own, made } = share?;
+    let Share {
+        runs, own, made, ..
+    } = share?;
     if let Some(Shard { index, of }) = shard {
         return match arguments.sent.machine.json {
             true => output::print(&json::text(&json!({

@@ -46,7 +46,7 @@ impl Logs {
         })
     }
 
-    /// With the file for fio's JSON, if it is wanted.
+    /// Adds the file for fio's JSON to these logs, if `path` names one.
     pub(crate) fn with_fio(self, path: Option<&PathBuf>, job: Job) -> Result<Self, Failure> {
         let fio = path.map(|path| FioLog::create(path, job)).transpose()?;
         Ok(Self { fio, ..self })

@@ -3,6 +3,7 @@
 use destage::{Input, json};
 use destage_serve::address::Address;
 use destage_serve::replay::{ReplayError, Timing, replay};
+use destage_sim::engine::Replay;
 use destage_sim::error::SimError;
 use serde_json::{Map, Value};
 
@@ -20,15 +21,29 @@ use crate::serve_args::ReplayArguments;
 pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     let address =
         Address::parse(&arguments.to).map_err(|error| Failure::input(format!("--to {error}")))?;
-    let config = choices::plain(&arguments.settings, None)?.resolve()?;
-    let name = arguments.trace.display().to_string();
+    let workload = arguments.workload.as_deref();
+    let mut settings = choices::plain(&arguments.settings, workload)?;
+    let input = match (&arguments.trace, workload) {
+        (Some(trace), _) => Input::trace(trace),
+        (None, Some(text)) => Input::workload(text, &arguments.settings.set)?,
+        (None, None) => return Err(Failure::input("expected a TRACE or --workload")),
+    };
+    let input = input.read(choices::reading(&arguments.reading))?;
+    input.set_host(&mut settings);
+    let config = settings.resolve()?;
+    let name = input.name();
     destage_memory::doing(format!("reading {name}"));
-    let input = Input::trace(&arguments.trace).read(choices::reading(&arguments.reading))?;
     let mut source = input.open(&config)?;
-    let timing = if arguments.closed {
-        Timing::Closed(arguments.depth)
-    } else {
-        Timing::Open(arguments.time_scale.unwrap_or(1.0))
+    let host = &config.typed.host;
+    // A workload may say how many requests are under way.
+    let depth = match (arguments.closed, workload, host.replay) {
+        (true, ..) => Some(arguments.depth),
+        (false, Some(_), Replay::Closed) => Some(host.queue_depth),
+        _ => None,
+    };
+    let timing = match depth {
+        Some(depth) => Timing::Closed(depth),
+        None => Timing::Open(arguments.time_scale.unwrap_or(1.0)),
     };
     let (mut batch, mut next) = (Vec::new(), 0);
     let outputs = [
@@ -40,12 +55,12 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
         .filter_map(|(option, path)| Some((option, path.as_ref()?)))
         .collect();
     let read = arguments.settings.config.as_deref().into_iter();
-    let read: Vec<_> = read.chain([&*arguments.trace]).collect();
+    let read: Vec<_> = read.chain(arguments.trace.as_deref()).collect();
     check_distinct(&outputs, &read)?;
     let job = Job {
         name: name.clone(),
         engine: "nbd",
-        depth: u64::from(arguments.depth),
+        depth: u64::from(depth.unwrap_or(arguments.depth)),
     };
     let mut logs = Logs::create(arguments.response_log.as_ref(), None, None)?
         .with_fio(arguments.fio_json.as_ref(), job)?;

@@ -28,9 +28,10 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     if arguments.explain {
         settings.explain();
     }
-    let combination = Combination::new(&settings)?;
     let trace = arguments.trace.as_deref();
     let input = choices::input(arguments.trace.as_ref(), common)?;
+    input.set_host(&mut settings);
+    let combination = Combination::new(&settings)?;
 
     let wanted = [
         ("-o", &common.results.output),

@@ -109,7 +109,7 @@ pub(crate) enum OperatorCommand {
         #[arg(long)]
         json: bool,
     },
-    /// The same again and again, until it is interrupted
+    /// The metrics again and again, until it is interrupted
     Watch {
         /// Seconds in between
         #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
@@ -234,7 +234,11 @@ pub(crate) struct MomentArguments {
 #[derive(Args)]
 pub(crate) struct ReplayArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
-    pub(crate) trace: PathBuf,
+    #[arg(required_unless_present = "workload", conflicts_with = "workload")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Synthetic workload in place of a trace, or a job file of fio, which says how many requests are under way
+    #[arg(short, long, value_name = "NAME[:k=v,...]")]
+    pub(crate) workload: Option<String>,
     /// The server and its export: nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT
     #[arg(long, value_name = "URI")]
     pub(crate) to: String,

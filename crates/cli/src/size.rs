@@ -18,7 +18,9 @@ use crate::work::Work;
 pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let started = Instant::now();
     let common = &arguments.common;
-    let settings = choices::settings(common, typed)?;
+    let mut settings = choices::settings(common, typed)?;
+    let input = choices::input(arguments.trace.as_ref(), common)?;
+    input.set_host(&mut settings);
     let goals = arguments.goal.iter().map(|text| Goal::read(text));
     let plan = SizePlan {
         goals: goals.collect::<Result<_, _>>()?,
@@ -30,7 +32,6 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         sizes: choices::only_sizes(arguments.sizes.as_deref(), common)?,
         settings,
     };
-    let input = choices::input(arguments.trace.as_ref(), common)?;
     let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
     let mut answers = work.carry_out(|effort| size(&input, &plan, effort))?;
     work.sign(&mut answers.manifest);

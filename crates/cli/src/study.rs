@@ -41,18 +41,31 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
         let share = study.carry_out_part(scale(kept), &traces, &store, shard, &effort);
         drop(progress);
         store.damaged().iter().for_each(warn);
-        let Share { runs, own, made } = share?;
+        let Share {
+            runs,
+            own,
+            made,
+            failures,
+        } = share?;
         let Shard { index, of } = shard;
-        return match kept.json {
+        let failed = failures.len();
+        match kept.json {
             true => output::print(&json::text(&json!({
-                "shard": index, "of": of, "runs": runs, "own": own, "made": made,
-            }))),
-            false => output::show(&format!(
-                "{}: part {index} of {of} has {own} of {runs} runs; {made} were made, {} were there\n",
-                study.title(),
-                own - made
-            )),
-        };
+                "shard": index, "of": of, "runs": runs, "own": own, "made": made, "failed": failed,
+            })))?,
+            false => {
+                let failed = match failed {
+                    0 => String::new(),
+                    failed => format!(", {failed} failed"),
+                };
+                output::show(&format!(
+                    "{}: part {index} of {of} has {own} of {runs} runs; {made} were made, {} were there{failed}\n",
+                    study.title(),
+                    own - made
+                ))?;
+            }
+        }
+        return all_done(failures);
     }
     let report = study.carry_out(scale(kept), &traces, &store, &effort(kept, &progress));
     drop(progress);
@@ -183,7 +196,7 @@ pub(crate) fn scale(kept: &Kept) -> Scale {
     }
 }
 
-/// With how many threads, and who watches.
+/// The number of threads that were asked for, and the progress bar that is told.
 pub(crate) fn effort<'a>(kept: &Kept, progress: &'a Progress) -> Effort<'a> {
     Effort {
         threads: kept.threads.map_or(0, usize::from),

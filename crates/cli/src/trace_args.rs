@@ -155,7 +155,8 @@ pub(crate) struct ScaleArguments {
 
 #[derive(Args)]
 pub(crate) struct GenerateArguments {
-    /// Synthetic workload, seeded by sim.seed; see `destage list workloads`
+    /// Synthetic workload, seeded by sim.seed; see `destage list workloads`. NAME may be a file .toml of `trace fit`, or a job file .fio
+    /// of fio
     #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: String,
     #[command(flatten)]

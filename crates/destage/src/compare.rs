@@ -24,7 +24,7 @@ pub struct Effort<'a> {
     /// more than once. It is so, too, if they would take more than 256 MiB and are more than four for each thread, since more at a
     /// time would not be faster. If not said, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
     pub memory: u64,
-    /// Who is told how far the work is.
+    /// The progress that is told how far the work is.
     pub progress: &'a dyn Progress,
 }
 
@@ -64,7 +64,7 @@ pub fn compare(
     compare_within(inputs, combinations, &[], effort)
 }
 
-/// The same; a run that is beyond the limits of its combination ends with [`Error::OutOfReach`].
+/// Runs every combination on every input as [`compare`] does; a run that is beyond the limits of its combination ends with [`Error::OutOfReach`].
 pub(crate) fn compare_within(
     inputs: &[Input],
     combinations: &[Combination],
@@ -110,7 +110,7 @@ pub(crate) fn compare_within(
     for (pass, (mut of_input, results)) in passes.iter().zip(finished) {
         let input = &inputs[pass.input];
         if pass.combinations.start == 0 {
-            of_input.note_if_empty(input);
+            of_input.add_known(input);
             facts.push(of_input);
         }
         for (index, result) in pass.combinations.clone().zip(results) {

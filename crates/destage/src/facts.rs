@@ -34,6 +34,8 @@ pub struct Facts {
     volumes_overlap: bool,
     /// Whether the requested slice of the trace is empty.
     is_empty: bool,
+    /// What the input says itself that its reader should know.
+    remarks: Vec<String>,
 }
 
 impl Facts {
@@ -57,6 +59,7 @@ impl Facts {
             addresses: Vec::new(),
             volumes_overlap: read.has_volumes && options.volumes == Volumes::Ignore,
             is_empty: read.report.requests == 0,
+            remarks: Vec::new(),
         }
     }
 
@@ -76,6 +79,7 @@ impl Facts {
             addresses: Vec::new(),
             volumes_overlap: false,
             is_empty: false,
+            remarks: Vec::new(),
         }
     }
 
@@ -101,9 +105,10 @@ impl Facts {
         self.doubts.clear();
     }
 
-    /// A workload of which reading leaves nothing is as empty as such a trace.
-    pub(crate) fn note_if_empty(&mut self, input: &Input) {
+    /// Adds what is known of `input` itself: a workload of which reading leaves nothing is as empty as such a trace.
+    pub(crate) fn add_known(&mut self, input: &Input) {
         self.is_empty |= input.expected_requests() == Some(0);
+        self.remarks = input.remarks();
     }
 
     /// What is odd about the trace's times; a sentence each.
@@ -141,7 +146,7 @@ impl Facts {
     /// What was left out of the trace, or changed; a sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
+        let mut warnings = self.remarks.clone();
         if let Some(first) = &self.first_skipped {
             let lines = self.skipped_lines;
             warnings.push(format!(

@@ -1,18 +1,20 @@
 //! The trace or workload that is simulated, and how it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use destage_base::parameter::{Value, Values};
-use destage_sim::settings::{Config, split_kind};
+use destage_base::parameter::{Parameter, Value, Values};
+use destage_sim::settings::{Config, Origin, Settings, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, TraceError, can_be_read_again,
     format, injected, placed,
 };
 use destage_workload::fitted::{self, Profile};
+use destage_workload::jobs::{self, JobFile, Plan};
 use destage_workload::{Requests, WORKLOADS, Workload};
 use sha2::{Digest, Sha256};
 
@@ -67,6 +69,12 @@ enum What {
     /// A profile from a file.
     Fitted {
         profile: Arc<Profile>,
+        /// SHA-256 of the file.
+        digest: String,
+    },
+    /// Jobs from a file of fio's.
+    Jobs {
+        plan: Arc<Plan>,
         /// SHA-256 of the file.
         digest: String,
     },
@@ -134,8 +142,8 @@ impl Input {
         Self::new(Kind::Trace(path.as_ref().to_owned()))
     }
 
-    /// The workload `NAME[:k=v,...]`; NAME may be a file `.toml` of [`fit`](crate::fit()). Of `pairs`, `KEY=VALUE` each, those that begin with `workload.` are its
-    /// parameters, too.
+    /// The workload `NAME[:k=v,...]`; NAME may be a file `.toml` of [`fit`](crate::fit()), or a file `.fio`, a job file of fio. Of `pairs`, `KEY=VALUE` each, those
+    /// that begin with `workload.` are its parameters, too.
     ///
     /// # Errors
     /// If there is no such workload, or it has no such parameter, or not such a value of it.
@@ -178,7 +186,7 @@ impl Input {
         Self::new(Kind::Decoded(Box::new(self.clone()), Arc::new(requests)))
     }
 
-    /// The same, read in another way.
+    /// This input, read as `reading` says.
     ///
     /// # Errors
     /// If a format is named of what is no trace.
@@ -229,7 +237,7 @@ impl Input {
     pub(crate) fn identity(&self) -> serde_json::Value {
         let mut parameters = self.parameters();
         if let Kind::Workload(Generator {
-            what: What::Fitted { digest, .. },
+            what: What::Fitted { digest, .. } | What::Jobs { digest, .. },
             ..
         }) = &self.kind
         {
@@ -238,6 +246,38 @@ impl Input {
             parameters.insert("workload.sha256".to_owned(), Value::Text(digest.clone()));
         }
         crate::json::parameters(&parameters)
+    }
+
+    /// Sets in `settings` how the host asks for it, where nothing but a profile says otherwise: of a job file `host.replay` and
+    /// `host.queue_depth`, of all other inputs nothing.
+    pub fn set_host(&self, settings: &mut Settings) {
+        let Some(plan) = self.plan() else { return };
+        let replay = match plan.has_rates() {
+            true => "trace",
+            false => "closed",
+        };
+        let origin = || Origin::Input(self.name());
+        settings.offer("host.replay", replay, origin());
+        settings.offer("host.queue_depth", &plan.depth().to_string(), origin());
+    }
+
+    /// What a job file has that a reader of results should know; a sentence each.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let remarks = self.plan().map_or(&[][..], |plan| plan.remarks());
+        let sentence = |remark: &String| format!("{}: {remark}", self.name());
+        remarks.iter().map(sentence).collect()
+    }
+
+    /// The jobs, of a job file.
+    fn plan(&self) -> Option<&Plan> {
+        match &self.kind {
+            Kind::Workload(Generator {
+                what: What::Jobs { plan, .. },
+                ..
+            }) => Some(plan),
+            Kind::Decoded(of, _) => of.plan(),
+            _ => None,
+        }
     }
 
     /// How it is read under `config`.
@@ -270,7 +310,7 @@ impl Input {
         (half > 0).then_some(behind)
     }
 
-    /// The same less the requests that are `left_out`; of what is not in memory all of it.
+    /// This input without the requests that are `left_out`. An input that is not in memory loses none.
     pub(crate) fn without(&self, left_out: impl Fn(&Request) -> bool) -> Self {
         let Kind::Decoded(of, all) = &self.kind else {
             return self.clone();
@@ -294,7 +334,7 @@ impl Input {
         beginning
     }
 
-    /// About the most requests there can be; nothing of what comes through a pipe.
+    /// An upper bound of the number of requests, estimated from the size of the file; `None` for a pipe.
     pub(crate) fn requests_at_most(&self) -> Option<u64> {
         /// Bytes of a request in a file, compressed, at least, nearly always.
         const LEAST: u64 = 4;
@@ -366,8 +406,8 @@ impl Input {
         self.source(config, &options)
     }
 
-    /// The same for a pass that looks at few of them. What can be sifted at the speed of memory gets no digest, which would take
-    /// longer than all else.
+    /// The requests for a pass that looks at few of them. A trace that can be sifted at the speed of memory gets no digest, which would take
+    /// longer than the pass itself.
     pub(crate) fn open_sifted(&self, config: &Config) -> Result<Source<'static>, Error> {
         let source = self.open(config)?;
         match source.reader().is_some_and(Reader::can_be_sifted) {
@@ -392,7 +432,7 @@ impl Input {
         }
     }
 
-    /// The same on a thread of its own, where that pays: there is a core for it, and it may be long.
+    /// The requests, read ahead on another thread where the machine has a core for it and the input may be long.
     pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
         /// Fewer requests take less time than it takes to get a thread going.
         const LONG: u64 = 1 << 15;
@@ -481,45 +521,83 @@ pub fn workload_pair(pair: &str) -> Option<(&str, &str)> {
     Some((key.trim().strip_prefix("workload.")?, value.trim()))
 }
 
-/// The stand-in in the file at `path`.
-fn fitted_in(path: &Path) -> Result<What, Error> {
-    let wrong = |what: String| Error::argument(WORKLOAD, format!(" {}: {what}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        wrong(format!(
-            "cannot be read: {error}; expected a file .toml of `destage trace fit`"
-        ))
+/// The text of a workload's file, and its SHA-256.
+fn file_of(path: &Path, what: &str) -> Result<(String, String), Error> {
+    /// More than that is neither a profile nor a job file.
+    const BYTES_MAX: u64 = 1 << 30;
+    let read = || {
+        let mut text = String::new();
+        let mut file = std::fs::File::open(path)?.take(BYTES_MAX);
+        file.read_to_string(&mut text)?;
+        Ok::<_, std::io::Error>(text)
+    };
+    let text = read().map_err(|error| {
+        let wrong = format!(
+            " {}: cannot be read: {error}; expected {what}",
+            path.display()
+        );
+        Error::argument(WORKLOAD, wrong)
     })?;
-    let profile = text.parse::<Profile>();
-    Ok(What::Fitted {
-        profile: Arc::new(profile.map_err(|error| wrong(error.to_string()))?),
-        digest: destage_trace::hexadecimal(&Sha256::digest(text.as_bytes())),
-    })
+    let digest = destage_trace::hexadecimal(&Sha256::digest(text.as_bytes()));
+    Ok((text, digest))
+}
+
+/// A workload before its parameters are set.
+enum Begun {
+    Row(&'static Workload),
+    Fitted(Arc<Profile>, String),
+    Jobs(JobFile, String),
+}
+
+impl Begun {
+    /// What `name` says: a row of the registry, or a file in `folder` by its ending.
+    fn new(folder: &Path, name: &str) -> Result<Self, Error> {
+        let path = folder.join(name);
+        let wrong = |error: &dyn std::fmt::Display| {
+            Error::argument(WORKLOAD, format!(" {}: {error}", path.display()))
+        };
+        if name.ends_with(".toml") {
+            let (text, digest) = file_of(&path, "a file .toml of `destage trace fit`")?;
+            let profile = text.parse::<Profile>().map_err(|error| wrong(&error))?;
+            return Ok(Self::Fitted(Arc::new(profile), digest));
+        }
+        if name.ends_with(".fio") {
+            let (text, digest) = file_of(&path, "a job file of fio")?;
+            let jobs = text.parse::<JobFile>().map_err(|error| wrong(&error))?;
+            return Ok(Self::Jobs(jobs, digest));
+        }
+        let row = destage_workload::find(name).ok_or_else(|| {
+            let names = WORKLOADS.iter().map(|row| row.name);
+            let refusal = format!(" {name:?}: no such workload");
+            let text = Error::unknown(refusal, name, names);
+            let text = format!("{text}, a file .toml of `destage trace fit`, or a job file .fio");
+            Error::argument(WORKLOAD, text)
+        })?;
+        Ok(Self::Row(row))
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        match self {
+            Self::Row(row) => row.parameters,
+            Self::Fitted(..) => fitted::PARAMETERS,
+            Self::Jobs(..) => jobs::PARAMETERS,
+        }
+    }
+
+    fn defaults(&self) -> Values {
+        match self {
+            Self::Row(row) => Values::defaults(row.parameters),
+            Self::Fitted(profile, _) => fitted::defaults(profile),
+            Self::Jobs(..) => Values::defaults(jobs::PARAMETERS),
+        }
+    }
 }
 
 impl Generator {
     fn new(folder: &Path, text: &str, pairs: &[String]) -> Result<Self, Error> {
         let (name, given) = split_kind(WORKLOAD, text)?;
-        let (what, parameters, mut values) = match name.ends_with(".toml") {
-            true => {
-                let what = fitted_in(&folder.join(name))?;
-                let values = match &what {
-                    What::Fitted { profile, .. } => fitted::defaults(profile),
-                    What::Row(row) => Values::defaults(row.parameters),
-                };
-                (what, fitted::PARAMETERS, values)
-            }
-            false => {
-                let row = destage_workload::find(name).ok_or_else(|| {
-                    let names = WORKLOADS.iter().map(|row| row.name);
-                    let refusal = format!(" {name:?}: no such workload");
-                    let text = Error::unknown(refusal, name, names);
-                    let text = format!("{text}, or a file .toml of `destage trace fit`");
-                    Error::argument(WORKLOAD, text)
-                })?;
-                let values = Values::defaults(row.parameters);
-                (What::Row(row), row.parameters, values)
-            }
-        };
+        let begun = Begun::new(folder, name)?;
+        let (parameters, mut values) = (begun.parameters(), begun.defaults());
         let from_option = given
             .into_iter()
             .map(|(key, value)| (key, value, WORKLOAD, text));
@@ -541,6 +619,19 @@ impl Generator {
             })?;
             values.set(parameter.name, value);
         }
+        let what = match begun {
+            Begun::Row(row) => What::Row(row),
+            Begun::Fitted(profile, digest) => What::Fitted { profile, digest },
+            Begun::Jobs(file, digest) => {
+                let plan = Plan::new(&file, &values).map_err(|error| {
+                    let path = folder.join(name);
+                    Error::argument(WORKLOAD, format!(" {}: {error}", path.display()))
+                })?;
+                values.set("requests", Value::Integer(plan.requests()));
+                let plan = Arc::new(plan);
+                What::Jobs { plan, digest }
+            }
+        };
         Ok(Self {
             text: text.to_owned(),
             what,
@@ -552,7 +643,9 @@ impl Generator {
     fn name(&self) -> &str {
         match &self.what {
             What::Row(row) => row.name,
-            What::Fitted { .. } => self.text.split(':').next().unwrap_or_default(),
+            What::Fitted { .. } | What::Jobs { .. } => {
+                self.text.split(':').next().unwrap_or_default()
+            }
         }
     }
 
@@ -561,6 +654,7 @@ impl Generator {
         match &self.what {
             What::Row(row) => Ok((row.make)(&self.values, seed)?),
             What::Fitted { profile, .. } => Ok(fitted::requests(profile, &self.values, seed)),
+            What::Jobs { plan, .. } => Ok(plan.make(seed)),
         }
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn single<T>(
     if let Some(merged) = &prepass.merged {
         facts.add_merged(merged);
     }
-    facts.note_if_empty(input);
+    facts.add_known(input);
     let manifest = Manifest {
         command: Vec::new(),
         inputs: vec![facts],

@@ -108,11 +108,11 @@ fn inspected(
         }
     }
     let mut facts = Facts::of_source(&source, &options);
-    facts.note_if_empty(input);
+    facts.add_known(input);
     Ok((inspection, facts))
 }
 
-/// The same as metrics, with what is known of the input when it has been read.
+/// The statistics of the input as metrics of a run, and what is known of the input once it was read.
 pub(crate) fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
     let (inspection, facts) = inspected(input, config, &Silent)?;
     let metric = |row: Row| {

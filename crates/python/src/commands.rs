@@ -27,7 +27,7 @@ use crate::work::{Watch, watched};
 pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| {
         let status = destage_cli::main(arguments);
-        // Nobody else does that where Rust does not own the program.
+        // Where Rust does not own the program, nothing else flushes it.
         let _ = std::io::stdout().flush();
         status
     })
@@ -82,7 +82,8 @@ pub(crate) fn simulate<'py>(
 ) -> PyResult<Run<'py>> {
     // A page, or a timeline as JSON.
     let watch = watch.map(|form| form == "json");
-    let combination = Combination::new(&settings.of).map_err(|error| raised(&error))?;
+    let combination =
+        Combination::new(&settings.with_host_of(input)).map_err(|error| raised(&error))?;
     if responses && !combination.config.is_timed() {
         return Err(raised(&Error::Input(
             "responses: this run has no response times; expected sim.costing=event and an FTL other than none"
@@ -129,7 +130,7 @@ pub(crate) fn inspect(
     settings: &Settings,
     tell: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<String>)> {
-    let config = settings.of.resolve();
+    let config = settings.with_host_of(input).resolve();
     let config = config.map_err(|error| raised(&Error::from(error)))?;
     let input = input.0.clone();
     watched(py, &settings.watch, tell, move |watch| {
@@ -138,7 +139,7 @@ pub(crate) fn inspect(
     })
 }
 
-/// With `threads`, or as many as there are cores for 0.
+/// Work with this number of threads (0: one for each core), told to `watch`.
 pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     Effort {
         threads,
@@ -160,7 +161,9 @@ pub(crate) fn compare(
     threads: usize,
     tell: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<String>, Vec<String>)> {
-    let mut grid = Grid::new(settings.of.clone());
+    let mut of = settings.of.clone();
+    inputs.iter().for_each(|input| input.0.set_host(&mut of));
+    let mut grid = Grid::new(of);
     if let Some(items) = buffers {
         grid = grid.buffers(items);
     }
@@ -212,7 +215,7 @@ pub(crate) fn curve(
         (None, None) => None,
     };
     let plan = CurvePlan {
-        settings: settings.of.clone(),
+        settings: settings.with_host_of(input),
         buffers,
         sizes,
         sampling: rate.map(|rate| Sampling {
@@ -242,7 +245,7 @@ pub(crate) fn size(
 ) -> PyResult<(String, Vec<String>)> {
     let goals: Result<_, _> = goals.iter().map(|text| Goal::read(text)).collect();
     let plan = SizePlan {
-        settings: settings.of.clone(),
+        settings: settings.with_host_of(input),
         buffers: buffers.unwrap_or_else(|| SIZED_SCHEMES.map(str::to_owned).to_vec()),
         sizes,
         goals: goals.map_err(|error| raised(&error))?,

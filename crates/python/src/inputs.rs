@@ -56,7 +56,7 @@ impl Input {
         Ok(Self(destage::Input::requests(name, requests)))
     }
 
-    /// The same, read in another way.
+    /// This input, read in the way that the arguments say.
     fn read(
         &self,
         format: Option<String>,

@@ -24,6 +24,15 @@ fn done(result: Result<(), destage::sim::error::SimError>) -> PyResult<()> {
     result.map_err(|error| raised(&Error::from(error)))
 }
 
+impl Settings {
+    /// Those of a call with `input`, which may say how the host asks for it.
+    pub(crate) fn with_host_of(&self, input: &crate::inputs::Input) -> destage::Settings {
+        let mut settings = self.of.clone();
+        input.0.set_host(&mut settings);
+        settings
+    }
+}
+
 #[pymethods]
 impl Settings {
     #[new]

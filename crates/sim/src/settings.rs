@@ -1,7 +1,7 @@
 //! From what the user wrote to a checked configuration.
 //!
 //! Settings are dotted keys with the text the user gave and where it came from. Later ones win: defaults,
-//! then the profile, then the file, then the command line. [`Settings::resolve`] checks all of them
+//! then the profile, then what an input says of the host, then the file, then the command line. [`Settings::resolve`] checks all of them
 //! against the parameter rows, so that an error can say which of these places to mend.
 
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub enum Origin {
     File(String),
     /// By a caller; the text says how.
     Given(String),
+    /// In an input, which says how the host asks for it.
+    Input(String),
     /// As an argument of this name, with this text.
     Argument(String, String),
 }
@@ -44,7 +46,7 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Profile(name) => write!(formatter, "profile {name}"),
-            Self::File(path) => write!(formatter, "{path}"),
+            Self::Input(path) | Self::File(path) => write!(formatter, "{path}"),
             Self::Given(how) => write!(formatter, "{how}"),
             Self::Argument(name, text) => write!(formatter, "{name} {text}"),
         }
@@ -52,6 +54,11 @@ impl std::fmt::Display for Origin {
 }
 
 impl Origin {
+    /// Whether it is what a user chooses by name, and not what the user says.
+    fn is_beneath(&self) -> bool {
+        matches!(self, Self::Profile(_) | Self::Input(_))
+    }
+
     /// The error that what was written there is `wrong`.
     fn error(&self, wrong: impl std::fmt::Display) -> SimError {
         match self {
@@ -149,6 +156,14 @@ impl Settings {
                 origin,
             },
         );
+    }
+
+    /// Sets `key` unless something other than a profile has set it: what an input says of the host gives way to what a user says.
+    pub fn offer(&mut self, key: &str, text: &str, origin: Origin) {
+        let known = self.entries.get(key);
+        if known.is_none_or(|setting| setting.origin.is_beneath()) {
+            self.set(key, text, origin);
+        }
     }
 
     /// Sets from `KEY=VALUE`; errors call it a `setting`.
@@ -415,10 +430,10 @@ impl Settings {
         Ok(config)
     }
 
-    /// The keys that somebody set, not a profile.
+    /// The keys that somebody set, not a profile or an input.
     fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
-        let given = keys.filter(|(_, setting)| !matches!(setting.origin, Origin::Profile(_)));
+        let given = keys.filter(|(_, setting)| !setting.origin.is_beneath());
         given.map(|(key, _)| key)
     }
 

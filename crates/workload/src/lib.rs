@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `uniform` `zipf` `sequential` `mixed` `bursts` `looping` `fleet` | one generator each |
 //! | `files` | small file systems: which pages are written when files are made, written and removed |
+//! | `jobs` | job files of fio |
 //! | `standins` | workloads made the way a paper says its own was made |
 //! | `zipf_ranks` `zipf_pieces` | ranks by the Zipf law, and their scattering over an address space |
 //! | `shared` | parameters and steps that several workloads have in common |
@@ -23,6 +24,7 @@ mod bursts;
 mod files;
 pub mod fitted;
 mod fleet;
+pub mod jobs;
 mod looping;
 mod mixed;
 mod sequential;

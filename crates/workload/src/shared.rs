@@ -263,7 +263,7 @@ impl Arrivals {
         Self::by_sectors(workload, requests, mean_ms, page_sectors)
     }
 
-    /// The same, in units of `page_sectors` sectors.
+    /// Requests that are counted in units of `page_sectors` sectors.
     pub fn by_sectors(
         workload: &'static str,
         requests: u64,
@@ -328,7 +328,7 @@ impl Arrivals {
 /// A time in milliseconds as ticks, rounded to nanoseconds exactly as printing it with six decimals would round.
 ///
 /// A product of floating-point numbers is not exact enough for that: it moves some values over the half.
-fn whole_nanoseconds(ms: f64) -> Ticks {
+pub(super) fn whole_nanoseconds(ms: f64) -> Ticks {
     const NS_PER_MS: u128 = 1_000_000;
     const MANTISSA_BITS: u32 = 52;
     let bits = ms.to_bits();

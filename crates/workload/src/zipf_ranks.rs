@@ -116,7 +116,7 @@ fn log_1_plus_over(x: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     scatter: Scatter,
-    /// Of each page, 1 more than where it is moved to; 0 if nobody asked yet.
+    /// For each page the place that it is moved to, plus 1; 0 where that was not worked out yet.
     known: Vec<u32>,
 }
 
@@ -160,9 +160,19 @@ pub(super) struct Scatter {
     clusters: u64,
     /// Bits of one half of a run's number.
     half_bits: u32,
+    /// Which of many maps it is.
+    key: u64,
 }
 
 impl Scatter {
+    /// One of many maps of single pages, the one with this `key`.
+    pub fn keyed(pages: u64, key: u64) -> Self {
+        Self {
+            key,
+            ..Self::new(pages, 1)
+        }
+    }
+
     pub fn new(pages: u64, cluster_pages: u64) -> Self {
         let clusters = pages / cluster_pages;
         let bits = 64 - clusters.saturating_sub(1).leading_zeros();
@@ -170,6 +180,7 @@ impl Scatter {
             cluster_pages,
             clusters,
             half_bits: bits.div_ceil(2),
+            key: 0,
         }
     }
 
@@ -191,7 +202,7 @@ impl Scatter {
         let mask = (1u64 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
         for round in 0..4 {
-            let mixed = Random::new(right ^ (round << 60)).next_u64();
+            let mixed = Random::new(right ^ (round << 60) ^ self.key).next_u64();
             (left, right) = (right, left ^ (mixed & mask));
         }
         (left << self.half_bits) | right

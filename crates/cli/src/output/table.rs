@@ -6,7 +6,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Markup {
     Markdown,
-    /// With the rules of the package `booktabs`.
+    /// A table of LaTeX with the rules of the package `booktabs`.
     Latex,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// With columns aligned as `sides` say.
+    /// An empty table whose columns are aligned as `sides` say.
     pub(crate) fn new(sides: Vec<Side>) -> Self {
         Self {
             sides,

@@ -253,7 +253,7 @@ fn people_get_a_summary_and_files_all_rows() {
     ];
     let text = place.succeed(&arguments);
     assert!(
-        text.starts_with("Small 1: saturated rates, held against one-die.toml\n"),
+        text.starts_with("Small 1: saturated rates, compared with one-die.toml\n"),
         "{text}"
     );
     assert!(

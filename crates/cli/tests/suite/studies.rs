@@ -383,6 +383,39 @@ fn what_is_wrong_around_a_study_is_said() {
 }
 
 #[test]
+fn a_part_tells_which_of_its_runs_failed() {
+    let place = Place::new();
+    // 32 pages are too few for the 64 that are written.
+    let tiny = "flash.dies = 1\nflash.planes_per_die = 1\nflash.blocks_per_plane = 8\nflash.pages_per_block = 4";
+    let failing = SMALL.replace("ftl.kind = \"none\"", tiny);
+    assert_ne!(failing, SMALL);
+    place.write("small.toml", failing);
+    let part = |more: &[&str]| {
+        let ask = [
+            "study",
+            "small.toml",
+            "--results",
+            "parts",
+            "--shard",
+            "1/2",
+        ];
+        place.run(&[&ask[..], more].concat())
+    };
+    let first = part(&[]);
+    assert_eq!(first.status, 2, "{}", first.output);
+    assert!(first.output.contains(" failed\n"), "{}", first.output);
+    assert!(first.errors.contains("buffer=fifo"), "{}", first.errors);
+    // What failed earlier is told again.
+    let again = part(&["--json"]);
+    assert_eq!((again.status, again.errors), (2, first.errors));
+    let told = common::json(&again.output);
+    assert_eq!(
+        (&told["made"], &told["failed"]),
+        (&common::json("0"), &told["own"])
+    );
+}
+
+#[test]
 fn parts_of_a_study_are_counted_and_joined() {
     let place = Place::new();
     place.write("small.toml", SMALL);

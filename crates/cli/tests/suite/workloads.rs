@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::Place;
+use common::{Place, json};
 
 fn names(place: &Place) -> Vec<String> {
     let rows = place.json(&["list", "workloads", "--json"]);
@@ -275,6 +275,128 @@ fn what_is_no_stand_in_is_refused() {
     ] {
         let outcome = place.run(arguments);
         assert_eq!(outcome.status, 2, "{arguments:?}");
+        assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+    }
+}
+
+const JOB_FILE: &str = "
+[global]
+ioengine=libaio
+bs=4k
+size=4m
+[writers]
+rw=randwrite
+numjobs=2
+iodepth=4
+fsync=64
+[reader]
+rw=read
+iodepth=8
+runtime=30
+";
+
+#[test]
+fn a_job_file_of_fio_runs_wherever_a_workload_does() {
+    let place = Place::new();
+    place.write("mix.fio", JOB_FILE);
+    let outcome = place.run(&["run", "--workload", "mix.fio", "--json"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    assert!(
+        outcome
+            .errors
+            .contains("mix.fio: line 14: runtime=30 ends nothing here"),
+        "{}",
+        outcome.errors
+    );
+    let run = json(&outcome.output);
+    // Three parts of 1024 requests, and a flush for each 64 writes that others follow.
+    assert_eq!(run["metrics"]["host.requests"], 3072 + 2 * 15);
+    assert_eq!(run["parameters"]["host.replay"], "closed");
+    assert_eq!(run["parameters"]["host.queue_depth"], 16);
+    assert_eq!(run["parameters"]["workload.requests"], 3102);
+    // What it says gives way to what is typed, and not to a profile.
+    let parameters = |options: &[&str]| {
+        let ask = [
+            "run",
+            "--workload",
+            "mix.fio:requests=500",
+            "--json",
+            "--quiet",
+        ];
+        place.json(&[&ask[..], options].concat())["parameters"].clone()
+    };
+    let deeper = parameters(&["--set", "host.queue_depth=2", "--profile", "tlc"]);
+    assert_eq!(deeper["host.queue_depth"], 2);
+    assert_eq!(
+        parameters(&["--profile", "disksim-ssd"])["host.queue_depth"],
+        16
+    );
+    // As a trace it has the same requests, and how they are asked for is said again.
+    place.succeed(&[
+        "trace",
+        "generate",
+        "--workload",
+        "mix.fio",
+        "-o",
+        "mix.compact",
+    ]);
+    let closed = [
+        "--set",
+        "host.replay=closed",
+        "--set",
+        "host.queue_depth=16",
+    ];
+    let of_trace = place.json(&[&["run", "mix.compact", "--json"][..], &closed].concat());
+    assert_eq!(of_trace["metrics"], run["metrics"]);
+    let compared = [
+        "compare",
+        "--workload",
+        "mix.fio",
+        "--buffers",
+        "lru,fab",
+        "--json",
+    ];
+    let compared = place.json(&compared);
+    assert_eq!(compared["runs"][0]["parameters"]["host.queue_depth"], 16);
+    place.write(
+        "s.toml",
+        "title = \"Jobs\"\n[[input]]\nname = \"jobs\"\nworkload = \"mix.fio:job=reader\"\n[[grid]]\nbuffers = [\"lru\"]\n",
+    );
+    let study = place.json(&["study", "s.toml", "--results", "kept", "--json"]);
+    assert_eq!(study["runs"][0]["parameters"]["host.queue_depth"], 8);
+}
+
+#[test]
+fn what_is_not_understood_of_a_job_file_is_named() {
+    let place = Place::new();
+    place.write("bad.fio", JOB_FILE.replace("iodepth=8", "thinktime=8ms"));
+    for (workload, expected) in [
+        (
+            "bad.fio",
+            "--workload bad.fio: line 13: \"thinktime=8ms\": expected 0, or no such option",
+        ),
+        ("bad.fio:job=reader", "--workload bad.fio: line 13: "),
+        ("none.fio", "--workload none.fio: cannot be read"),
+    ] {
+        let outcome = place.run(&["run", "--workload", workload, "-o", "r.json"]);
+        assert_eq!(outcome.status, 2, "{workload}");
+        assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+        assert_eq!(place.files(), ["bad.fio"]);
+    }
+    place.write("good.fio", JOB_FILE);
+    for (parameter, expected) in [
+        (
+            "job=writer",
+            "\"job=writer\": expected one of writers, reader",
+        ),
+        ("depth=4", "good.fio has no parameter \"depth\""),
+        (
+            "requests=0",
+            "requests: \"0\": expected a whole number from 1",
+        ),
+    ] {
+        let outcome = place.run(&["run", "--workload", &format!("good.fio:{parameter}")]);
+        assert_eq!(outcome.status, 2, "{parameter}");
         assert!(outcome.errors.contains(expected), "{}", outcome.errors);
     }
 }

@@ -288,6 +288,8 @@ impl PreparedFleet {
             runs: self.units.len(),
             own: own.len(),
             made: to_do.len(),
+            // A curve that fails ends the command.
+            failures: Vec::new(),
         })
     }
 

@@ -26,8 +26,8 @@ impl Step {
     }
 }
 
-/// For each total of `sizes`, which are ascending, in turn given to every volume: the place in `sizes` of what each volume
-/// gets. `absorbed` says by volume, then size, how many writes a buffer of that size absorbs.
+/// The best splits of a shared total: for each of `sizes` (ascending), the total is that size times the number of volumes, and the
+/// split is an index into `sizes` for each volume. `absorbed` has, by volume and then by size, the writes that a buffer of that size absorbs.
 pub(super) fn best(sizes: &[u64], absorbed: &[Vec<u64>]) -> Vec<Vec<usize>> {
     let of_volume = |(volume, absorbed): (usize, &Vec<u64>)| steps(volume, sizes, absorbed);
     let mut all: Vec<Step> = absorbed.iter().enumerate().flat_map(of_volume).collect();

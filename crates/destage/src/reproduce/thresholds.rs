@@ -33,7 +33,7 @@ struct Threshold<T> {
 }
 
 impl Thresholds {
-    /// Those of the text of a `thresholds.toml`.
+    /// The thresholds in the text of a `thresholds.toml`.
     ///
     /// # Errors
     /// If the text is no such file.

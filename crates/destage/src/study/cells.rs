@@ -63,7 +63,7 @@ impl Extra {
 /// One run.
 #[derive(Clone)]
 pub(crate) struct Cell {
-    /// What tells it from the others: a value for each axis.
+    /// Its labels: a value for each axis, by which it differs from the other runs.
     pub(crate) labels: BTreeMap<String, String>,
     pub(super) what: What,
     pub(super) destages: bool,
@@ -176,12 +176,14 @@ impl Study {
             let variant = self.file.variant.iter().find(|each| each.name == *name);
             for varied in product(&grid.vary) {
                 for seed in &seeds {
-                    let settings = self.settings(grid, entry, variant, &varied, *seed, extra)?;
+                    let mut settings =
+                        self.settings(grid, entry, variant, &varied, *seed, extra)?;
                     let Some(input) = self.input(entry, &settings, scale, traces)? else {
                         let trace = entry.trace.clone().unwrap_or_default();
                         all.missing.insert(entry.name.clone(), trace);
                         return Ok(());
                     };
+                    input.input.set_host(&mut settings);
                     let input = Arc::new(input);
                     for (buffer, combination) in self.combinations(grid, &settings, extra)? {
                         let typed = &combination.config.typed;

@@ -50,7 +50,7 @@ pub(crate) struct InputEntry {
     pub(crate) format: Option<String>,
     /// The number of requests that are read; default: all.
     pub(crate) limit: Option<u64>,
-    /// The same at the reduced scale.
+    /// How many of its requests are read at the reduced scale.
     pub(crate) reduced_limit: Option<u64>,
     /// The number of writes up to the last of which requests are read, whatever lies between; default: all.
     pub(crate) limit_writes: Option<u64>,

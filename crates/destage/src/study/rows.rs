@@ -16,6 +16,13 @@ pub(super) const DESTAGES: &str = "destages";
 /// What is odd about the input as a run read it, and parameters that decided nothing there: sentences without the input's name.
 pub(super) const ODDITIES: &str = "oddities";
 
+/// That the run with `labels` failed, and why; nothing if its `result` has no error.
+pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Option<String> {
+    let error = result["error"].as_str()?;
+    let labels = labels.iter().map(|(axis, value)| format!("{axis}={value}"));
+    Some(format!("{}: {error}", labels.collect::<Vec<_>>().join(" ")))
+}
+
 /// The result of one cell.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -151,14 +158,9 @@ impl Rows {
     /// Which runs failed, by their labels, and why; a sentence each.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
-        let failed = self.all.iter().filter_map(|row| {
-            let labels = row.labels.iter();
-            let labels: Vec<_> = labels
-                .map(|(axis, value)| format!("{axis}={value}"))
-                .collect();
-            Some(format!("{}: {}", labels.join(" "), row.error()?))
-        });
-        failed.collect()
+        let rows = self.all.iter();
+        rows.filter_map(|row| failure(&row.labels, &row.result))
+            .collect()
     }
 
     /// The values of `axis` among rows with `only`, in the order in which the study has them.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cells::{Cells, Extra, InputFacts, Scale};
 use super::execute::make;
-use super::rows::{Row, Rows};
+use super::rows::{Row, Rows, failure};
 use super::store::{Key, Store};
 use super::traces::Traces;
 use super::{Study, StudyReport};
@@ -23,9 +23,9 @@ use crate::manifest::Manifest;
 /// One of several equal parts of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
-    /// Which, from 1 on.
+    /// The number of this part, from 1 on.
     pub index: u64,
-    /// Of how many.
+    /// How many parts there are.
     pub of: u64,
 }
 
@@ -49,7 +49,7 @@ impl Shard {
 }
 
 /// What a worker did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Share {
     /// Different runs of the study.
     pub runs: usize,
@@ -57,6 +57,8 @@ pub struct Share {
     pub own: usize,
     /// Runs of its part that it made; the results of the others were there.
     pub made: usize,
+    /// Which runs of its part failed, now or earlier, by their labels, and why; a sentence each.
+    pub failures: Vec<String>,
 }
 
 /// The runs of a study, kept beside their results.
@@ -198,10 +200,16 @@ impl Prepared {
     ) -> Result<Share, Error> {
         let to_do = self.missing_of_part(store, shard);
         make(&self.cells, &self.keys, &to_do, store, effort)?;
+        let own = self.part(shard);
+        let failure = |index: &usize| {
+            let result = store.read(&self.keys[*index])?;
+            failure(&self.cells.cells[*index].labels, &result)
+        };
         Ok(Share {
             runs: self.runs(),
-            own: self.part(shard).len(),
+            own: own.len(),
             made: to_do.len(),
+            failures: own.iter().filter_map(failure).collect(),
         })
     }
 }

@@ -1,0 +1,119 @@
+//! Sections of a job file, and the options of each with their lines.
+
+use super::JobFileError;
+
+/// An option as it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub line: usize,
+    pub key: String,
+    /// What stands behind the `=`; nothing if there is none.
+    pub value: Option<String>,
+}
+
+impl Given {
+    /// The option as it stands in the file.
+    pub fn text(&self) -> String {
+        match &self.value {
+            Some(value) => format!("{}={value}", self.key),
+            None => self.key.clone(),
+        }
+    }
+
+    /// The error that it is not what was `expected`.
+    pub fn wrong(&self, expected: impl Into<String>) -> JobFileError {
+        JobFileError {
+            line: self.line,
+            text: self.text(),
+            expected: expected.into(),
+        }
+    }
+}
+
+/// A job: its name, and its options with those of all `[global]` sections before it.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub name: String,
+    pub line: usize,
+    pub options: Vec<Given>,
+}
+
+impl Section {
+    /// The option called one of `names` that counts: the last one.
+    pub fn find(&self, names: &[&str]) -> Option<&Given> {
+        let mut options = self.options.iter().rev();
+        options.find(|given| names.contains(&given.key.as_str()))
+    }
+}
+
+/// The name of sections whose options all jobs behind them have.
+const GLOBAL: &str = "global";
+
+/// The jobs of `text`.
+///
+/// # Errors
+/// The first line that is neither section nor option; or that there is no job.
+pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
+    let mut global: Vec<Given> = Vec::new();
+    let mut jobs: Vec<Section> = Vec::new();
+    let mut is_global = None;
+    let mut lines = 0;
+    for (line, whole) in (1..).zip(text.lines()) {
+        lines = line;
+        // A comment may stand behind an option, too.
+        let written = whole.split([';', '#']).next().unwrap_or_default().trim();
+        let wrong = |expected: &str| JobFileError {
+            line,
+            text: whole.trim().chars().take(60).collect(),
+            expected: expected.to_owned(),
+        };
+        if written.is_empty() {
+            continue;
+        }
+        if let Some(rest) = written.strip_prefix('[') {
+            let Some(name) = rest.strip_suffix(']').filter(|name| !name.is_empty()) else {
+                return Err(wrong("a section: [global] or [NAME]"));
+            };
+            is_global = Some(name.eq_ignore_ascii_case(GLOBAL));
+            if is_global == Some(false) {
+                jobs.push(Section {
+                    name: name.to_owned(),
+                    line,
+                    options: global.clone(),
+                });
+            }
+            continue;
+        }
+        if written.starts_with("include ") {
+            return Err(wrong(
+                "the text of that file: files that include others are not read",
+            ));
+        }
+        let (key, value) = match written.split_once('=') {
+            Some((key, value)) => (key.trim(), Some(value.trim().to_owned())),
+            None => (written, None),
+        };
+        let given = Given {
+            line,
+            key: key.to_owned(),
+            value,
+        };
+        match (is_global, jobs.last_mut()) {
+            (Some(true), _) => global.push(given),
+            (Some(false), Some(job)) => job.options.push(given),
+            _ => {
+                return Err(wrong(
+                    "a section before the first option: [global] or [NAME]",
+                ));
+            }
+        }
+    }
+    match jobs.is_empty() {
+        false => Ok(jobs),
+        true => Err(JobFileError {
+            line: lines.max(1),
+            text: String::new(),
+            expected: "a job: a section [NAME] other than [global]".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,183 @@
+//! Numbers, sizes and lists as fio writes them.
+
+use destage_base::Random;
+use destage_trace::request::SECTOR_BYTES;
+
+/// Bytes, or a share of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Span {
+    Bytes(u64),
+    Percent(u64),
+}
+
+impl Span {
+    pub fn read(text: &str) -> Option<Self> {
+        match text.strip_suffix('%') {
+            Some(percent) => {
+                let percent = percent.parse().ok()?;
+                (1..=100)
+                    .contains(&percent)
+                    .then_some(Self::Percent(percent))
+            }
+            None => bytes(text).map(Self::Bytes),
+        }
+    }
+}
+
+/// What is expected of a size.
+pub(super) const SIZE: &str = "bytes, such as 4096, 4k or 1g (powers of 1024)";
+
+/// A size in bytes. `KiB` is refused: fio takes it for 1000 bytes, and most people for 1024.
+pub(super) fn bytes(text: &str) -> Option<u64> {
+    let lower = text.to_ascii_lowercase();
+    let (digits, radix) = match lower.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None => (&*lower, 10),
+    };
+    let end = digits
+        .find(|sign: char| !sign.is_digit(radix))
+        // In base 16 a `b` is a digit.
+        .unwrap_or(digits.len());
+    let number = u64::from_str_radix(&digits[..end], radix).ok()?;
+    let unit = &digits[end..];
+    let unit = unit.strip_suffix('b').unwrap_or(unit);
+    let power = match unit {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        "p" => 5,
+        _ => return None,
+    };
+    number.checked_mul(1 << (10 * power))
+}
+
+/// The entries for reads, writes and trims of a list with commas; nothing for the default. An entry without a comma behind it is that of
+/// the kinds that follow, too.
+pub(super) fn by_kind(text: &str) -> Option<[Option<&str>; 3]> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let last = parts.last()?;
+    let entry = |place: usize| *parts.get(place).unwrap_or(last);
+    let of = |place: usize| Some(entry(place)).filter(|part| !part.is_empty());
+    (parts.len() <= 3).then(|| [of(0), of(1), of(2)])
+}
+
+/// How long the requests of a kind are, in sectors.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Lengths {
+    Fixed(u32),
+    /// Equally likely multiples of the first, up to the second.
+    Range(u32, u32),
+    /// Each with the share of it and of those before it, in percent.
+    Split(Vec<(u32, f64)>),
+}
+
+/// Sectors of a length in bytes.
+fn sectors(text: &str) -> Option<u32> {
+    let bytes = bytes(text)?;
+    let sectors = u32::try_from(bytes / SECTOR_BYTES).ok()?;
+    (sectors > 0 && bytes.is_multiple_of(SECTOR_BYTES)).then_some(sectors)
+}
+
+impl Lengths {
+    pub const DEFAULT: Self = Self::Fixed(8);
+
+    /// Of `bs`.
+    pub fn fixed(text: &str) -> Option<Self> {
+        sectors(text).map(Self::Fixed)
+    }
+
+    /// Of `bsrange`: LOW-HIGH.
+    pub fn range(text: &str) -> Option<Self> {
+        let (low, high) = text.split_once(['-', ':'])?;
+        let (low, high) = (sectors(low)?, sectors(high)?);
+        Some(Self::Range(low.min(high), low.max(high)))
+    }
+
+    /// Of `bssplit`: SIZE/PERCENT and colons in between; what has no percent shares the rest.
+    pub fn split(text: &str) -> Option<Self> {
+        let mut entries = Vec::new();
+        for entry in text.split(':') {
+            let (size, percent) = entry.split_once('/').unwrap_or((entry, ""));
+            let percent = match percent {
+                "" => None,
+                percent => Some(f64::from(percent.parse::<u8>().ok()?)),
+            };
+            entries.push((sectors(size)?, percent));
+        }
+        let given: f64 = entries.iter().filter_map(|(_, percent)| *percent).sum();
+        let open = entries
+            .iter()
+            .filter(|(_, percent)| percent.is_none())
+            .count();
+        let rest = (100.0 - given) / open.max(1) as f64;
+        if given > 100.0 || (open == 0 && given < 100.0) {
+            return None;
+        }
+        // What never comes is no length.
+        entries.retain(|(_, percent)| *percent != Some(0.0));
+        let mut sum = 0.0;
+        let upto = entries.into_iter().map(|(size, percent)| {
+            sum += percent.unwrap_or(rest);
+            (size, sum)
+        });
+        Some(Self::Split(upto.collect()))
+    }
+
+    /// The one length there is, if there is one only.
+    pub fn only(&self) -> Option<u32> {
+        match self {
+            Self::Fixed(sectors) => Some(*sectors),
+            Self::Range(low, high) => (low == high).then_some(*low),
+            Self::Split(entries) => match &entries[..] {
+                [(sectors, _)] => Some(*sectors),
+                _ => None,
+            },
+        }
+    }
+
+    pub fn shortest(&self) -> u32 {
+        match self {
+            Self::Fixed(sectors) => *sectors,
+            Self::Range(low, _) => *low,
+            Self::Split(entries) => entries
+                .iter()
+                .map(|(sectors, _)| *sectors)
+                .min()
+                .unwrap_or(1),
+        }
+    }
+
+    pub fn longest(&self) -> u32 {
+        match self {
+            Self::Fixed(sectors) => *sectors,
+            Self::Range(_, high) => *high,
+            Self::Split(entries) => entries
+                .iter()
+                .map(|(sectors, _)| *sectors)
+                .max()
+                .unwrap_or(1),
+        }
+    }
+
+    /// A length; draws nothing if there is only one.
+    pub fn draw(&self, random: &mut Random) -> u32 {
+        match self {
+            Self::Fixed(sectors) => *sectors,
+            Self::Range(low, high) => {
+                let multiples = u64::from(high / low);
+                match multiples {
+                    1 => *low,
+                    // At most `high`, which is 32 bits.
+                    multiples => low * (random.below(multiples) as u32 + 1),
+                }
+            }
+            Self::Split(entries) => {
+                let drawn = random.unit() * 100.0;
+                let found = entries.iter().find(|(_, upto)| drawn < *upto);
+                found.or(entries.last()).map_or(1, |(sectors, _)| *sectors)
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The requests of one copy of a job.
+
+use std::sync::Arc;
+
+use destage_base::time::TICKS_PER_MS;
+use destage_base::{Random, Ticks};
+use destage_trace::Operation;
+use destage_trace::request::SECTOR_BYTES;
+
+use super::job::{Job, Mix, Order, Rate};
+use super::plan::JobCopy;
+use super::values::Lengths;
+use crate::shared::{Chance, whole_nanoseconds};
+use crate::zipf_ranks::{Scatter, ZipfRanks};
+
+/// A request without its time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Step {
+    pub operation: Operation,
+    pub sector: u64,
+    pub sectors: u32,
+}
+
+impl Step {
+    /// All writes before it are to be durable.
+    pub const FLUSH: Self = Self {
+        operation: Operation::Flush,
+        sector: 0,
+        sectors: 0,
+    };
+}
+
+/// How long requests are, of the kinds that `job` has.
+pub(super) fn lengths_of(job: &Job) -> impl Iterator<Item = &Lengths> {
+    let kinds: &[usize] = match job.mix {
+        Mix::Read => &[0],
+        Mix::Write => &[1],
+        Mix::Trim => &[2],
+        Mix::Both(_) => &[0, 1],
+    };
+    kinds.iter().map(|kind| &job.lengths[*kind])
+}
+
+/// How much one copy has done.
+#[derive(Clone, Debug, Default)]
+struct Done {
+    /// In this loop.
+    sectors: u64,
+    requests: u64,
+    /// In all loops, flushes left out.
+    all_sectors: u64,
+    all_requests: u64,
+    writes: u64,
+    loops: u64,
+}
+
+/// Where requests go.
+#[derive(Clone, Debug)]
+struct Places {
+    /// Sectors of a block: random requests begin at multiples of it.
+    block: u64,
+    blocks: u64,
+    /// Reads, writes and trims that go in order do so on their own, each from here on, in sectors from the beginning of the part.
+    next: [u64; 3],
+    /// Blocks in random order, and how many of them were taken.
+    shuffle: Scatter,
+    taken: u64,
+    /// How popular blocks are, and where the popular ones are.
+    popular: Option<(ZipfRanks, Scatter)>,
+}
+
+/// What one copy of a job asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Worker {
+    copy: JobCopy,
+    random: Random,
+    places: Places,
+    done: Done,
+    /// A request, its kind and its sectors, that comes behind a flush.
+    held: Option<(usize, u32)>,
+    flush_is_due: bool,
+    /// When the next request arrives, of those with exponential gaps.
+    arrival_ms: f64,
+}
+
+impl Worker {
+    pub fn new(copy: JobCopy, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let shortest = lengths_of(&copy.job).map(Lengths::shortest).min();
+        let block = u64::from(shortest.unwrap_or(1));
+        let blocks = copy.sectors / block;
+        let popular = match copy.job.order {
+            Order::Zipf(exponent) => {
+                let scatter = Scatter::keyed(blocks, random.next_u64());
+                Some((ZipfRanks::new(blocks, exponent), scatter))
+            }
+            Order::Sequential | Order::Shuffled | Order::Uniform => None,
+        };
+        let shuffle = Scatter::keyed(blocks, random.next_u64());
+        Self {
+            copy,
+            random,
+            places: Places {
+                block,
+                blocks,
+                next: [0; 3],
+                shuffle,
+                taken: 0,
+                popular,
+            },
+            done: Done::default(),
+            held: None,
+            flush_is_due: false,
+            arrival_ms: 0.0,
+        }
+    }
+
+    /// How many requests of its own it keeps under way.
+    pub fn depth(&self) -> u32 {
+        self.copy.job.pace.depth
+    }
+
+    /// Whether `step` of it is to be durable before it is answered.
+    pub fn is_fua(&self, step: &Step) -> bool {
+        self.copy.job.syncs.is_fua && step.operation == Operation::Write
+    }
+
+    /// The next request, and when it arrives if it has a rate; none when all is done.
+    pub fn next(&mut self) -> Option<(Ticks, Step)> {
+        let job = Arc::clone(&self.copy.job);
+        let writes = matches!(job.mix, Mix::Write | Mix::Both(_));
+        while self.done.loops < job.amount.loops {
+            let Some((kind, sectors)) = self.length(&job) else {
+                self.done.loops += 1;
+                (self.done.sectors, self.done.requests) = (0, 0);
+                if job.syncs.at_end && writes {
+                    self.flush_is_due = false;
+                    return Some((self.arrival(&job), Step::FLUSH));
+                }
+                continue;
+            };
+            if std::mem::take(&mut self.flush_is_due) {
+                self.held = Some((kind, sectors));
+                return Some((self.arrival(&job), Step::FLUSH));
+            }
+            let arrival = self.arrival(&job);
+            self.count(&job, kind, sectors);
+            let sector = self.copy.first + self.place(job.order, kind, u64::from(sectors));
+            let step = Step {
+                operation: [Operation::Read, Operation::Write, Operation::Trim][kind],
+                sector,
+                sectors,
+            };
+            return Some((arrival, step));
+        }
+        None
+    }
+
+    /// The kind of the next request of this loop, and its sectors.
+    fn length(&mut self, job: &Job) -> Option<(usize, u32)> {
+        if let Some(held) = self.held.take() {
+            return Some(held);
+        }
+        let random = &mut self.random;
+        let kind = match job.mix {
+            Mix::Read => 0,
+            Mix::Write => 1,
+            Mix::Trim => 2,
+            Mix::Both(reads) => usize::from(!Chance::new(reads).draw(random)),
+        };
+        let left = match self.copy.amount {
+            None => u64::MAX,
+            Some(_)
+                if job
+                    .amount
+                    .requests
+                    .is_some_and(|most| self.done.requests >= most) =>
+            {
+                0
+            }
+            Some(amount) => amount - self.done.sectors,
+        };
+        let lengths = &job.lengths[kind];
+        let shortest = u64::from(lengths.shortest());
+        if shortest > left {
+            return None;
+        }
+        let room = match job.order {
+            Order::Sequential => {
+                let next = &mut self.places.next[kind];
+                if *next + shortest > self.copy.sectors {
+                    *next = 0;
+                }
+                self.copy.sectors - *next
+            }
+            Order::Shuffled | Order::Uniform | Order::Zipf(_) => self.copy.sectors,
+        };
+        loop {
+            let sectors = lengths.draw(random);
+            if u64::from(sectors) <= left.min(room) {
+                return Some((kind, sectors));
+            }
+        }
+    }
+
+    fn count(&mut self, job: &Job, kind: usize, sectors: u32) {
+        let done = &mut self.done;
+        done.sectors += u64::from(sectors);
+        done.requests += 1;
+        done.all_sectors += u64::from(sectors);
+        done.all_requests += 1;
+        if job.pace.is_poisson {
+            let mean_ms = match job.pace.rate {
+                Rate::Unbounded => 0.0,
+                Rate::RequestsPerSecond(rate) => 1e3 / rate as f64,
+                Rate::BytesPerSecond(rate) => {
+                    (u64::from(sectors) * SECTOR_BYTES) as f64 * 1e3 / rate as f64
+                }
+            };
+            self.arrival_ms -= mean_ms * libm::log(1.0 - self.random.unit());
+        }
+        if kind == 1 {
+            done.writes += 1;
+            let every = job.syncs.every;
+            self.flush_is_due = every > 0 && done.writes.is_multiple_of(every);
+        }
+    }
+
+    /// Where a request of `sectors` begins, in sectors from the beginning of the part.
+    fn place(&mut self, order: Order, kind: usize, sectors: u64) -> u64 {
+        let (places, random) = (&mut self.places, &mut self.random);
+        let block = places.block;
+        let last = (self.copy.sectors - sectors) / block;
+        match order {
+            Order::Sequential => {
+                let first = places.next[kind];
+                places.next[kind] += sectors;
+                first
+            }
+            // Blocks of one length cover the part; of several lengths they would overlap.
+            Order::Shuffled if is_of_one_length(&self.copy.job) => {
+                if places.taken == places.blocks {
+                    places.taken = 0;
+                    places.shuffle = Scatter::keyed(places.blocks, random.next_u64());
+                }
+                places.taken += 1;
+                places.shuffle.place(places.taken - 1) * block
+            }
+            Order::Shuffled | Order::Uniform => random.below(last + 1) * block,
+            Order::Zipf(_) => match &places.popular {
+                Some((ranks, scatter)) => scatter.place(ranks.draw(random) - 1).min(last) * block,
+                None => 0,
+            },
+        }
+    }
+
+    /// When the next request arrives: at once where there is no rate.
+    fn arrival(&self, job: &Job) -> Ticks {
+        const TICKS_PER_S: u128 = TICKS_PER_MS as u128 * 1000;
+        let done = &self.done;
+        let at = |units: u64, per_second: u64| {
+            let ticks = u128::from(units) * TICKS_PER_S / u128::from(per_second);
+            u64::try_from(ticks).unwrap_or(u64::MAX)
+        };
+        let bytes = done.all_sectors * SECTOR_BYTES;
+        let even = match job.pace.rate {
+            Rate::Unbounded => return 0,
+            Rate::RequestsPerSecond(rate) => at(done.all_requests, rate),
+            Rate::BytesPerSecond(rate) => at(bytes, rate),
+        };
+        match job.pace.is_poisson {
+            true => whole_nanoseconds(self.arrival_ms),
+            false => even,
+        }
+    }
+}
+
+/// Whether all requests of `job` are of one length.
+fn is_of_one_length(job: &Job) -> bool {
+    let mut lengths = lengths_of(job).map(Lengths::only);
+    let first = lengths.next().flatten();
+    first.is_some() && lengths.all(|length| length == first)
+}
