@@ -13,13 +13,14 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from destage import _core, _show
+from destage import _core, _grid, _show
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas
     import polars
     import pyarrow
+    import xarray
 
 
 class DestageWarning(UserWarning):
@@ -359,6 +360,20 @@ class Results(Table, Sequence[Run]):
         """The runs that failed."""
         return [run for run in self.runs if run.error is not None]
 
+    def to_xarray(self) -> xarray.Dataset:
+        """The metrics as a dataset of xarray, a dimension for each thing in which the runs differ; NaN where a run has none.
+
+        Of a comparison these are `trace`, `buffer.kind`, `buffer.capacity_bytes` (bytes), `ftl.kind`, and parameters that tell apart runs
+        that agree in these; of a study its labels: `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl` and what is varied. What
+        all runs share is a coordinate without a dimension; a run without a buffer stands at every size. Units and meanings of the
+        metrics are attributes. An `InputError` if two runs differ in nothing of these.
+        """
+        places = _grid.places([(run.trace, run.parameters) for run in self.runs])
+        if any(run.labels for run in self.runs):
+            places = [{axis: _grid.number(label) for axis, label in run.labels.items()} for run in self.runs]
+        rows = [(place, run.metrics) for place, run in zip(places, self.runs, strict=True)]
+        return _grid.dataset(library("xarray", "to_xarray"), rows, {"version": str(self.manifest["version"])})
+
     @property
     def figures(self) -> list[Any]:
         """What a study shows; nothing of a comparison."""
@@ -387,7 +402,14 @@ class Curves(Table):
         """A curve for each scheme: `buffer`, `ftl`, `exact`, `host` and `points`."""
         return [MappingProxyType(curve) for curve in self._document["curves"]]
 
-    def _table(self) -> dict[str, list[Any]]:
+    def to_xarray(self) -> xarray.Dataset:
+        """The metrics as a dataset of xarray over `buffer`, `ftl` and `bytes`; NaN where a curve has none. A dimension of one value is a
+        coordinate only. Ends of intervals are `METRIC.low` and `METRIC.high`."""
+        axes = ("buffer", "ftl", "bytes")
+        rows = [({axis: row[axis] for axis in axes if axis in row}, {name: value for name, value in row.items() if name not in axes}) for row in self._rows()]
+        return _grid.dataset(library("xarray", "to_xarray"), rows, {"version": str(self.manifest["version"])})
+
+    def _rows(self) -> list[dict[str, Any]]:
         # What was sampled has its interval beside it.
         def flat(point: Mapping[str, Any]) -> dict[str, Any]:
             row: dict[str, Any] = {}
@@ -398,11 +420,14 @@ class Curves(Table):
                     row[name] = value
             return row
 
-        return by_column(
+        return [
             {"buffer": curve["buffer"], "ftl": curve["ftl"], **flat(point), **curve["host"]}
             for curve in self.curves
             for point in curve["points"]
-        )
+        ]
+
+    def _table(self) -> dict[str, list[Any]]:
+        return by_column(self._rows())
 
 
 class Fleet(Table):

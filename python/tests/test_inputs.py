@@ -106,7 +106,65 @@ def test_tables_have_gaps_where_runs_have_none() -> None:
     assert results.to_polars()["buffer.write_hits"][0] is None
 
 
-@pytest.mark.parametrize(("method", "name"), [("to_pandas", "pandas"), ("to_polars", "polars"), ("to_arrow", "pyarrow")])
+def test_runs_stand_on_axes() -> None:
+    work = destage.Workload("zipf", requests=2000, footprint_pages=2000)
+    results = destage.compare(work, buffers=["nocache", "lru", "fifo"], sizes=["1MiB", "512KiB"])
+    grid = results.to_xarray()
+    assert dict(grid.sizes) == {"buffer.kind": 3, "buffer.capacity_bytes": 2}
+    assert grid["buffer.capacity_bytes"].values.tolist() == [512 << 10, 1 << 20] and str(grid["ftl.kind"].values) == "page"
+    for run in results:
+        of = {"buffer.kind": run.parameters["buffer.kind"]}
+        if "buffer.capacity_bytes" in run.parameters:
+            of["buffer.capacity_bytes"] = run.parameters["buffer.capacity_bytes"]
+        assert (grid["waf.host"].sel(of) == run.metrics["waf.host"]).all()
+    # What has no buffer has the same at every size, and no hits at any.
+    assert grid["buffer.write_hits"].sel({"buffer.kind": "nocache"}).isnull().all()
+    assert grid["response.p99_ms"].attrs["units"] == "ms" and "99" in grid["response.p99_ms"].attrs["long_name"]
+
+
+def test_axes_are_what_tells_runs_apart() -> None:
+    work = destage.Workload("zipf", requests=500)
+    grid = destage.compare(work, buffers=["bplru", "bplru:pad=false"], sizes="1MiB").to_xarray()
+    assert dict(grid.sizes) == {"buffer.pad": 2}
+    curves = destage.curve(work, buffers=["lru", "fab"], sizes=["512KiB", "1MiB"]).to_xarray()
+    assert curves["buffer.write_hits"].dims == ("buffer", "bytes") and curves["bytes"].values.tolist() == [512 << 10, 1 << 20]
+
+
+def test_a_study_stands_on_its_labels(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(
+        """
+title = "Few"
+[[input]]
+name = "few"
+workload = "zipf:requests=500"
+[[grid]]
+buffers = ["lru", "fab"]
+sizes = ["1MiB"]
+seeds = [1, 2]
+vary = { "flash.dies" = [2, 4] }
+"""
+    )
+    grid = destage.study(file, results=tmp_path / "kept").to_xarray()
+    assert dict(grid.sizes) == {"buffer": 2, "flash.dies": 2, "seed": 2} and grid["seed"].values.tolist() == [1, 2]
+    assert not grid["waf.host"].isnull().any() and int(grid["size"]) == 1 << 20
+
+
+def test_a_job_file_says_how_the_host_asks(tmp_path: Path) -> None:
+    file = tmp_path / "four.fio"
+    file.write_text("[global]\nioengine=libaio\niodepth=2\nsize=1m\n[w]\nrw=randwrite\nnumjobs=2\n")
+    work = destage.Workload(str(file))
+    result = destage.simulate(work)
+    assert result.metrics["host.requests"] == 512
+    assert (result.parameters["host.replay"], result.parameters["host.queue_depth"]) == ("closed", 4)
+    assert destage.simulate(work, settings={"host.queue_depth": 1}).parameters["host.queue_depth"] == 1
+    assert destage.compare(work, buffers="lru", sizes="1MiB")[0].parameters["host.replay"] == "closed"
+    file.write_text("[w]\nrw=randwrite\nsize=1m\nthinktime=5\n")
+    with pytest.raises(destage.InputError, match="four.fio: line 4: .thinktime=5.: expected"):
+        destage.Workload(str(file))
+
+
+@pytest.mark.parametrize(("method", "name"), [("to_pandas", "pandas"), ("to_polars", "polars"), ("to_arrow", "pyarrow"), ("to_xarray", "xarray")])
 def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch, method: str, name: str) -> None:
     results = destage.compare(destage.Workload("zipf", requests=200), buffers="lru", sizes="1MiB")
     # An entry of None stops an import.

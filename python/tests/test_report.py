@@ -284,6 +284,7 @@ def test_a_search_shows_what_was_asked_for(tmp_path: Path, opened: Open) -> None
     page = opened(path, "size")
     heads = [head.replace("\n", "").split("\u2195")[0].strip() for head in page.page.locator("#runs thead th").all_inner_texts()]
     assert heads[:2] == ["buffer", "reached"] and heads[2].startswith("waf.bytes") and heads[3].startswith("buffer.evictions"), heads
+    assert "goal: &lt;9" in page.drawn()
     # Two runs confirm; what the third reaches was seen without a clock.
     assert page.column(2) == ["yes", "yes", "yes, without a clock"]
     page.page.locator("#runs summary").click()
@@ -321,6 +322,23 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     page = opened(path, "all")
     assert page.page.locator("#explore .legend button[data-series]").count() > 30
     assert page.page.locator("#runs tbody tr").count() == len(crossed)
+    # A row a scheme, the best first and named in the chart; a column a size, and three before them.
+    ranking = page.page.locator(".ranking tbody tr")
+    schemes = {run.parameters["buffer.kind"] for run in crossed}
+    assert ranking.count() == len(schemes) and page.page.locator(".ranking thead th").count() == 3 + 8
+    means = {}
+    for run in crossed:
+        means.setdefault(run.parameters.get("buffer.capacity_bytes"), {})[run.parameters["buffer.kind"]] = run.metrics["response.mean_ms"]
+    least = min(value for name, value in means[256 << 10].items() if name not in ("belady", "infinite"))
+    bold = page.page.locator(".ranking tbody tr td:nth-child(4).best").all_inner_texts()
+    assert bold and all(abs(float(text.replace(",", "")) - least) < 0.001 * least for text in bold)
+    leader = ranking.first.locator("th").inner_text()
+    assert leader in page.page.locator("#explore .plot svg").inner_html()
+    whole = page.drawn()
+    page.page.get_by_label("best 5 in colour").click()
+    assert page.drawn() != whole
+    assert page.page.locator(".wide thead th").first.evaluate("head => getComputedStyle(head).position") == "sticky"
+    assert page.page.title() == "mixed:requests=1000: Comparison of write buffers"
     # How long it takes is a figure to read, of a machine that does other things as well.
     seconds = page.page.evaluate("performance.getEntriesByName('ready')[0].startTime") / 1000
     (PICTURES / "opening.txt").write_text(f"{len(crossed)} runs: {path.stat().st_size / 1e6:.2f} MB, open after {seconds:.2f} s\n")

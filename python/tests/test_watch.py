@@ -65,7 +65,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
             destage.Workload(workload, **parameters), buffer=buffer, size="256KiB", ftl=ftl,
             settings={**SETTINGS, "flash.dies": dies}, watch=file,
         )  # fmt: skip
-        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **how}))
+        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **how}))
         page = contexts[-1].new_page()
         page.on("console", lambda message: wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -109,8 +109,18 @@ def test_pictures(scene: str, opened: Callable[..., Opened]) -> None:
     assert shows.page.inner_text("#story")
 
 
+def test_it_opens_where_the_first_pages_leave_and_plays(opened: Callable[..., Opened]) -> None:
+    still = opened("bplru")
+    first = still.page.evaluate("events.findIndex((event) => event.kind === 'destage')")
+    assert still.index() == first > 0 and still.page.inner_text("#play") == "Play"
+    moving = opened("bplru", reduced_motion="no-preference")
+    assert moving.page.inner_text("#play") == "Pause"
+    moving.page.wait_for_function(f"player.index > {first}")
+
+
 def test_play_advances_and_stops(opened: Callable[..., Opened]) -> None:
     shows = opened("lru")
+    shows.page.keyboard.press("Home")
     shows.page.select_option("#speed", "60")
     shows.page.keyboard.press("Space")
     shows.page.wait_for_function("player.index >= 10")
@@ -160,6 +170,8 @@ def test_a_phone_in_the_dark(opened: Callable[..., Opened]) -> None:
     shows = opened("bplru", viewport={"width": 390, "height": 844}, color_scheme="dark", device_scale_factor=2)
     shows.click("eviction")
     assert shows.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # The controls leave room for the device.
+    assert shows.page.evaluate("document.querySelector('nav').offsetHeight / innerHeight") < 0.2
     shows.page.wait_for_timeout(500)
     shows.page.screenshot(path=ROOT / "target" / "watch" / "phone.png", full_page=True)
 
