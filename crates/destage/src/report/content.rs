@@ -12,6 +12,8 @@ use crate::words;
 /// What a page shows.
 pub(super) struct Content {
     pub(super) title: String,
+    /// What was read, for the name of the page in a browser; nothing where the title says it.
+    pub(super) inputs: String,
     /// The program, and what it read.
     pub(super) origin: String,
     /// Sentences, the most important first.
@@ -47,6 +49,10 @@ impl Content {
             () => return None,
         };
         content.origin = origin(&manifest);
+        let inputs = inputs(&manifest);
+        if content.title != inputs {
+            content.inputs = inputs;
+        }
         let of_inputs = manifest
             .as_object_mut()
             .and_then(|map| map.remove("warnings"));
@@ -63,6 +69,7 @@ impl Content {
     fn new(kind: &str, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
+            inputs: String::new(),
             origin: String::new(),
             conclusions: Vec::new(),
             notes: Vec::new(),
@@ -70,7 +77,15 @@ impl Content {
         }
     }
 
-    /// With the sentences that the document has itself.
+    /// What the page is called in a browser.
+    pub(super) fn tab(&self) -> String {
+        match &*self.inputs {
+            "" => self.title.clone(),
+            inputs => format!("{inputs}: {}", self.title),
+        }
+    }
+
+    /// Takes the conclusions from the document, which has them as sentences.
     fn concluded(mut self, fields: &mut Map<String, Value>) -> Self {
         self.conclusions = sentences(fields.remove("conclusions"));
         self
@@ -111,6 +126,19 @@ fn sentences(value: Option<Value>) -> Vec<String> {
 fn closed(value: Option<Value>) -> Vec<String> {
     let all = sentences(value);
     all.iter().map(|text| format!("{text}.")).collect()
+}
+
+/// The names of what was read, without the folders they lie in.
+fn inputs(manifest: &Value) -> String {
+    let name = |input: &Value| {
+        let name = input["trace"].as_str()?;
+        Some(name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned())
+    };
+    let names: Vec<String> = match manifest["traces"].as_array() {
+        Some(all) => all.iter().filter_map(name).collect(),
+        None => name(manifest).into_iter().collect(),
+    };
+    names.join(", ")
 }
 
 /// One line: the program, and what it read.

@@ -27,6 +27,7 @@ pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     let mut content = read(document)?;
     if let Some(title) = title {
         title.clone_into(&mut content.title);
+        content.inputs.clear();
     }
     Ok(page::text(&content))
 }

@@ -11,13 +11,14 @@ const STYLES: [&str; 2] = [
     include_str!("page/print.css"),
 ];
 /// In the order in which they need each other; each holds one idea. Together they are one function.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("page/elements.js"),
     include_str!("page/numbers.js"),
     include_str!("page/looks.js"),
     include_str!("page/files.js"),
     include_str!("page/chart.js"),
     include_str!("page/table.js"),
+    include_str!("page/ranking.js"),
     include_str!("page/runs.js"),
     include_str!("page/explained.js"),
     include_str!("page/papers.js"),
@@ -39,6 +40,7 @@ pub(super) fn text(content: &Content) -> String {
         let (slot, rest) = piece.split_once("}}").unwrap_or((piece, ""));
         match slot {
             "title" => text.push_str(&escape(&content.title)),
+            "tab" => text.push_str(&escape(&content.tab())),
             "origin" => text.push_str(&escape(&content.origin)),
             "conclusions" => text.push_str(&paragraphs("conclusion", &content.conclusions)),
             "notes" => text.push_str(&notes(&content.notes)),
@@ -95,6 +97,7 @@ mod tests {
         let name = "</script><b a=\"{{library}}\">";
         let content = Content {
             title: name.to_owned(),
+            inputs: name.to_owned(),
             origin: name.to_owned(),
             conclusions: vec![name.to_owned()],
             notes: Vec::new(),
@@ -129,6 +132,7 @@ mod tests {
     fn every_slot_of_the_template_is_known() {
         let known = [
             "title",
+            "tab",
             "origin",
             "conclusions",
             "notes",

@@ -61,6 +61,11 @@ class Chart {
       }, swatch(each), name);
       return make("li", {}, key);
     });
+    const faint = keys.filter((_, index) => series[index].isFaint);
+    if (faint.length) {
+      const rest = make("details", {}, make("summary", {}, `${faint.length} more`), make("ul", { class: "legend" }, ...faint));
+      keys.splice(0, keys.length, ...keys.filter((key) => !faint.includes(key)), make("li", { class: "more" }, rest));
+    }
     if (keys.length > 8) {
       keys.push(make("li", {}, button("all", () => this.only(() => true))), make("li", {}, button("none", () => this.only(() => false))));
     }
@@ -142,6 +147,18 @@ class Chart {
   }
 }
 
+/** What is still to be drawn is drawn while nothing else is to do, so that a picture of the whole page has all of it. */
+function drawTheRest() {
+  const later = self.requestIdleCallback || ((act) => setTimeout(act, 60));
+  const next = all.find((chart) => !chart.drawing && chart.plot.isConnected && chart.plot.offsetWidth > 0);
+  if (!next) return;
+  later(() => {
+    watcher.unobserve(next.plot);
+    if (!next.drawing) next.draw();
+    drawTheRest();
+  });
+}
+
 /** Charts are drawn when they come into sight, so that a page of forty opens as fast as one of one. */
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
@@ -201,18 +218,19 @@ function options(spec, hidden, width) {
   const places = spec.x.names ? [] : [...numbers((each) => each.values.map((pair) => pair[0])), ...(spec.x.ticks || [])];
   const far = places.reduce((end, each) => Math.max(end, each), 0);
   const along = spec.x.names || spec.x.log ? { unit: spec.x.unit, factor: 1 } : scaleOf(spec.x.unit, far);
-  const axes = [place(spec, along, colours, width), value(spec, upward, colours)];
+  const moved = movedNames(series, spec, [least, most]);
+  const axes = [place(spec, along, colours, width), value(spec, upward, colours, [least, most])];
   if (spec.flat) axes.reverse();
   return {
     ...common,
-    grid: { left: 8, right: spec.flat ? 56 : 22, top: 34, bottom: spec.flat ? 26 : 30, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    grid: { left: 8, right: spec.flat ? 56 : roomForNames(series, width), top: 34, bottom: spec.flat ? 26 : 30, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
     xAxis: axes[0],
     yAxis: axes[1],
     dataZoom: [{ type: "inside", [spec.flat ? "yAxisIndex" : "xAxisIndex"]: 0, filterMode: "none", zoomOnMouseWheel: matchMedia("(pointer: fine)").matches ? "ctrl" : true, moveOnMouseMove: false, moveOnMouseWheel: false, preventDefaultMouseMove: false }],
     // What drags a rectangle to zoom into; its buttons are not shown.
     toolbox: { itemSize: 0, itemGap: 0, left: -50, feature: { dataZoom: { xAxisIndex: 0, yAxisIndex: 0, filterMode: "none", iconStyle: { opacity: 0 }, brushStyle: { color: "rgba(90, 140, 200, 0.2)" } } } },
     tooltip: tip(spec, series, common.tooltip, along, upward),
-    series: series.flatMap((each) => drawn(each, spec, series.length, { along, upward, colours })),
+    series: [...series.flatMap((each) => drawn(each, spec, series.length, { along, upward, colours, width, moved })), ...goalLine(spec, upward, colours)],
   };
 }
 
@@ -243,36 +261,98 @@ function place(spec, { unit, factor }, colours, width) {
   return scaled;
 }
 
+/** Ends of the axis of values, and its ticks, where the library's own would leave it half empty: the goal is on it, and of a logarithmic one that
+ * goes over less than three powers of ten the ends are those of what is drawn. */
+function fitted({ log, most: cut, goal, least: floor }, least, most) {
+  if (!(most > 0) || floor !== undefined) return {};
+  if (goal) [least, most] = [goal.limit > 0 ? Math.min(least, goal.limit) : least, Math.max(most, goal.limit)];
+  if (cut !== undefined) most = Math.min(most, cut);
+  if (!log) return goal && goal.limit >= 0 ? { max: (ends) => Math.max(ends.max, goal.limit * 1.02) } : {};
+  if (most / least >= 1000) return cut === undefined ? {} : { max: most };
+  const [low, high] = [least / 1.08, most * 1.08];
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+    for (const digit of most / least > 100 ? [1, 3] : [1, 2, 5]) {
+      const tick = Number((digit * 10 ** power).toPrecision(3));
+      if (tick >= low && tick <= high) ticks.push(tick);
+    }
+  }
+  return { min: low, max: high, axisTick: { show: false, customValues: ticks }, axisLabel: { color: ink("ink"), formatter: brief, hideOverlap: true, fontSize: 12, customValues: ticks } };
+}
+
 /** The axis of values. */
-function value(spec, { unit }, colours) {
+function value(spec, { unit, factor }, colours, [least, most]) {
   const { y, flat } = spec;
+  least /= factor;
+  most /= factor;
   return {
     name: titled(y.title, unit) + (y.log ? ", logarithmic" : ""),
     nameLocation: flat ? "middle" : "end", nameGap: flat ? 24 : 12, nameTextStyle: { color: colours.quiet, align: flat ? "center" : "left" },
     type: y.log ? "log" : "value", scale: false, min: y.least, max: y.most,
     axisLabel: { color: colours.ink, formatter: brief, hideOverlap: true, fontSize: 12 },
     axisLine: { show: false }, splitLine: { lineStyle: { color: colours.line } }, minorSplitLine: { show: false },
+    ...fitted(y, least, most),
   };
 }
 
+/** Names at the ends of lines need room; on a phone the legend has them alone. */
+const hasRoomForNames = (width) => width >= 560;
+function roomForNames(series, width) {
+  const longest = Math.max(0, ...series.filter((each) => each.isNamed).map((each) => each.name.length));
+  return longest && hasRoomForNames(width) ? Math.min(180, 24 + 7.2 * longest) : 22;
+}
+
+/** How far names at the ends of lines are moved, in pixels, so that they do not lie over one another; by series. */
+function movedNames(series, { y, height }, [least, most]) {
+  const [LINE, AROUND] = [13, 84];
+  const room = (height || 420) - AROUND;
+  const [low, high] = y.log ? [Math.log(least), Math.log(Math.min(most, y.most || most))] : [0, most];
+  const place = (value) => room * (1 - ((y.log ? Math.log(value) : value) - low) / (high - low || 1));
+  const named = series.filter((each) => each.isNamed && each.values.length);
+  const wanted = named.map((each) => ({ each, at: place(each.values[each.values.length - 1][1]) })).filter(({ at }) => Number.isFinite(at)).sort((a, b) => a.at - b.at);
+  const moved = new Map();
+  // From below upwards, so that none is pushed off the axis; what began higher stays higher.
+  let free = room + LINE / 2;
+  const tops = wanted.map(() => 0);
+  for (let index = wanted.length - 1; index >= 0; index -= 1) {
+    tops[index] = Math.min(wanted[index].at, free);
+    free = tops[index] - LINE;
+  }
+  wanted.forEach(({ each, at }, index) => moved.set(each.name, tops[index] - at));
+  return moved;
+}
+
+/** What was asked for, as a line across. */
+function goalLine({ y, flat }, upward, colours) {
+  if (!y.goal) return [];
+  const at = y.goal.limit / upward.factor;
+  const label = { formatter: y.goal.text, color: colours.ink, position: flat ? "start" : "insideStartTop", fontSize: 12 };
+  return [{
+    type: "line", name: "", data: [], silent: true, tooltip: { show: false },
+    markLine: { silent: true, symbol: "none", lineStyle: { color: colours.ink, type: [6, 4], width: 1.5 }, label, data: [flat ? { xAxis: at } : { yAxis: at }] },
+  }];
+}
+
 /** One series as the library has it, and its ranges. */
-function drawn(each, spec, count, { along, upward, colours }) {
-  const { colour, dash, mark } = look(each.look);
+function drawn(each, spec, count, { along, upward, colours, width, moved }) {
+  const { dash, mark } = look(each.look);
+  const colour = each.isFaint ? echarts.color.modifyAlpha(colours.quiet, 0.4) : look(each.look).colour;
   const number = (value) => (!isNumber(value) || (spec.y.log && value <= 0) ? null : value / upward.factor);
   const at = (value) => (spec.x.names ? value : value / along.factor);
   const pair = ([x, y]) => (spec.flat ? [number(y), x] : [at(x), number(y)]);
   const fits = ([x]) => spec.x.names || !spec.x.log || x > 0;
-  const line = { color: colour, width: each.kind === "level" ? 1.5 : 2, type: dash };
-  const common = { name: each.name, data: each.values.filter(fits).map(pair), itemStyle: { color: colour }, z: 3 + Math.max(0, 9 - each.look), emphasis: { focus: count > 1 ? "series" : "none" }, blur: { itemStyle: { opacity: 0.15 }, lineStyle: { opacity: 0.12 }, areaStyle: { opacity: 0.08 } } };
+  const line = { color: colour, width: each.isFaint ? 1 : each.kind === "level" ? 1.5 : 2, type: each.isFaint ? "solid" : dash };
+  const common = { name: each.name, data: each.values.filter(fits).map(pair), itemStyle: { color: colour }, z: each.isFaint ? 2 : 3 + Math.max(0, 9 - each.look), emphasis: { focus: count > 1 ? "series" : "none" }, blur: { itemStyle: { opacity: 0.15 }, lineStyle: { opacity: 0.12 }, areaStyle: { opacity: 0.08 } } };
   if (each.kind === "bar") {
     const label = { show: Boolean(spec.flat) && count === 1, position: "right", color: colours.ink, formatter: ({ value: shown }) => (isNumber(shown[0]) ? brief(Number(shown[0].toPrecision(4))) : "") };
     return [{ ...common, type: "bar", stack: each.stack, label, barMaxWidth: 28, large: false }, ...ranges(each, spec, at, number, colours)];
   }
   if (each.kind === "points") return [{ ...common, type: "scatter", symbol: mark, symbolSize: 10 }];
-  const symbol = ["plain", "level", "area"].includes(each.kind) ? "none" : mark;
+  const symbol = each.isFaint || ["plain", "level", "area"].includes(each.kind) ? "none" : mark;
   const many = each.values.length > 60;
   return [{
     ...common, type: "line", lineStyle: line, symbol, showSymbol: symbol !== "none" && !many, symbolSize: 8, connectNulls: false, triggerLineEvent: true,
+    endLabel: { show: Boolean(each.isNamed) && hasRoomForNames(width), formatter: () => each.name, color: colour, distance: 8, offset: [0, moved.get(each.name) || 0] },
     stack: each.stack, areaStyle: each.kind === "area" ? { opacity: 0.7 } : undefined, step: each.step ? "end" : undefined, sampling: many && !each.stack ? "minmax" : undefined,
   }, ...ranges(each, spec, at, number, colours)];
 }

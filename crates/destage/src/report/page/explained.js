@@ -149,7 +149,7 @@ function explain(parent, of) {
 }
 
 function showExplained(content, { explained, table }) {
-  const part = section("Why it takes so long", "explained");
+  const part = section("Where the time goes", "explained");
   const runs = new Runs(table);
   const said = runs.indices(({ kind, name }, index) => kind === "name" && (runs.varies(index) || name === "buffer"));
   const own = explained.map((each, index) => [index, said.map((column) => shown(table.rows[index][column], runs.columns[column].unit)).join(", ")]).filter(([index]) => explained[index]);

@@ -22,15 +22,31 @@ function showOrigin(content, { manifest, table }) {
   content.append(part);
 }
 
+/** What a run is asked for first. */
+const FIRST = ["response.mean_ms", "response.p99_ms", "buffer.write_hits_percent", "waf.host", "buffer.destaged_pages"];
+
+/** Three numbers of a single run, large. */
+function showFigures(parent, { kind, table }) {
+  if (kind !== "run") return;
+  const found = FIRST.map((name) => table.columns.findIndex((column) => column.name === name)).filter((index) => index >= 0 && isNumber(table.rows[0][index]));
+  const figure = (index) => {
+    const { name, unit } = table.columns[index];
+    return make("div", {}, make("dd", {}, withUnit(table.rows[0][index], unit)), make("dt", {}, name));
+  };
+  parent.prepend(make("dl", { class: "figures" }, found.slice(0, 3).map(figure)));
+}
+
 const SHOWN = { compare: showRuns, curve: showRuns, size: showRuns, study: showStudy, reproduce: showPapers, run: showRun, trace: showTrace };
 
 const data = JSON.parse(document.getElementById("data").textContent);
-data.title = document.title;
+data.title = document.querySelector("h1").textContent;
 const content = document.getElementById("content");
 document.getElementById("heading").textContent = data.heading || "";
 beginTheme(redraw);
+showFigures(document.getElementById("words"), data);
 SHOWN[data.kind](content, data);
 if (data.kind === "compare" && data.explained) showExplained(content, data);
 showOrigin(content, data);
 document.documentElement.dataset.ready = "true";
 performance.mark("ready");
+drawTheRest();

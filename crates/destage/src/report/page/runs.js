@@ -10,6 +10,8 @@ const FAR_APART = 40;
 const SEEDS = new Set(["seed", "sim.seed"]);
 /** Parameters that a name says already. */
 const SAID = new Set(["buffer.kind", "buffer.capacity_bytes", "ftl.kind"]);
+/** The best few of a crowd and what is up to so many times as large are shown. */
+const CUT_OFF = 10;
 const NICE = { "buffer.write_hits_percent": "write hits" };
 
 /** The runs of a page with what is known of their columns. */
@@ -17,6 +19,7 @@ class Runs {
   constructor({ columns, rows, same, ranges }, goals) {
     Object.assign(this, { columns, rows, same });
     /** What was asked for, of a search. */
+    this.wanted = goals || [];
     this.goals = different((goals || []).map((goal) => this.find(String(goal).split(/[<>]/)[0])).filter((index) => index >= 0));
     /** Between which two numbers metrics lie, by row. */
     this.ranges = new Map(rows.map((row, index) => [row, ranges?.[index]]));
@@ -36,6 +39,13 @@ class Runs {
   /** Whether a parameter is a scheme's or a layer's own, which its name in the results says. */
   isOfScheme(name) {
     return this.find(name) >= 0 && /^(buffer|ftl)\./.test(name) && this.find("buffer") >= 0;
+  }
+
+  /** What was asked for of the metric `name`: the text, and the number in it. */
+  goal(name) {
+    const text = this.wanted.map(String).find((goal) => goal.split(/[<>]/)[0].trim() === name);
+    const limit = text === undefined ? NaN : Number(text.split(/[<>]/)[1]);
+    return Number.isFinite(limit) ? { text: `goal: ${text.slice(name.length)}`, limit } : undefined;
   }
 
   find(name) {
@@ -87,6 +97,8 @@ class Explorer {
     this.y = preferred !== undefined && runs.metrics.includes(preferred) ? preferred : runs.metric();
     this.x = runs.axis();
     this.logX = true;
+    /** Of many series only the best are drawn in colour. */
+    this.onlyBest = true;
     /** What the reader chose; else it follows from the values. */
     this.logY = null;
     this.kept = new Map();
@@ -100,7 +112,9 @@ class Explorer {
     this.controls = make("div", { class: "controls" });
     parent.append(this.controls);
     this.chart = new Chart(parent, this.spec());
+    this.ranking = new Ranking(parent);
     this.fill();
+    this.ranking.update(this.chart.spec);
   }
 
   /** What tells series apart: what varies, and is on no axis. A seed is averaged over. */
@@ -113,6 +127,7 @@ class Explorer {
     Object.assign(this, settings);
     this.fill();
     this.chart.update(this.spec());
+    this.ranking.update(this.chart.spec);
   }
 
   fill() {
@@ -134,6 +149,7 @@ class Explorer {
       ...filters,
       ...(this.isNumeric() ? [tick("log x", this.logX, (logX) => this.change({ logX }))] : []),
       tick("log y", this.isLog(), (logY) => this.change({ logY })),
+      ...(this.isCrowd ? [tick(`best ${BEST} in colour`, this.onlyBest, (onlyBest) => this.change({ onlyBest }))] : []),
     );
   }
 
@@ -205,13 +221,28 @@ class Explorer {
     const zeros = this.isLog() ? rows.filter((row) => isNumber(row[y]) && row[y] <= 0).length : 0;
     const notes = [up.about, repeats > 1 ? `Means of ${repeats} runs.` : "", lacking ? `${lacking} of ${rows.length} runs have no such value.` : "", zeros ? `${zeros} values that are 0 have no place on a logarithmic axis.` : ""];
     if (series.some((each) => each.kind === "level")) notes.push("A line without marks is a run without a buffer.");
+    const isLines = series.some((each) => each.kind === "line");
+    const goal = runs.goal(up.name);
+    this.isCrowd = isLines && series.length > CROWD;
+    const told = { series, metric: up.name, x: { title: runs.label(x), unit: along.unit }, y: { title: runs.label(y), unit: up.unit } };
+    const best = isLines ? bestFew(ranked(told)) : new Set();
+    if (this.isCrowd && this.onlyBest) {
+      for (const each of series) each.isFaint = !best.has(each.name);
+      notes.push(`The ${BEST} that come nearest to the best one at each ${runs.label(x)} are in colour, the others grey; the ranking below has all.`);
+    }
+    for (const each of series) each.isNamed = isLines && each.kind === "line" && (this.isCrowd ? best.has(each.name) : series.length <= 8);
+    // What is far above everything that matters would press that into a corner.
+    const high = (isBest) => Math.max(...series.filter((each) => best.has(each.name) === isBest).flatMap((each) => each.values.map(([, value]) => value)));
+    const cut = this.isCrowd && this.onlyBest && this.isLog() && best.size && high(false) > CUT_OFF * high(true) ? CUT_OFF * high(true) : undefined;
+    if (cut) notes.push(`Values above ${withUnit(cut, up.unit)} are cut off.`);
     const few = different(used).length <= 12 ? different(used) : undefined;
     const ticks = !isNumeric || isMetric ? undefined : few || (logX && along.unit === "bytes" ? powers(...ends) : undefined);
     return {
       title: `${titled(runs.label(y), up.unit === "bytes" ? "" : up.unit)} over ${runs.label(x)}`,
       about: notes.filter(Boolean).join(" "),
       x: { title: runs.label(x), unit: along.unit, names: isNumeric ? undefined : places.map((place) => shown(place, along.unit)), log: logX, ticks },
-      y: { title: runs.label(y), unit: up.unit, exact: up.unit !== "bytes", log: this.isLog() },
+      y: { title: runs.label(y), unit: up.unit, exact: up.unit !== "bytes", log: this.isLog(), most: cut, goal },
+      metric: up.name,
       flat: isFlat, series: bars, apart: isMetric, keepLegend: !isFlat,
       height: isFlat ? Math.max(200, 70 + 24 * places.length) : undefined,
     };

@@ -133,7 +133,7 @@ function drawBuffer(index) {
 
   const capacity = Math.floor(recording.parameters["buffer.capacity_bytes"] / recording.parameters["flash.page_bytes"]);
   const leaving = event.occupied - event.resident;
-  byId("fill").textContent = `${event.resident} of ${several(capacity, "page")}` + (leaving ? `, and ${several(leaving, "slot")} of pages on their way out` : "") + (event.occupied > capacity ? `: ${several(event.occupied - capacity, "page")} too many, so requests wait` : "");
+  byId("fill").textContent = `${event.resident} of ${several(capacity, "page")}` + (leaving ? `, and ${several(leaving, "page")} leaving that keep their slots until they are in flash` : "") + (event.occupied > capacity ? `; ${several(event.occupied - capacity, "page")} more than there are slots: requests wait` : "");
   const whole = Math.max(capacity, event.occupied, 1);
   byId("room").querySelector(".resident").style.width = `${(100 * event.resident) / whole}%`;
   byId("room").querySelector(".leaving").style.width = `${(100 * leaving) / whole}%`;

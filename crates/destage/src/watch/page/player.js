@@ -144,7 +144,11 @@ function begin() {
     return;
   }
   const asked = Number(location.hash.slice(1));
-  show(Number.isInteger(asked) ? asked : 0);
+  if (location.hash) return show(Number.isInteger(asked) ? asked : 0);
+  // Before anything leaves, there is little to see.
+  const first = events.findIndex((event) => event.kind === "destage");
+  show(Math.max(0, first));
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
 }
 
 function entry(className, background, words) {

@@ -1,0 +1,76 @@
+// Series in the order of how near each comes to the best one, and the same as a table whose cells are darker the farther they are behind.
+
+/** Above so many series only the best few have colours, and names at the ends of their lines. */
+const CROWD = 12;
+const BEST = 5;
+/** So many rows and columns of a table can be looked at. */
+const ROWS_AT_MOST = 200;
+const COLUMNS_AT_MOST = 16;
+/** A cell that is so many times worse than the best has the full colour. */
+const FULL_COLOUR = 10;
+/** What knows the future, or has no bound: what others are held against. */
+const BOUNDS = /^(belady|infinite)\b/;
+/** Of most metrics less is better; of these more is. */
+const MORE_IS_BETTER = /hits|^throughput\.|parallelism|mean_destage_pages|^flash\.utilization/;
+
+/** What `spec`, a chart of lines, says of its series over all places: `{ places, rows: [{ name, look, at: Map, behind, isBound }], best: Map }`, the best first. */
+function ranked({ series, metric, x, y }) {
+  const places = different(series.flatMap((each) => (each.kind === "level" ? [] : each.values.map(([place]) => place)))).sort((a, b) => a - b);
+  const isMore = MORE_IS_BETTER.test(metric);
+  const rows = series.map(({ name, look: index, kind, values }) => {
+    // What has no size has the same at each.
+    const at = new Map(kind === "level" ? places.map((place) => [place, values[0][1]]) : values);
+    return { name, look: index, at, isBound: BOUNDS.test(name) };
+  });
+  const best = new Map(places.map((place) => {
+    const there = rows.filter((row) => !row.isBound && row.at.has(place)).map((row) => row.at.get(place));
+    return [place, there.length ? (isMore ? Math.max(...there) : Math.min(...there)) : undefined];
+  }));
+  // Shares differ by points; everything else by factors, as long as nothing is 0.
+  const isFactor = y.unit !== "%" && rows.every((row) => [...row.at.values()].every((value) => value > 0));
+  const off = (row, place) => {
+    const [value, least] = [row.at.get(place), best.get(place)];
+    if (!isFactor) return Math.abs(value - least);
+    return isMore ? Math.log(least / value) : Math.log(value / least);
+  };
+  for (const row of rows) {
+    const known = places.filter((place) => row.at.has(place) && best.get(place) !== undefined);
+    const mean = known.reduce((sum, place) => sum + off(row, place), 0) / known.length;
+    row.behind = known.length ? mean : Infinity;
+    row.shades = new Map(known.map((place) => [place, Math.max(0, isFactor ? off(row, place) / Math.log(FULL_COLOUR) : 0)]));
+  }
+  rows.sort((a, b) => Number(a.isBound) - Number(b.isBound) || a.behind - b.behind);
+  return { places, rows, best, isFactor, title: x.title, unit: x.unit };
+}
+
+/** The names of the best few. */
+const bestFew = ({ rows }) => new Set(rows.filter((row) => !row.isBound).slice(0, BEST).map((row) => row.name));
+
+/** The table of a chart's series: a row each, a column a place. */
+class Ranking {
+  constructor(parent) {
+    this.about = make("p", { class: "about quiet" });
+    this.table = make("table", { class: "ranking", "aria-label": "ranking" });
+    this.element = make("div", { class: "table", hidden: true }, make("h3", {}, "Ranking"), this.about, make("div", { class: "wide" }, this.table));
+    parent.append(this.element);
+  }
+
+  update(spec) {
+    const { places, rows, best, isFactor, title, unit } = spec.series.some((each) => each.kind === "line") ? ranked(spec) : { places: [], rows: [] };
+    const fits = places.length > 1 && places.length <= COLUMNS_AT_MOST && rows.length > 2 && rows.length <= ROWS_AT_MOST;
+    this.element.hidden = !fits;
+    if (!fits) return;
+    const per = isFactor ? "behind" : `behind (${spec.y.unit || "difference"})`;
+    this.about.textContent = `${spec.y.title}, at each ${title}. What comes nearest to the best one over all of them stands first: "behind" is the mean ${isFactor ? "factor" : "difference"} to the best. ` +
+      "The darker a cell, the farther its value is behind; the best ones are in bold. belady and infinite are bounds and have no rank.";
+    const head = [make("th", { scope: "col" }, ""), make("th", { scope: "col", class: "text" }, "series"), make("th", { scope: "col" }, per), ...places.map((place) => make("th", { scope: "col" }, shown(place, unit)))];
+    const row = ({ name, at, behind, isBound, shades }, index) => make("tr", {},
+      make("td", { class: "quiet" }, isBound ? "" : String(index + 1)), make("th", { scope: "row", class: "text" }, name),
+      make("td", {}, isBound ? "bound" : !Number.isFinite(behind) ? "-" : isFactor ? `${Math.exp(behind).toPrecision(3)} x` : short(behind)),
+      places.map((place) => make("td", {
+        class: at.get(place) === best.get(place) && !isBound ? "best" : null,
+        style: shades.get(place) ? `--behind: ${Math.round(100 * Math.min(1, shades.get(place)))}%` : null,
+      }, shown(at.get(place), spec.y.unit))));
+    this.table.replaceChildren(make("thead", {}, make("tr", {}, head)), make("tbody", {}, rows.map(row)));
+  }
+}
