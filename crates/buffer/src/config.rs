@@ -99,7 +99,7 @@ pub enum Contradiction {
 }
 
 impl Common {
-    /// What no single row can see.
+    /// Checks conditions between several parameters, which no single row can check.
     ///
     /// # Errors
     /// The first contradiction.

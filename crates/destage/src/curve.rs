@@ -29,9 +29,9 @@ use crate::sampled::{Asked, Rate, SampledHow, SampledPoint, Sampling, for_error,
 
 /// Pages of the smallest buffer where no sizes are given.
 const FIRST_PAGES: u64 = 64;
-/// How many sizes there are then, at most.
+/// The largest number of sizes where none are given.
 const SIZES: usize = 24;
-/// The largest of them, in pages: of an input that writes more no more has to be known.
+/// Pages of the largest buffer where no sizes are given. An input that writes more pages needs no larger one.
 pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
 /// Asks for every size.
 const ALL: &str = "all";

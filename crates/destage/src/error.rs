@@ -48,7 +48,7 @@ impl Error {
         })
     }
 
-    /// The same about `given`, which is none of `names`; the nearest is suggested.
+    /// An error about the argument, whose value `given` is none of `names`; it suggests the nearest of them.
     pub(crate) fn unknown_argument<'a>(
         name: &str,
         what: impl std::fmt::Display,

@@ -239,7 +239,7 @@ const ALL: &str = "all";
 /// An item of the list of schemes.
 struct Scheme {
     name: String,
-    /// Somebody named it, and did not only say [`ALL`].
+    /// The scheme was named, and does not only come from [`ALL`].
     asked: bool,
 }
 
@@ -404,11 +404,11 @@ mod tests {
         };
         let registered: Vec<_> = destage_buffer::SCHEMES.iter().map(|row| row.name).collect();
         assert_eq!(names("host.time_scale=1", &["all", "lru"]), registered);
-        // Who reorders requests does not know the order of writes beforehand.
+        // A host that reorders requests has no order of writes that is known beforehand.
         let clook = names("host.scheduler=clook", &["all"]);
         assert!(!clook.contains(&"belady".to_owned()));
         assert_eq!(clook.len(), registered.len() - 1);
-        // Who asks for it is told.
+        // A scheme that was asked for by name stays, and its run says what is wrong.
         assert_eq!(names("host.scheduler=clook", &["belady"]), ["belady"]);
     }
 

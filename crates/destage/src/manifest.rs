@@ -42,7 +42,7 @@ pub(crate) fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<S
     )
 }
 
-/// The same of one run under `config`, of an input with what was `seen`.
+/// Each parameter that was set and decides nothing in one run under `config`, given what was `seen` of its input.
 pub(crate) fn unused_on(config: &Config, seen: Seen) -> Vec<String> {
     sentences([config.without_effect_on(seen)])
 }

@@ -44,11 +44,11 @@ type Outcome = Result<RunResult, Error>;
 pub(crate) struct Work<'a> {
     pub(crate) inputs: &'a [Input],
     pub(crate) combinations: &'a [Combination],
-    /// Of each input.
+    /// What is known of each input.
     pub(crate) known: &'a [Known],
     /// What each feed is.
     pub(crate) passes: &'a [Pass],
-    /// Of each combination, beyond what its runs are of no interest; none: they all go to their end.
+    /// For each combination the limits at which its runs are stopped; an empty list lets all runs go to their end.
     pub(crate) limits: &'a [Option<Limits>],
 }
 

@@ -26,7 +26,7 @@ pub trait Progress: Sync {
     fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool;
 }
 
-/// Nobody watches.
+/// A progress that is shown nowhere.
 pub struct Silent;
 
 impl Progress for Silent {

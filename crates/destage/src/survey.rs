@@ -33,7 +33,7 @@ pub(crate) struct Survey {
 
 /// What is known of an input, for all of its runs.
 pub(crate) struct Known {
-    /// Of each run, with a number of blocks unless none was found.
+    /// A configuration for each run. Its number of blocks is set, unless no number fits the input.
     pub(crate) configs: Vec<Config>,
     pub(crate) sizing: Option<Sizing>,
     /// What falls together where addresses are shrunk.

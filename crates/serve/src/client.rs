@@ -285,8 +285,8 @@ impl Client {
         self.receive(|_| of_read)
     }
 
-    /// How long [`Client::receive`] waits; for ever if nothing is said. Who waited for nothing gets an error of the socket
-    /// of kind `WouldBlock` or `TimedOut`, and may go on only if no part of an answer had come.
+    /// Sets how long [`Client::receive`] waits; `None`, the default, waits for ever. Where no answer comes in that time it returns an error of
+    /// the socket of kind `WouldBlock` or `TimedOut`. The client can be used further only if no part of an answer had come.
     ///
     /// # Errors
     /// If the socket cannot be set.
@@ -294,8 +294,8 @@ impl Client {
         Ok(self.from.get_ref().set_read_timeout(timeout)?)
     }
 
-    /// How long [`Client::send`] waits for the server to take a command; for ever if nothing is said. A command that was
-    /// not taken whole is one that never ends.
+    /// Sets how long [`Client::send`] waits for the server to take a command; `None`, the default, waits for ever. The server never answers a
+    /// command that it did not take whole.
     ///
     /// # Errors
     /// If the socket cannot be set.

@@ -138,7 +138,7 @@ impl State {
         (self.ticks_per_unit, self.ticks_per_digit) = Self::ticks(exponent);
     }
 
-    /// With what the user says of things that the format leaves open.
+    /// A decoder with what the user says about units and events that the format leaves open.
     pub fn with(self, choices: &Choices) -> Self {
         Self {
             choices: choices.clone(),

@@ -170,7 +170,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
             // The header is a header only on the first line.
             state.line = number;
             let problem = decode(line, state, &mut Vec::new(), 1).problem;
-            // That fault is found last, in a line that is whole.
+            // This fault is found after all others, so the rest of the line is sound.
             let whole = problem.is_none_or(|problem| problem.fault == Fault::BeyondAddressSpace);
             *count += usize::from(whole);
         }

@@ -8,8 +8,8 @@
 const PIECES: usize = 512;
 /// Bits of a draw.
 const DRAW_BITS: u32 = 53;
-/// Of how much of the size of its terms a computed point may be wrong. Each of some ten operations, none of them wrong
-/// by more than two units in the last place, makes it 2^-48 at most.
+/// A bound for the relative error of a computed point. Some ten operations, each wrong by at most two units in the
+/// last place, make an error of at most 2^-48, which lies far below it.
 const ROUNDING: f64 = 1.0 / (1u64 << 43) as f64;
 
 /// Between two draws: the point in the middle, its first and half its second derivative, and how far off this is.

@@ -121,9 +121,9 @@ pub(super) struct Bench {
 /// How requests of a steady state arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrivals {
-    /// With exponential gaps of this mean, at most so many at a time in the device.
+    /// Requests arrive with exponential gaps of `mean_ms`; at most `depth` of them are in the device at a time.
     Open { mean_ms: f64, depth: u64 },
-    /// So many at a time, each when another is complete.
+    /// `depth` requests are in the device at all times: the next arrives when one is complete.
     Closed { depth: u64 },
 }
 

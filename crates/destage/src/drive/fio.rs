@@ -35,7 +35,7 @@ pub(super) fn rows(text: &str, drive: &str) -> Result<(Vec<String>, Vec<Row>), S
     Ok((COLUMNS.map(str::to_owned).to_vec(), rows))
 }
 
-/// The fields of `job`, whose options are its own or those of all jobs.
+/// The fields of `job`. An option that is not among its own is looked for in the `global` ones.
 fn row(global: &Value, job: &Value, drive: &str) -> Result<Vec<String>, String> {
     let option = |name: &str| {
         let own = job["job options"][name].as_str();

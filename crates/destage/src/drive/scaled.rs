@@ -163,7 +163,7 @@ impl Scaled {
 /// Bytes of a GiB.
 pub(super) const GIB: f64 = (1_u64 << 30) as f64;
 
-/// The same before anything was written.
+/// This drive before anything was written to it.
 fn without_fill(config: &Config) -> Config {
     let mut config = config.clone();
     config.set("sim.precondition", Value::Text("none".to_owned()));

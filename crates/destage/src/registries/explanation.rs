@@ -43,7 +43,7 @@ impl Explanation {
         }
     }
 
-    /// With a fact, unless it says nothing.
+    /// Adds a fact with this name, unless its text is empty.
     fn with(mut self, heading: &'static str, text: impl Into<String>) -> Self {
         let text = text.into();
         if !text.is_empty() {

@@ -128,7 +128,7 @@ pub fn rows(registry: Registry) -> Result<Vec<Row>, Error> {
         Registry::Metrics => METRICS
             .iter()
             .map(|row| Row::new(row.name, row.about).with("unit", row.unit))
-            // Those of an input stand beside those of a run.
+            // Metrics of an input stand beside the metrics of a run.
             .chain(
                 StatisticRow::all()
                     .map(|row| Row::new(row.metric(), row.about).with("unit", row.unit)),

@@ -46,9 +46,9 @@ const WRITTEN_OF_FREE: f64 = 0.5;
 enum Kind {
     /// Of the buffer alone.
     Buffer,
-    /// With flash, and without a clock.
+    /// A run with flash and without a clock.
     Counts,
-    /// With a clock, on an excerpt.
+    /// A run with a clock, on an excerpt of the input.
     Excerpt,
 }
 

@@ -51,10 +51,10 @@ pub(super) struct Search<'a> {
     pub(super) settings: &'a Settings,
     /// The combinations of each scheme, by size.
     pub(super) candidates: Vec<Vec<Combination>>,
-    /// Which of them keep pages: to ask takes a scheme that is made.
+    /// Whether each scheme keeps pages. It is kept here because asking a scheme means building it.
     pub(super) keeps_pages: Vec<bool>,
     pub(super) forecasts: Vec<Forecast>,
-    /// With what forecasts begin, and how many runs said that.
+    /// The values that forecasts begin with, and the number of runs that they come from.
     pub(super) first: At,
     pub(super) glimpses: usize,
     /// Full runs of each scheme, by place.
@@ -76,7 +76,7 @@ pub(super) struct Found {
     pub(super) seeming: Vec<(usize, Record)>,
     /// At the largest size, by a full run or as foreseen.
     pub(super) missed: Vec<Record>,
-    /// Of each scheme that left the search the run that failed.
+    /// The failed run of each scheme that left the search because of it.
     pub(super) failed: Vec<Record>,
 }
 
@@ -177,7 +177,7 @@ impl Search<'_> {
         unseen.map(move |place| (scheme, place))
     }
 
-    /// Of each scheme the sizes, in bytes, that are smaller than the best answer and were not tried by any run.
+    /// For each scheme the sizes in bytes that are smaller than the best answer and that no run has tried.
     pub(super) fn untried(&self) -> Vec<(String, Vec<u64>)> {
         let Some(best) = self.best() else {
             return Vec::new();

@@ -204,7 +204,7 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
     warnings
 }
 
-/// Of how much longer a request takes than the device needs for it, on average, is said that it is overload.
+/// A mean response that is so many times what the device needs for a request is called overload.
 const OVERLOAD: f64 = 10.0;
 
 /// Which runs had nothing to clean.

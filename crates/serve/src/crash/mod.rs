@@ -40,7 +40,7 @@ use crate::control::{Operator, OperatorError};
 use crate::device::{Front, Pace};
 use crate::server::{Ended, ServeError, Server, Settings, Stopper};
 
-/// How often something is looked at that says nothing by itself.
+/// The interval at which processes and mounts are polled, since they send no notice.
 const GLANCE: Duration = Duration::from_millis(5);
 /// How long a program may take to be gone, and a cut to come when everything is written.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -220,7 +220,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// How long the server may sleep, as far as connections are concerned; for ever if nothing is said.
+    /// How long the server may sleep before a connection needs it; `None` where none does.
     pub fn sleep(&self) -> Option<Duration> {
         if !self.turns.is_empty() {
             return Some(Duration::ZERO);

@@ -106,7 +106,7 @@ impl Peer {
             && self.output.len() + self.under_way.bytes_out < BACKLOG_MAX
     }
 
-    /// Whether it has nothing under way, and everything it was told is gone.
+    /// Whether the client has no command under way, and every answer to it was sent.
     pub fn is_done(&self) -> bool {
         self.under_way.requests == 0 && self.output.is_empty()
     }

@@ -88,7 +88,7 @@ impl PartitionWriter {
             for mut requests in filled {
                 files.add(&mut requests)?;
                 requests.clear();
-                // One that waits already is enough, and who fills them may not come back for it.
+                // One empty buffer that waits is enough, and the thread that fills buffers may not come back for another.
                 let _ = emptied.try_send(requests);
             }
             files.finish()

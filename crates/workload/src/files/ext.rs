@@ -132,7 +132,7 @@ impl Ext {
         this.lay_out().then_some(this)
     }
 
-    /// The same volume, used by so many processes that make files in turn. One, unless said.
+    /// This volume with another number of processes that make files in turn; 1 by default.
     pub fn used_by(mut self, processes: u64) -> Self {
         self.processes = processes;
         self

@@ -155,7 +155,7 @@ impl Ntfs {
         (this.record_count > 0).then_some(this)
     }
 
-    /// The same volume, whose pages wait for so many write-backs. One, unless said.
+    /// This volume with another number of write-backs that its pages wait for; 1 by default.
     pub fn waiting(mut self, commits: u64) -> Self {
         self.wait_commits = commits;
         self

@@ -168,7 +168,7 @@ impl Space {
         Err(units.saturating_sub(1))
     }
 
-    /// The same for more than 64 units, which no run within a word has.
+    /// Looks for a run of more than 64 units, which cannot lie within one word.
     fn find_long(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
         let (mut index, mut longest, mut run) = (from / 64, 63, 0);
         let mut before = !(u64::MAX << (from % 64));

@@ -57,7 +57,7 @@ pub(super) struct Stream {
     pub during: (f64, f64),
     /// How many requests in the course.
     pub requests: u32,
-    /// So many in a row.
+    /// How many requests one stream has in a row.
     pub turn: u32,
     /// Sectors of a request, each with its weight.
     pub sizes: &'static [(u32, u32)],
@@ -125,7 +125,7 @@ pub(super) struct Table {
 pub(super) struct Streams {
     walkers: Vec<Walker>,
     footprint: u64,
-    /// Who has the turn, and for how many requests yet.
+    /// The stream whose turn it is, and how many requests it has left.
     turn: (usize, u32),
     gaps: Random,
 }
