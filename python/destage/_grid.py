@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from destage._core import InputError
@@ -44,7 +45,8 @@ def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about:
     rows_of_metrics = metrics()
 
     def variable(name: str) -> tuple[list[str], Any, dict[str, str]]:
-        row = rows_of_metrics.get(name)
+        # A row may stand for several metrics: response.*_ms is that of response.p99_ms.
+        row = rows_of_metrics.get(name) or next((rows_of_metrics[of] for of in rows_of_metrics if "*" in of and fnmatchcase(name, of)), None)
         known = {} if row is None else {"long_name": row.about, "units": str(row.fields.get("unit", ""))}
         return list(axes), arrays[name], known
 
