@@ -251,12 +251,11 @@ fn no_error_of_the_library_names_an_option() {
 /// The most fields of a structure: one with more holds more than one idea.
 const MOST_FIELDS: usize = 14;
 /// Structures with more, of today. The list only becomes shorter.
-const LARGER: [&str; 14] = [
+const LARGER: [&str; 13] = [
     "crates/destage/src/size/mod.rs Answers",
     "crates/destage/src/study/file.rs FigureEntry",
     "crates/flash/tests/suite/naive/streams.rs Die",
     "crates/serve/src/server/core.rs Core",
-    "crates/sim/src/engine/commands.rs Commands",
     "crates/trace/src/decode.rs State",
     "crates/trace/src/options.rs ReadOptions",
     "crates/trace/src/reader.rs Reader",
