@@ -1,3 +1,5 @@
+//! Job files: what they come to beside what fio writes for them, and what is refused.
+
 use super::*;
 use destage_base::parameter::{Value, Values};
 use destage_base::time::TICKS_PER_MS;
