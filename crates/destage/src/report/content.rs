@@ -421,6 +421,7 @@ fn reproduction(fields: &mut Map<String, Value>) -> Content {
     content.with(
         fields,
         &[
+            "date",
             "scale",
             "verdicts",
             "thresholds",

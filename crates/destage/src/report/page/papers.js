@@ -83,6 +83,7 @@ function overview(part, claims, papers, known, own) {
   const names = new Set(some.map(({ name }) => name));
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict && names.has(claim.paper)));
   if (!some.length) return;
+  part.append(make("h3", {}, own ? "Statements of the project, by verdict" : "Claims of the papers, by verdict"));
   const first = own ? "of the project's own" : "paper";
   const columns = [{ name: first }, { name: own ? "statements" : "claims" }, ...used.map((verdict) => ({ name: said(verdict).words, about: said(verdict).meaning }))];
   const rows = some.map(({ name }) => {
@@ -116,7 +117,7 @@ function links(claim, figures) {
   if (!experiment) return link(`paper-${paper}`, paper, "It needs no runs");
   const anchor = `${paper}-${experiment}`;
   const shows = figuresOf(claim, figures).map(({ id, place, title }) => link(`${anchor}-${id}`, place, title));
-  return make("span", {}, link(anchor, `${paper}/${experiment}`, "The runs, with all figures"), ...shows.flatMap((each) => [" ", each]));
+  return make("span", {}, link(anchor, `${paper}/${experiment}`, "The runs, with all figures"), " ", make("code", {}, `destage reproduce ${paper}/${experiment}`), ...shows.flatMap((each) => [" ", each]));
 }
 
 function verdicts(part, claims, known, figures) {
@@ -127,10 +128,12 @@ function verdicts(part, claims, known, figures) {
     const row = [claim.place ? `${claim.id} (${claim.place})` : claim.id, claim.statement, said(claim.verdict).words, value(claim.published), value(claim.measured), value(claim.ratio), claim.on || null, claim.experiment ? `${claim.paper}/${claim.experiment}` : claim.paper, claim.check, claim.because];
     return Object.assign(row, { claim });
   });
-  const cell = (_, { name }, { claim }) => {
+  const cell = (value, { name }, { claim }) => {
+    if (name === "claim") return make("span", { id: `${claim.paper}-${claim.id}` }, value);
     if (name === "verdict") return badge(claim.verdict, claim.share, said);
     return name === "experiment" ? links(claim, figures) : null;
   };
+  part.append(make("h3", { id: "claims" }, "Every claim"));
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -167,6 +170,7 @@ function showPapers(content, data) {
   content.append(part);
   const { host } = manifest;
   part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${data.date}, ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the ${data.scale} scale.`));
+  if (claims.length) part.append(make("p", {}, make("a", { href: "#claims" }, "Every claim with its verdict, what was published and what was measured")));
   legend(part, data);
   if (papers.length > 1) for (const own of [false, true]) overview(part, claims, papers, known, own);
   if (claims.length) verdicts(part, claims, known, figures);
