@@ -193,9 +193,17 @@ fn groups_of_planes_work_in_rounds_of_commands() {
     let groups = "flash.parallel_units=2";
     // Data of both pages, and the cells of both planes at a time; the same for the read.
     assert_eq!(responses(&[channel, groups], &two), [220_000, 60_000]);
-    // So they do where garbage is collected in steps, which batches do not know; and reads go first.
-    let steps = ["ftl.gc_step_pages=2", "ftl.victim_ties=oldest", groups];
-    assert_eq!(responses(&steps, &two), [220_000, 60_000]);
+    // So they do where garbage is collected in steps, which batches do not know. A full device keeps its pages in order there: these
+    // eight lie on both planes.
+    let eight = page_requests(&[
+        (0, 59, 8, Operation::Write),
+        (10_000 * US, 59, 8, Operation::Read),
+    ]);
+    let steps = ["ftl.gc_step_pages=2", "ftl.victim_ties=oldest"];
+    assert_eq!(responses(&steps, &eight), [8 * 210_000, 400_000]);
+    let of_groups = [steps[0], steps[1], groups];
+    assert_eq!(responses(&of_groups, &eight), [4 * 220_000, 240_000]);
+    // Reads go first.
     let all = with_trims(5, 1000);
     let of = |order| run(&[order, groups, "trace.addr_map=modulo"], &all).0;
     let first = of("flash.scheduling=reads_first");
