@@ -43,7 +43,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The jobs of `file` that `values` of [`PARAMETERS`] ask for.
+    /// The jobs of `file` that the values of its parameters ask for.
     ///
     /// # Errors
     /// What cannot be said of them: a size that is missing, jobs that go at different depths one after the other.
