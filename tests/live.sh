@@ -282,8 +282,8 @@ file_system() {
 	local status=0
 	{
 		"mkfs.$kind" -q "$loop" && mount "$loop" mnt && cp -r "$ROOT/crates" mnt/ && sync &&
-			diff -r "$ROOT/crates" mnt/crates && umount mnt &&
-			mount "$loop" mnt && diff -r "$ROOT/crates" mnt/crates && umount mnt &&
+			diff -r --no-dereference "$ROOT/crates" mnt/crates && umount mnt &&
+			mount "$loop" mnt && diff -r --no-dereference "$ROOT/crates" mnt/crates && umount mnt &&
 			case $kind in
 			ext4) fsck.ext4 -fn "$loop" ;;
 			xfs) xfs_repair -n "$loop" ;;
