@@ -307,10 +307,6 @@ impl Dispatcher {
             self.config.cells(command),
             command.first().map(|first| first.kind),
         );
-        if self.interrupted.is_empty() {
-            clock.begins(End::Cells(die), length);
-            return self.free_channel(self.channel_of[die as usize], clock);
-        }
         match self.stop_cells(die, clock) {
             Some(waits) => clock.begins(End::Between(die), waits + length),
             None => {
@@ -379,15 +375,10 @@ impl Dispatcher {
         let kind = state.command.first().map_or(Kind::Read, |first| first.kind);
         state.command.clear();
         state.left = 0;
-        if self.interrupted.is_empty() {
-            state.is_ready = !state.queue.is_empty();
-            if state.is_ready {
-                self.channels[self.channel_of[die as usize] as usize].ready += 1;
-            }
-        } else {
+        if !self.interrupted.is_empty() {
             self.resume(die, clock);
-            self.make_ready(die);
         }
+        self.make_ready(die);
         clock.idle(die, kind);
     }
 
