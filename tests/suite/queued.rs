@@ -301,6 +301,26 @@ fn with_trims(seed: u64, count: u64) -> Vec<Request> {
     page_requests(&all)
 }
 
+/// What a run of `all` on `device` gives whose commands wait in queues as they came: every response and metric of it is that of a run
+/// without queues. `what` says of which device in a failure.
+fn in_both_timings(device: &[&str], all: &[Request], what: &str) -> (Vec<u64>, RunResult) {
+    let alone = run(device, all);
+    let queued = run(
+        &[device, &["flash.scheduling=commands_arrival"]].concat(),
+        all,
+    );
+    let differs = alone.0.iter().zip(&queued.0).position(|(a, b)| a != b);
+    let differs = differs.map(|at| (at, all[at].operation, alone.0[at], queued.0[at]));
+    assert_eq!(differs, None, "{what}");
+    let all_of = |result: &RunResult| {
+        let numbers = result.metrics.iter();
+        let numbers = numbers.map(|(name, number)| (name.to_owned(), number.as_f64()));
+        numbers.collect::<Vec<_>>()
+    };
+    assert_eq!(all_of(&alone.1), all_of(&queued.1), "{what}");
+    queued
+}
+
 #[test]
 fn every_metric_is_the_same_in_both_timings_with_trims_and_collections() {
     let mut collected = 0.0;
@@ -326,21 +346,7 @@ fn every_metric_is_the_same_in_both_timings_with_trims_and_collections() {
                     depth,
                     &kind,
                 ];
-                let alone = run(&device, &all);
-                let queued = run(
-                    &[&device[..], &["flash.scheduling=commands_arrival"]].concat(),
-                    &all,
-                );
-                let what = format!("{layer} {depth} {buffer}");
-                let differs = alone.0.iter().zip(&queued.0).position(|(a, b)| a != b);
-                let differs = differs.map(|at| (at, all[at].operation, alone.0[at], queued.0[at]));
-                assert_eq!(differs, None, "{what}");
-                let all_of = |result: &RunResult| {
-                    let numbers = result.metrics.iter();
-                    let numbers = numbers.map(|(name, number)| (name.to_owned(), number.as_f64()));
-                    numbers.collect::<Vec<_>>()
-                };
-                assert_eq!(all_of(&alone.1), all_of(&queued.1), "{what}");
+                let queued = in_both_timings(&device, &all, &format!("{layer} {depth} {buffer}"));
                 let gc = queued.1.metrics.get("ftl.gc_time_ms");
                 collected += gc.map_or(0.0, |gc| gc.as_f64());
             }
@@ -398,19 +404,8 @@ fn every_metric_is_the_same_in_both_timings_of_units_and_of_cells_of_one_bit() {
                     depth,
                 ];
                 let device = [&device[..], features].concat();
-                let alone = run(&device, &all);
-                let queued = ["flash.scheduling=commands_arrival"];
-                let queued = run(&[&device[..], &queued].concat(), &all);
                 let what = format!("{features:?} {depth} {buffer}");
-                let differs = alone.0.iter().zip(&queued.0).position(|(a, b)| a != b);
-                let differs = differs.map(|at| (at, all[at].operation, alone.0[at], queued.0[at]));
-                assert_eq!(differs, None, "{what}");
-                let all_of = |result: &RunResult| {
-                    let numbers = result.metrics.iter();
-                    let numbers = numbers.map(|(name, number)| (name.to_owned(), number.as_f64()));
-                    numbers.collect::<Vec<_>>()
-                };
-                assert_eq!(all_of(&alone.1), all_of(&queued.1), "{what}");
+                let queued = in_both_timings(&device, &all, &what);
                 ended += queued.0.len();
             }
         }

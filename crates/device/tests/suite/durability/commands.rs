@@ -4,16 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::Units;
-use destage_device::power::{Capacitor, Dump, Energy, PowerLoss};
+use destage_device::power::Dump;
+use destage_flash::Kind;
 use destage_flash::medium::{BadDrive, CutReport, Lost, Refusal};
-use destage_flash::{Ftl, Kind};
 
+use super::cuts::{self, FIRST_PASS, PROGRAM};
 use crate::kit::{Command, Plant, Rig, Stack, TIMING};
-
-/// Energy of the program of a page, and of nothing else.
-const PROGRAM: u64 = 7;
-/// How long a first pass takes.
-const FIRST_PASS: Ticks = 60;
 
 /// `scheme` over `layer` on one die of forty blocks of four pages, with two passes eight, two of which are programmed together in so many
 /// passes. What waits for its unit does so until its time is up.
@@ -63,33 +59,9 @@ fn survive<const N: usize>(stack: &Stack<'_>, rig: &Rig, pages: [u64; N]) -> [bo
 
 /// The power of `rig` fails now, and a capacitor pays for `programs` pages.
 fn fail_with(stack: &Stack<'_>, rig: Rig, programs: u64) -> (Rig, Dump) {
-    let Rig {
-        device,
-        mut flash,
-        now,
-    } = rig;
-    let loss = PowerLoss {
-        now,
-        elapsed: &|_| now,
-        timing: TIMING,
-        units: stack.config.units.map(|units| (units, FIRST_PASS)),
-        bad: BadDrive::default(),
-        capacitor: Some(Capacitor {
-            charge: programs * PROGRAM,
-            energy: Energy {
-                program: PROGRAM,
-                ..Energy::default()
-            },
-        }),
-    };
-    let mut fresh = || -> Box<dyn Ftl> { stack.fresh() };
-    let cut = device.cut(&mut flash.payload, &loss, &mut Random::new(1), &mut fresh);
-    let (_, dump) = cut.expect("a layer that can be mounted");
-    let mounted = stack.remount(flash.payload, &[], &mut |_, _| {});
-    (
-        mounted.expect("a mount").0,
-        dump.expect("there is a capacitor"),
-    )
+    let now = rig.now;
+    let (after, dump) = cuts::cut_with(stack, rig, |_| now, Some(programs));
+    (after, dump.expect("there is a capacitor"))
 }
 
 #[test]

@@ -9,14 +9,16 @@ use destage_flash::medium::BadDrive;
 use crate::durability::sectors::part;
 use crate::kit::{Command, Rig, Stack, TIMING, request};
 
-/// Energy of a program, and of nothing else.
-const PROGRAM: u64 = 7;
+/// Energy of the program of a page, and of nothing else.
+pub(super) const PROGRAM: u64 = 7;
+/// How long the first of two passes takes.
+pub(super) const FIRST_PASS: Ticks = 60;
 /// From the command to the end of a program.
 const PROGRAM_TIME: Ticks = TIMING.program + TIMING.page_transfer;
 
 /// The power of `rig` fails when its dies are as far as `elapsed` says; the device after the mount, and what a capacitor that
 /// pays for `programs` programs did.
-fn cut_with(
+pub(super) fn cut_with(
     stack: &Stack<'_>,
     rig: Rig,
     elapsed: impl Fn(u32) -> Ticks,
@@ -31,7 +33,7 @@ fn cut_with(
         now,
         elapsed: &elapsed,
         timing: TIMING,
-        units: None,
+        units: stack.config.units.map(|units| (units, FIRST_PASS)),
         bad: BadDrive::default(),
         capacitor: programs.map(|programs| Capacitor {
             charge: programs * PROGRAM,
