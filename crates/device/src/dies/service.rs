@@ -90,6 +90,9 @@ impl Dies {
                 return self.start_gc(die, driver);
             }
         }
+        if self.holds(die) {
+            return Ok(Progress::Running);
+        }
         let next = self.next_operation(die);
         self.dies[die as usize].ahead.gone = 0;
         match next.or_else(|| self.next_read(die)) {

@@ -1,0 +1,143 @@
+//! After a loss of power: what spare areas say of superblocks.
+
+use alloc::vec::Vec;
+
+use super::Striped;
+use super::shape::NONE;
+use crate::mount::{FoundBlock, Place, Scan};
+use crate::operation::{Purpose, Role};
+
+impl Striped {
+    /// Takes over what `scan` has found, as a layer that was just made without contents.
+    ///
+    /// Of each stream the two superblocks that were opened last go on where dies have places left in them, each die behind the last
+    /// unit that it has begun. Others that hold something may be collected.
+    pub(super) fn take_over(&mut self, scan: &Scan, places: &mut Vec<Place>) {
+        for (nand, blocks) in self.dies.iter_mut().zip(&scan.dies) {
+            for (block, found) in (0..).zip(blocks) {
+                nand.restore(block, found);
+            }
+        }
+        let pages = self.map.len() as u64;
+        let mut valid = alloc::vec![0; self.shape.rows as usize];
+        for place in scan.newest().into_iter().filter(|place| place.page.0 < pages) {
+            let address = self.shape.address(place.die, place.at);
+            *self.map.get_mut(place.page.0 as usize) = address;
+            *self.owner.get_mut(address as usize) = place.page.0 as u32;
+            valid[self.shape.row_of(place.at) as usize] += 1;
+            let block = &scan.dies[place.die as usize][(place.at.0 >> scan.page_bits) as usize];
+            let owner = block.purpose().and_then(|purpose| purpose.owner);
+            let count = self.moves() as u32;
+            if let Some(handles) = &mut self.handles {
+                *handles.get_mut(place.page.0 as usize) = owner.unwrap_or(0) % count;
+            }
+            places.push(place);
+        }
+        let mut used: Vec<(u64, u32)> = Vec::new();
+        for row in 0..self.shape.rows {
+            let last = self.blocks_of(scan, row).filter_map(|block| block.programs());
+            let last = last.map(|(_, last)| last).max().unwrap_or(0);
+            if valid[row as usize] > 0 || last > 0 {
+                used.push((last, row));
+            }
+            if valid[row as usize] > 0 {
+                self.rows.found(row, valid[row as usize]);
+            }
+        }
+        // By their last programs, so that those opened last come last.
+        used.sort_unstable();
+        for stream in 0..self.streams.len() {
+            self.open_at_mount(stream, scan, &used);
+        }
+        for (_, row) in &used {
+            if valid[*row as usize] > 0 && !self.is_open(*row) {
+                self.rows.offer(*row);
+            }
+        }
+        self.least_free = self.rows.free();
+    }
+
+    fn blocks_of<'s>(&self, scan: &'s Scan, row: u32) -> impl Iterator<Item = &'s FoundBlock> + use<'s> {
+        let blocks: Vec<u32> = self.shape.blocks(row).collect();
+        scan.dies
+            .iter()
+            .flat_map(move |of_die| blocks.clone().into_iter().map(|block| &of_die[block as usize]))
+    }
+
+    /// What a superblock was last used for.
+    fn purpose_of(&self, scan: &Scan, row: u32) -> Option<Purpose> {
+        let blocks = self.blocks_of(scan, row);
+        let latest = blocks.max_by_key(|block| block.programs().map_or(0, |(_, last)| last))?;
+        latest.purpose()
+    }
+
+    /// The place behind what `die` has begun of its part of `row`. What holds nothing that is needed will be erased: it may be left from
+    /// before the superblock was opened.
+    fn place_at_mount(&self, scan: &Scan, die: u32, row: u32) -> u32 {
+        let (unit, planes) = (self.shape.unit, self.shape.planes);
+        let is_needed = |place: u32| {
+            let address = self.shape.address(die, self.shape.at(row, place));
+            self.owner.get(address as usize) != NONE
+        };
+        if !(0..self.shape.part()).any(is_needed) {
+            return 0;
+        }
+        let units = (0..).zip(self.shape.blocks(row)).map(|(plane, block)| {
+            let end = scan.dies[die as usize][block as usize].end();
+            let end = end.min(self.shape.data_pages);
+            match end.div_ceil(unit) {
+                0 => 0,
+                begun => (begun - 1) * planes + plane + 1,
+            }
+        });
+        units.max().unwrap_or(0) * unit
+    }
+
+    /// The superblocks that `stream` goes on with, of those that are `used`.
+    fn open_at_mount(&mut self, stream: usize, scan: &Scan, used: &[(u64, u32)]) {
+        let part = self.shape.part();
+        let is_its = |row: u32| match self.purpose_of(scan, row) {
+            Some(purpose) if purpose.role == Role::Migrations => stream == self.moves(),
+            Some(purpose) if purpose.role == Role::Host => {
+                stream < self.moves()
+                    && purpose.owner.unwrap_or(0) as usize % self.moves() == stream
+            }
+            _ => false,
+        };
+        let has_room = |row: u32| {
+            let mut dies = 0..self.shape.dies;
+            dies.any(|die| self.place_at_mount(scan, die, row) < part)
+        };
+        let fitting = used.iter().rev().map(|(_, row)| *row);
+        let mut rows: Vec<u32> = fitting.filter(|row| is_its(*row) && has_room(*row)).take(2).collect();
+        rows.reverse();
+        if rows.is_empty() {
+            return;
+        }
+        let mut next = alloc::vec![0; self.shape.dies as usize];
+        let mut room = 0;
+        for (die, next) in (0..).zip(&mut next) {
+            let at = |row: u32| self.place_at_mount(scan, die, row);
+            *next = match rows[..] {
+                [first, second] if at(first) == part || at(second) > 0 => part + at(second),
+                [first, ..] => at(first),
+                [] => 0,
+            };
+            let left = match *next / part {
+                0 => self.shape.data_places(die, *next) + (rows.len() as u32 - 1) * self.shape.data_places(die, 0),
+                1 if rows.len() == 2 => self.shape.data_places(die, *next - part),
+                _ => 0,
+            };
+            room += u64::from(left);
+        }
+        for row in &rows {
+            self.rows.found(*row, self.rows.valid(*row));
+        }
+        self.room += room;
+        let state = &mut self.streams[stream];
+        state.rows = [rows[0], rows.get(1).copied().unwrap_or(NONE)];
+        state.in_first = next.iter().filter(|next| **next < part).count() as u32;
+        state.next = next;
+        self.go_on(stream);
+    }
+}
