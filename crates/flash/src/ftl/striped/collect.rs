@@ -40,7 +40,7 @@ impl Striped {
     }
 
     /// The superblock with fewest valid pages, if it gains room.
-    fn best(&self) -> Option<u32> {
+    pub(super) fn best(&self) -> Option<u32> {
         let row = self.rows.first()?;
         (self.rows.valid(row) < self.shape.row_pages()).then_some(row)
     }
@@ -124,7 +124,7 @@ impl Striped {
     }
 
     /// `die` leaves the first superblock of `stream`.
-    fn leave(&mut self, stream: usize, die: u32) {
+    pub(super) fn leave(&mut self, stream: usize, die: u32) {
         let part = self.shape.part();
         let state = &mut self.streams[stream];
         let next = &mut state.next[die as usize];

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use destage_base::Lpn;
+
 use super::Striped;
 use super::shape::NONE;
 use crate::mount::{FoundBlock, Place, Scan};
@@ -54,7 +56,93 @@ impl Striped {
                 self.rows.offer(*row);
             }
         }
+        if !self.has_room_to_collect() {
+            self.discard_copies(scan, &used, places);
+        }
         self.least_free = self.rows.free();
+    }
+
+    /// Whether what is valid in the best superblock to collect finds room.
+    fn has_room_to_collect(&self) -> bool {
+        let Some(row) = self.best() else { return true };
+        let part = self.shape.part();
+        let moves = &self.streams[self.moves()];
+        let left = |die: u32| {
+            let next = moves.next[die as usize];
+            let of = |index: usize, from: u32| match moves.rows[index] {
+                NONE => 0,
+                _ => self.shape.data_places(die, from),
+            };
+            match next / part {
+                0 => of(0, next) + of(1, 0),
+                1 => of(1, next - part),
+                _ => 0,
+            }
+        };
+        let room: u32 = (0..self.shape.dies).map(left).sum();
+        self.rows.free() > 0 || room >= self.rows.valid(row)
+    }
+
+    /// Programs that were cut off have filled what garbage collection was to fill: a superblock of which every page has an equal copy in
+    /// another one is given up for those. There is one: what garbage collection opened last has only such pages, since nothing
+    /// is erased before all of it has moved.
+    fn discard_copies(&mut self, scan: &Scan, used: &[(u64, u32)], places: &mut [Place]) {
+        let copies = scan.copies();
+        let by_page = |page: Lpn| {
+            let first = copies.partition_point(|copy| copy.page < page);
+            copies[first..].iter().take_while(move |copy| copy.page == page)
+        };
+        let row_of = |place: &Place| self.shape.row_of(place.at);
+        let other = |place: &Place| {
+            let mut equal = by_page(place.page)
+                .filter(|copy| copy.rank.version == place.rank.version && copy.rank.is_whole);
+            equal.find(|copy| row_of(copy) != row_of(place)).copied()
+        };
+        let can_go = |row: &u32| {
+            let mut of_row = places.iter().filter(|place| row_of(place) == *row);
+            self.rows.valid(*row) > 0 && of_row.all(|place| other(place).is_some())
+        };
+        let rows = used.iter().rev().map(|(_, row)| *row);
+        let Some(row) = { rows }.find(can_go) else {
+            return;
+        };
+        let of_row = places.iter_mut().filter(|place| row_of(place) == row);
+        let moved: Vec<(u32, Place)> = of_row
+            .filter_map(|place| {
+                let before = self.shape.address(place.die, place.at);
+                *place = other(place)?;
+                Some((before, *place))
+            })
+            .collect();
+        for stream in 0..self.streams.len() {
+            if self.streams[stream].rows.contains(&row) {
+                self.close(stream);
+            }
+        }
+        for (before, place) in moved {
+            let address = self.shape.address(place.die, place.at);
+            let taken = self.shape.row_of(place.at);
+            *self.map.get_mut(place.page.0 as usize) = address;
+            *self.owner.get_mut(address as usize) = place.page.0 as u32;
+            if !self.is_open(taken) {
+                self.rows.withdraw(taken);
+            }
+            self.rows.found(taken, self.rows.valid(taken) + 1);
+            if !self.is_open(taken) {
+                self.rows.offer(taken);
+            }
+            self.forget(before);
+        }
+    }
+
+    /// What `stream` has open is not filled any further.
+    fn close(&mut self, stream: usize) {
+        while self.streams[stream].rows[0] != NONE {
+            for die in 0..self.shape.dies {
+                self.leave(stream, die);
+            }
+            self.go_on(stream);
+        }
     }
 
     fn blocks_of<'s>(&self, scan: &'s Scan, row: u32) -> impl Iterator<Item = &'s FoundBlock> + use<'s> {
