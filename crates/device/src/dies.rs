@@ -421,7 +421,11 @@ impl Dies {
             return Ok(Progress::Running);
         }
         if self.holds(die) {
-            return Ok(Progress::Running);
+            // Another die may wait for what is open here.
+            return match self.uses_idle_time {
+                true => self.use_idle_time(die, driver),
+                false => Ok(Progress::Running),
+            };
         }
         let next = if self.places_writes {
             self.next_operation(die)

@@ -91,7 +91,11 @@ impl Dies {
             }
         }
         if self.holds(die) {
-            return Ok(Progress::Running);
+            // Another die may wait for what is open here.
+            return match self.uses_idle_time {
+                true => self.use_idle_time(die, driver),
+                false => Ok(Progress::Running),
+            };
         }
         let next = self.next_operation(die);
         self.dies[die as usize].ahead.gone = 0;

@@ -177,11 +177,15 @@ impl Striped {
         if self.erase_before(moves, die, operations) {
             return true;
         }
+        // Where a unit is whole only when the next ones are, and the power may fail, a step fills what is left of the part: what its
+        // pages were copied from may be erased at other dies when it has ended.
+        let fills_part = self.rules.power_may_fail && self.rules.passes == 2;
         let mut sources = Vec::new();
-        for step in 0..self.rules.step_units {
+        for step in 0.. {
             // What comes next in another superblock is another step.
             let is_new = self.streams[moves].next[die as usize] % self.shape.part() == 0;
-            if step > 0 && (is_new || !self.wants_moves()) {
+            let is_enough = step >= self.rules.step_units || !self.wants_moves();
+            if step > 0 && (is_new || (is_enough && !fills_part)) {
                 break;
             }
             sources.clear();
@@ -198,6 +202,9 @@ impl Striped {
             if begun > 0 {
                 self.fill(moves, die, 1, operations);
             }
+        }
+        if fills_part && self.streams[moves].next[die as usize] % self.shape.part() > 0 {
+            self.fill(moves, die, self.shape.part_units(), operations);
         }
         !operations.all().is_empty()
     }
