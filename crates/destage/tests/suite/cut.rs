@@ -260,7 +260,9 @@ fn what_reference_simulators_do_in_their_own_way_is_done_otherwise_and_says_so()
 /// Devices whose commands are timed one by one, in words of which each is one of several.
 fn timed_by_commands(random: &mut Random) -> Vec<String> {
     let mut draw = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
-    let layers = ["page", "page", "hat", "dftl", "pslc", "zns", "striped", "fast", "bast"];
+    let layers = [
+        "page", "page", "hat", "dftl", "pslc", "zns", "striped", "fast", "bast",
+    ];
     let layer = draw(&layers);
     let chooses_dies = ["zns", "striped"].contains(&layer.as_str());
     let is_queued = draw(&["yes", "no", "no"]) == "yes" && layer != "pslc";

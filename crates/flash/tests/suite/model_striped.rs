@@ -55,7 +55,11 @@ fn compare(setup: &Setup, rules: &Rules, operations: u32, seed: u64) {
             }
         }
         tally.add(&out);
-        assert_eq!(Counts::from(&tally), model.counts(), "step {step}, page {page}: {rules:?}");
+        assert_eq!(
+            Counts::from(&tally),
+            model.counts(),
+            "step {step}, page {page}: {rules:?}"
+        );
     }
     assert!(tally.programs[Cause::Host as usize] > 0);
 }
@@ -86,13 +90,18 @@ fn many_operations_cost_what_the_naive_model_says() {
         };
         let reserved = (superblocks - offered) as f64 + 0.5;
         let mut setup = Setup::new("striped", dies as u32, superblocks as u32, pages as u32)
-            .with("reserve_percent", &format!("{}", reserved * 100.0 / superblocks as f64))
+            .with(
+                "reserve_percent",
+                &format!("{}", reserved * 100.0 / superblocks as f64),
+            )
             .with("gc_low", &low.to_string())
             .with("gc_step_units", &rules.step.to_string())
             .with("stripe_units", &stripe.to_string())
             .with("gc_pace", if rules.whole { "whole" } else { "even" });
         setup.geometry.planes = planes as u32;
         setup.filled = rules.filled;
-        kit::about(format!("{rules:?}"), || compare(&setup, &rules, 2_500, round));
+        kit::about(format!("{rules:?}"), || {
+            compare(&setup, &rules, 2_500, round)
+        });
     }
 }

@@ -84,7 +84,8 @@ impl Striped {
             None => None,
             Some((stream, false)) => {
                 let state = &self.streams[stream];
-                let leaves = |die: &u32| state.closing && state.next[*die as usize] < self.shape.part();
+                let leaves =
+                    |die: &u32| state.closing && state.next[*die as usize] < self.shape.part();
                 in_turn.find(leaves)
             }
             Some((_, true)) if self.has_victim() => in_turn.find(|die| self.may_move(*die)),
@@ -226,7 +227,9 @@ impl Striped {
             let (mut die, mut plane, mut page) = next;
             while die < self.shape.dies && sources.len() < wanted {
                 let block = plane * self.shape.rows + row;
-                let address = self.shape.address(die, Ppn(block << self.shape.page_bits | page));
+                let address = self
+                    .shape
+                    .address(die, Ppn(block << self.shape.page_bits | page));
                 if self.owner.get(address as usize) != NONE {
                     sources.push(address);
                 }

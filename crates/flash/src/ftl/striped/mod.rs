@@ -173,7 +173,9 @@ impl Striped {
         let reserved = ((f64::from(rows) * own.reserve_percent / 100.0) as u32).max(least);
         if reserved >= rows {
             return Err(BuildError::ReserveIsAll {
-                percent: own.reserve_percent.max(f64::from(least) * 100.0 / f64::from(rows)),
+                percent: own
+                    .reserve_percent
+                    .max(f64::from(least) * 100.0 / f64::from(rows)),
                 blocks: rows,
             });
         }
@@ -193,7 +195,11 @@ impl Striped {
                 passes: config.program_passes,
                 units_per_page: config.units_per_page,
                 power_may_fail: config.power_may_fail,
-                retire_at: if config.retire { config.endurance } else { u32::MAX },
+                retire_at: if config.retire {
+                    config.endurance
+                } else {
+                    u32::MAX
+                },
             },
             dies: (0..shape.dies)
                 .map(|_| Nand::new(&geometry, shape.full_rows * shape.planes))
@@ -296,7 +302,13 @@ impl Striped {
     }
 
     /// Units of the drive itself that come next in the part that `stream` fills at `die`: at its start only where data follows.
-    fn program_own(&mut self, stream: usize, die: u32, at_start: bool, operations: &mut Operations) {
+    fn program_own(
+        &mut self,
+        stream: usize,
+        die: u32,
+        at_start: bool,
+        operations: &mut Operations,
+    ) {
         if self.shape.own == 0 {
             return;
         }
@@ -319,7 +331,10 @@ impl Striped {
 
     /// The page of flash `at` is programmed, the next of `stream` at `die`.
     fn program(&mut self, stream: usize, die: u32, Ppn(at): Ppn, operations: &mut Operations) {
-        let (block, page) = (at >> self.shape.page_bits, at & ((1 << self.shape.page_bits) - 1));
+        let (block, page) = (
+            at >> self.shape.page_bits,
+            at & ((1 << self.shape.page_bits) - 1),
+        );
         let nand = &mut self.dies[die as usize];
         nand.program(block, page);
         if self.shape.summary_page && page + 1 == self.shape.data_pages {
@@ -471,7 +486,12 @@ impl Ftl for Striped {
         Properties {
             collects_in_background: true,
             places_writes: true,
-            open_blocks: (self.moves() as u32) * if self.rules.passes == 2 { self.shape.planes } else { 1 },
+            open_blocks: (self.moves() as u32)
+                * if self.rules.passes == 2 {
+                    self.shape.planes
+                } else {
+                    1
+                },
             gc_steps: units + 1,
             handles: self.moves() as u32,
             ..Properties::default()

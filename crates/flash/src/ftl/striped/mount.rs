@@ -22,7 +22,11 @@ impl Striped {
         }
         let pages = self.map.len() as u64;
         let mut valid = alloc::vec![0; self.shape.rows as usize];
-        for place in scan.newest().into_iter().filter(|place| place.page.0 < pages) {
+        for place in scan
+            .newest()
+            .into_iter()
+            .filter(|place| place.page.0 < pages)
+        {
             let address = self.shape.address(place.die, place.at);
             *self.map.get_mut(place.page.0 as usize) = address;
             *self.owner.get_mut(address as usize) = place.page.0 as u32;
@@ -37,7 +41,9 @@ impl Striped {
         }
         let mut used: Vec<(u64, u32)> = Vec::new();
         for row in 0..self.shape.rows {
-            let last = self.blocks_of(scan, row).filter_map(|block| block.programs());
+            let last = self
+                .blocks_of(scan, row)
+                .filter_map(|block| block.programs());
             let last = last.map(|(_, last)| last).max().unwrap_or(0);
             if valid[row as usize] > 0 || last > 0 {
                 used.push((last, row));
@@ -90,7 +96,9 @@ impl Striped {
         let copies = scan.copies();
         let by_page = |page: Lpn| {
             let first = copies.partition_point(|copy| copy.page < page);
-            copies[first..].iter().take_while(move |copy| copy.page == page)
+            copies[first..]
+                .iter()
+                .take_while(move |copy| copy.page == page)
         };
         let row_of = |place: &Place| self.shape.row_of(place.at);
         let other = |place: &Place| {
@@ -145,11 +153,18 @@ impl Striped {
         }
     }
 
-    fn blocks_of<'s>(&self, scan: &'s Scan, row: u32) -> impl Iterator<Item = &'s FoundBlock> + use<'s> {
+    fn blocks_of<'s>(
+        &self,
+        scan: &'s Scan,
+        row: u32,
+    ) -> impl Iterator<Item = &'s FoundBlock> + use<'s> {
         let blocks: Vec<u32> = self.shape.blocks(row).collect();
-        scan.dies
-            .iter()
-            .flat_map(move |of_die| blocks.clone().into_iter().map(|block| &of_die[block as usize]))
+        scan.dies.iter().flat_map(move |of_die| {
+            blocks
+                .clone()
+                .into_iter()
+                .map(|block| &of_die[block as usize])
+        })
     }
 
     /// What a superblock was last used for.
@@ -197,7 +212,10 @@ impl Striped {
             dies.any(|die| self.place_at_mount(scan, die, row) < part)
         };
         let fitting = used.iter().rev().map(|(_, row)| *row);
-        let mut rows: Vec<u32> = fitting.filter(|row| is_its(*row) && has_room(*row)).take(2).collect();
+        let mut rows: Vec<u32> = fitting
+            .filter(|row| is_its(*row) && has_room(*row))
+            .take(2)
+            .collect();
         rows.reverse();
         if rows.is_empty() {
             return;
@@ -212,7 +230,10 @@ impl Striped {
                 [] => 0,
             };
             let left = match *next / part {
-                0 => self.shape.data_places(die, *next) + (rows.len() as u32 - 1) * self.shape.data_places(die, 0),
+                0 => {
+                    self.shape.data_places(die, *next)
+                        + (rows.len() as u32 - 1) * self.shape.data_places(die, 0)
+                }
                 1 if rows.len() == 2 => self.shape.data_places(die, *next - part),
                 _ => 0,
             };

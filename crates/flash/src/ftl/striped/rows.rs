@@ -27,7 +27,14 @@ pub(super) struct Rows {
     retired: u32,
 }
 
-archived!(Rows { valid, keys, least, free, closed, retired });
+archived!(Rows {
+    valid,
+    keys,
+    least,
+    free,
+    closed,
+    retired
+});
 
 impl Rows {
     /// `rows` superblocks, of which the first `full` hold `pages` pages each.
@@ -66,8 +73,11 @@ impl Rows {
         self.free.pop_front()
     }
 
-    /// `row` may be collected from now on.
+    /// `row` may be collected from now on, as one closed now.
     pub fn offer(&mut self, row: u32) {
+        if self.keys[row as usize] != NO_CANDIDATE {
+            self.withdraw(row);
+        }
         self.closed = self.closed.wrapping_add(1);
         let key = u64::from(self.valid(row)) << 32 | u64::from(self.closed);
         self.keys[row as usize] = key;

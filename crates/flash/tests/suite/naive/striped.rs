@@ -137,7 +137,9 @@ impl Striped {
         let written = host.written[host.die];
         if written == 2 * part || written % rules.grain == 0 {
             let mut in_turn = (1..=rules.dies).map(|step| (host.die + step) % rules.dies);
-            host.die = in_turn.find(|die| host.written[*die] < 2 * part).expect("a die with room");
+            host.die = in_turn
+                .find(|die| host.written[*die] < 2 * part)
+                .expect("a die with room");
         }
         host.die
     }
@@ -269,7 +271,10 @@ impl Striped {
         state.written[die] += 1;
         if state.written.iter().all(|written| *written >= part) {
             let row = state.open.remove(0);
-            state.written.iter_mut().for_each(|written| *written -= part);
+            state
+                .written
+                .iter_mut()
+                .for_each(|written| *written -= part);
             match self.valid(row) {
                 0 => self.free.push(row),
                 _ => self.closed.push(row),
