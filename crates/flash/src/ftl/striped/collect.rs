@@ -101,7 +101,8 @@ impl Striped {
             let state = &self.streams[stream];
             let leaves = state.closing && state.next[die as usize] < part;
             // A part that may have to be erased.
-            let is_new = state.coming[die as usize] > 0 && state.next[die as usize] % part == 0;
+            let is_new =
+                state.coming[die as usize] > 0 && state.next[die as usize].is_multiple_of(part);
             leaves || is_new
         };
         (0..self.moves()).any(is_due)
@@ -184,7 +185,7 @@ impl Striped {
         let mut sources = Vec::new();
         for step in 0.. {
             // What comes next in another superblock is another step.
-            let is_new = self.streams[moves].next[die as usize] % self.shape.part() == 0;
+            let is_new = self.streams[moves].next[die as usize].is_multiple_of(self.shape.part());
             let is_enough = step >= self.rules.step_units || !self.wants_moves();
             if step > 0 && (is_new || (is_enough && !fills_part)) {
                 break;
@@ -204,7 +205,7 @@ impl Striped {
                 self.fill(moves, die, 1, operations);
             }
         }
-        if fills_part && self.streams[moves].next[die as usize] % self.shape.part() > 0 {
+        if fills_part && !self.streams[moves].next[die as usize].is_multiple_of(self.shape.part()) {
             self.fill(moves, die, self.shape.part_units(), operations);
         }
         !operations.all().is_empty()

@@ -35,8 +35,8 @@ use crate::operation::{Cause, Operations, Purpose, Role};
 const OURS: &str = "ours";
 
 choices! {
-    /// The words of `placement`.
-    enum Placement {
+    /// The words of `die_choice`.
+    enum DieChoice {
         Shortest = "shortest",
         Round = "round",
     }
@@ -58,7 +58,7 @@ parameters! {
         /// Share of each superblock that the drive keeps for itself: parity of a stripe, and metadata.
         own_percent: f64 = "0" in Kind::Number { min: 0.0, max: 50.0 }, "%", OURS;
         /// Which die is written next: that with the fewest operations waiting, or the next in turn.
-        placement: Placement = "shortest", "", OURS;
+        die_choice: DieChoice = "shortest", "", OURS;
         /// Program units that a die gets, in each of its planes, before another is chosen.
         stripe_units: u32 = "1" in Kind::Integer { min: 1, max: 1 << 15 }, "units", OURS;
         /// Placement handles of the host, each with an open superblock of its own: a request's is its stream (trace.streams) modulo their number.
@@ -108,7 +108,7 @@ struct Waiting {
 /// What was set, and what follows from it.
 #[derive(Clone, Copy)]
 struct Rules {
-    placement: Placement,
+    die_choice: DieChoice,
     /// Places that a die gets before another is chosen.
     grain: u32,
     pace: Pace,
@@ -185,7 +185,7 @@ impl Striped {
         let made = Rows::new(rows, shape.full_rows, shape.row_pages());
         Ok(Self {
             rules: Rules {
-                placement: own.placement,
+                die_choice: own.die_choice,
                 grain: own.stripe_units.saturating_mul(shape.unit * shape.planes),
                 pace: own.gc_pace,
                 step_units: own.gc_step_units,
@@ -451,9 +451,9 @@ impl Striped {
     /// The die at which a write to `stream` would wait.
     fn choose(&self, stream: usize, load: &dyn Fn(u32) -> u32) -> u32 {
         let (part, grain) = (self.shape.part(), self.rules.grain);
-        match self.rules.placement {
-            Placement::Shortest => self.streams[stream].choose(part, grain, load),
-            Placement::Round => self.streams[stream].choose(part, grain, &|_| 0),
+        match self.rules.die_choice {
+            DieChoice::Shortest => self.streams[stream].choose(part, grain, load),
+            DieChoice::Round => self.streams[stream].choose(part, grain, &|_| 0),
         }
     }
 
