@@ -135,7 +135,7 @@ impl Striped {
         let (part, rules) = (self.part(), &self.rules);
         let host = &mut self.streams[0];
         let written = host.written[host.die];
-        if written == 2 * part || written % rules.grain == 0 {
+        if written == 2 * part || written.is_multiple_of(rules.grain) {
             let mut in_turn = (1..=rules.dies).map(|step| (host.die + step) % rules.dies);
             host.die = in_turn
                 .find(|die| host.written[*die] < 2 * part)
@@ -226,7 +226,7 @@ impl Striped {
             return true;
         }
         for step in 0..self.rules.step {
-            let is_new = self.streams[1].written[die] % self.part() == 0;
+            let is_new = self.streams[1].written[die].is_multiple_of(self.part());
             if step > 0 && (is_new || !self.wants_moves()) {
                 break;
             }
