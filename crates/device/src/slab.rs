@@ -63,6 +63,17 @@ impl<T> Slab<T> {
         }
     }
 
+    /// What is at place `id`, or was there last, if there is such a place.
+    pub fn get(&self, id: u32) -> Option<&T> {
+        self.places.get(id as usize).map(|(_, value)| value)
+    }
+
+    /// What is at place `id`, to change, if there is such a place.
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
+        self.places.get_mut(id as usize).map(|(_, value)| value)
+    }
+
     /// Frees place `id`; its value stays there until the place is used again.
     #[inline]
     pub fn free(&mut self, id: u32) {

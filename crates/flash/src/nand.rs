@@ -152,16 +152,18 @@ impl Nand {
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
-    /// Programs `page` of `block` if that is the next one in order, and of a block that is known to be in use.
+    /// Programs `page` of `block` if that is the next one in order, and of a block that is known to be in use. Pages of this flash
+    /// are [programmed in order](Nand::is_in_order).
     #[inline(always)]
     pub fn program_next(&mut self, block: BlockSlot, page: u32) -> bool {
         let Some(state) = self.blocks.touched_mut(block as usize) else {
             return false;
         };
         let is_next = page == u32::from(state.programmed) && page < u32::from(self.pages_per_block);
-        if self.any_order.is_some() || !is_next {
+        if !is_next {
             return false;
         }
+        debug_assert!(self.any_order.is_none(), "pages have an order");
         state.programmed = page as u16 + 1;
         true
     }

@@ -541,7 +541,10 @@ impl Config {
             replay: host.replay,
             time_scale: host.time_scale,
             attribution: host.attribution,
-            saturation: host.saturation,
+            saturation: match host.saturation {
+                0 => u64::MAX,
+                saturation => saturation,
+            },
             warmup: self.warmup(),
             window: sim.window,
             run_out: sim.run_out,

@@ -314,10 +314,9 @@ impl Device {
             None => self.make_place_for(token)?,
         }
         match request.kind {
+            RequestKind::Write => self.write(token, request, now, driver)?,
             RequestKind::Read => self.read(token, &request.span, now, driver)?,
-            RequestKind::Write | RequestKind::WriteZeroes => {
-                self.write(token, request, now, driver)?;
-            }
+            RequestKind::WriteZeroes => self.write_zeroes(token, request, now, driver)?,
             RequestKind::Trim => match request.as_write(self.config.strict_trim) {
                 Some(zeroes) => self.write_zeroes(token, &zeroes, now, driver)?,
                 None if self.config.strict_trim => {}

@@ -66,7 +66,9 @@ impl Units {
     }
 
     /// Whether the page at `at` is the last of its unit.
-    pub(crate) fn is_last(&self, at: Ppn) -> bool {
+    #[inline]
+    #[must_use]
+    pub fn is_last(&self, at: Ppn) -> bool {
         (self.page(at) + 1).is_multiple_of(self.pages)
     }
 

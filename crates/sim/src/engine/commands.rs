@@ -237,7 +237,14 @@ impl Commands {
 
     /// Adds what the program of the page at `at` does where it is programmed with the others of its unit.
     fn plan_in_unit(&self, units: Units, at: Ppn, phase: Phase, phases: &mut VecDeque<Phase>) {
-        let before = phases.len();
+        if !units.is_last(at) {
+            phases.push_back(Phase {
+                loads: true,
+                told: None,
+                ..phase
+            });
+            return;
+        }
         phases.extend(units.commands(at).map(|command| {
             let phase = Phase {
                 told: Some(command),
@@ -257,13 +264,6 @@ impl Commands {
                 },
             }
         }));
-        if phases.len() == before {
-            phases.push_back(Phase {
-                loads: true,
-                told: None,
-                ..phase
-            });
-        }
     }
 
     /// `die` begins `operations`, one after the other, which are `transaction`, called `token`; meanwhile the map is busy for

@@ -46,7 +46,7 @@ pub struct EngineConfig {
     pub time_scale: f64,
     /// To whom completions are credited.
     pub attribution: Attribution,
-    /// Outstanding requests at which the run stops; 0: never.
+    /// Outstanding requests at which the run stops; more than there can be: never.
     pub saturation: u64,
     /// Requests before statistics open.
     pub warmup: u64,

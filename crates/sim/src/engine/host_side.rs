@@ -23,13 +23,19 @@ const PROGRESS_STEP: u64 = 4096;
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
     #[inline(always)]
     pub(super) fn schedule_arrival(&mut self) -> Outcome {
-        let Some(request) = &self.next else {
-            return Ok(());
-        };
-        let time = scaled(request.arrival, self.config.time_scale);
+        match self.next {
+            Some(next) => self.schedule(&next),
+            None => Ok(()),
+        }
+    }
+
+    /// `next` arrives at its time.
+    #[inline(always)]
+    fn schedule(&mut self, next: &Request) -> Outcome {
+        let time = scaled(next.arrival, self.config.time_scale);
         // A product beyond 64 bits saturates, and so is refused as well.
         if time >= LAST {
-            return Err(self.late_arrival(request));
+            return Err(self.late_arrival(next));
         }
         self.link.events.at(time, Event::Arrival);
         Ok(())
@@ -52,14 +58,16 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             return Ok(());
         };
         match coming.next() {
-            Some(next) => self.next = Some(*next),
+            Some(next) => {
+                self.next = Some(*next);
+                if self.config.replay == Replay::Trace {
+                    self.schedule(next)?;
+                }
+            }
             None => self.next = None,
         }
         if coming.as_slice().is_empty() {
             self.is_under_way = false;
-        }
-        if self.config.replay == Replay::Trace {
-            self.schedule_arrival()?;
         }
         let now = self.link.events.now();
         self.measured.take_dirty_ages(&mut self.device);
@@ -72,32 +80,28 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             operation: request.operation,
         };
         self.arrivals += 1;
-        self.last_line = request.line;
-        self.last_arrival = request.arrival;
-        self.arrived_last = now;
         self.measured.requests += 1;
         if self.arrivals.is_multiple_of(PROGRESS_STEP)
             && !self.link.observer.progress(self.arrivals)
         {
             return Err(SimError::Interrupted.into());
         }
-        let asked = self.config.addressing.asked(&request);
-        let fits = self
-            .config
-            .addressing
-            .fits(&asked.span, self.device.pages());
+        let mut asked = self.config.addressing.asked(&request);
+        let addressing = &self.config.addressing;
+        if !addressing.fits(&asked.span, self.device.pages()) {
+            asked = self.brought_in(&request)?;
+        }
+        self.device.announce(&asked.span);
         let id = self.link.active.insert_made(|| Active {
             request,
             identity,
             asked,
             sent: now,
         });
-        if !fits {
-            self.bring_in(id)?;
+        self.last = id;
+        if let Some(active) = self.link.active.get_mut(id) {
+            self.link.mover.arrived(id, &mut active.asked);
         }
-        let asked = &mut self.link.active[id].asked;
-        self.device.announce(&asked.span);
-        self.link.mover.arrived(id, asked);
         self.link.witness.arrived(id);
         if self.config.attribution == Attribution::DiskSim {
             self.outstanding.push(identity, request.sector);
@@ -116,8 +120,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
                 self.send_next(PASSES_SEND_ON_ARRIVAL);
             }
         }
-        let saturation = self.config.saturation;
-        if saturation > 0 && self.link.active.len() as u64 >= saturation {
+        if self.link.active.len() as u64 >= self.config.saturation {
             self.measured.saturated = true;
             self.close();
         }
@@ -127,9 +130,10 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if !goes_at_once || !self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id) {
             return Ok(());
         }
-        let is_idle = !self.link.channel_busy && !self.link.is_channel_wanted();
-        let goes_on = ON && is_idle && self.is_under_way;
-        if !goes_on || request.operation != Operation::Write {
+        if self.link.channel_busy || self.link.is_channel_wanted() {
+            return self.hear_of(id);
+        }
+        if !ON || request.operation != Operation::Write || !self.is_under_way {
             return self.hear_of(id);
         }
         self.link.channel_busy = true;
@@ -149,13 +153,11 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         Ok(())
     }
 
-    /// Request `id`, which does not lie on the device as it is, is brought there.
+    /// `request`, which does not lie on the device as it is, brought there.
     #[inline(never)]
-    fn bring_in(&mut self, id: u32) -> Outcome {
-        let active = &mut self.link.active[id];
+    fn brought_in(&self, request: &Request) -> Result<destage_device::Request, Box<SimError>> {
         let (addressing, pages) = (&self.config.addressing, self.device.pages());
-        active.asked = addressing.request(&active.request, pages, || self.origin.to_string())?;
-        Ok(())
+        Ok(addressing.request(request, pages, || self.origin.to_string())?)
     }
 
     /// The data of request `id` begins to move over the host bus; at its end `event` is due.
@@ -242,7 +244,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             Attribution::DiskSim => self.outstanding.credit(request.sector, active.identity),
         };
         let response = now - identity.arrival;
-        let counts = !self.link.closed && identity.index >= self.first_index + self.config.warmup;
+        let counts = !self.link.closed && identity.index >= self.counted_from;
         self.link.witness.completed(&Completion {
             id,
             request: &request,

@@ -317,8 +317,15 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     }
 
     /// Channels begin what has joined queues.
-    #[inline]
+    #[inline(always)]
     pub fn dispatch(&mut self) {
+        if matches!(self.time, FlashTime::Queued(_)) {
+            self.dispatch_queued();
+        }
+    }
+
+    #[inline(never)]
+    fn dispatch_queued(&mut self) {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
             queued.dispatch(events, meter, (&mut self.mover, &mut self.witness));

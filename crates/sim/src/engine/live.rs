@@ -13,6 +13,7 @@ impl<B: Mover> Engine<'_, B> {
     pub fn go_on_from(&mut self, time: Ticks, index: u64) {
         self.link.events.begin_at(time);
         self.first_index = index;
+        self.counted_from = index + self.config.warmup;
     }
 
     /// `request` will arrive at its time, or now if that has passed; then nothing [is coming](Self::is_coming) any more.

@@ -88,11 +88,10 @@ pub struct Engine<'a, B = (), W = ()> {
     arrivals: u64,
     /// The index of the first request.
     first_index: u64,
-    /// Line and time, as in the trace, of the request that arrived last.
-    last_line: u32,
-    last_arrival: Ticks,
-    /// When that was here.
-    arrived_last: Ticks,
+    /// The index of the first request behind the warm-up.
+    counted_from: u64,
+    /// The request that arrived last. Its place among those on their way is not used again before the next arrives.
+    last: u32,
     measured: Measured,
     /// Pages that are asked for soon; kept for its memory only.
     near: Vec<Lpn>,
@@ -159,9 +158,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             in_device: 0,
             arrivals: 0,
             first_index: 0,
-            last_line: 0,
-            last_arrival: 0,
-            arrived_last: 0,
+            counted_from: config.warmup,
+            last: 0,
             measured: Measured {
                 response: latencies(),
                 device_response: latencies(),
@@ -244,13 +242,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
         if (self.config.run_out || self.config.drain) && !self.is_cut() {
             let clean = self.device.clean_since();
-            self.measured.clean_after = clean.map(|since| since.saturating_sub(self.arrived_last));
+            let arrived = self.last().map_or(0, |last| last.identity.arrival);
+            self.measured.clean_after = clean.map(|since| since.saturating_sub(arrived));
         }
         if self.link.events.has_run_out() {
             return Err(Box::new(SimError::OutOfTime {
                 origin: self.origin.to_string(),
-                line: self.last_line,
-                arrival: self.last_arrival,
+                line: self.last().map_or(0, |last| last.request.line),
+                arrival: self.last().map_or(0, |last| last.request.arrival),
             }));
         }
         self.close();
@@ -600,8 +599,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(())
     }
 
+    /// The request that arrived last, complete or not.
+    fn last(&self) -> Option<&Active> {
+        self.link.active.get(self.last)
+    }
+
     #[cold]
     fn device_full(&self, full: NoSpace) -> Box<SimError> {
-        Box::new(SimError::full(&self.origin, self.last_line, full))
+        let line = self.last().map_or(0, |last| last.request.line);
+        Box::new(SimError::full(&self.origin, line, full))
     }
 }

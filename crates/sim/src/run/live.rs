@@ -354,7 +354,7 @@ impl<'a> Live<'a> {
             replay: Replay::Trace,
             time_scale: 1.0,
             attribution: Attribution::Request,
-            saturation: 0,
+            saturation: u64::MAX,
             window: Window::Complete,
             ..config.engine(0)
         };

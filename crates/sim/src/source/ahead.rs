@@ -100,7 +100,7 @@ impl Drop for Ahead {
 fn take_all(mut source: Source<'_>, full: &SyncSender<Step>, empty: &Receiver<Vec<Request>>) {
     loop {
         let mut requests = empty.try_recv().unwrap_or_default();
-        let filled = source.fill(&mut requests);
+        let filled = source.take(&mut requests);
         let goes_on = matches!(filled, Ok(true));
         let step = filled.map(|_| Batch {
             requests,

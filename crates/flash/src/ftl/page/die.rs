@@ -221,8 +221,9 @@ impl Initial for NeverErased {
 }
 
 impl Die {
+    /// Whether no pool gets more data than it can be cleaned with.
     #[inline]
-    fn limits_pools(&self) -> bool {
+    pub fn limits_pools(&self) -> bool {
         self.most_valid != u32::MAX
     }
 

@@ -57,11 +57,13 @@ pub struct PageFtl {
     units: u32,
     /// Writes go where their die and plane alone say.
     is_plain: bool,
+    /// Of these, overwrites are tried by [`Die::overwrite`] first.
+    overwrites: bool,
     config: PageConfig,
     scratch: Scratch,
 }
 
-archived!(PageFtl { dies, gc_pointers, placement } fixed { stripe, pages, units, is_plain, config, scratch });
+archived!(PageFtl { dies, gc_pointers, placement } fixed { stripe, pages, units, is_plain, overwrites, config, scratch });
 
 /// Lists of [`PageFtl::serve`], kept so that a batch does not allocate.
 #[derive(Clone, Default)]
@@ -101,10 +103,17 @@ impl PageFtl {
         if pages >= u64::from(u32::MAX) {
             return Err(BuildError::TooManyPages { pages });
         }
+        let dies: Vec<Die> = (0..geometry.dies)
+            .map(|number| Ok(Die::new(&geometry, &config.layout(number)?)))
+            .collect::<Result<_, BuildError>>()?;
+        let is_plain =
+            !config.dynamic && config.telling == Telling::Nothing && config.journal.is_none();
         Ok(Self {
-            dies: (0..geometry.dies)
-                .map(|number| Ok(Die::new(&geometry, &config.layout(number)?)))
-                .collect::<Result<_, BuildError>>()?,
+            overwrites: is_plain
+                && config.allocation_pool != AllocationPool::Plane
+                && !dies.iter().any(Die::limits_pools),
+            is_plain,
+            dies,
             gc_pointers: vec![vec![0; units as usize]; geometry.dies as usize],
             stripe: Stripe::new(geometry.dies, config.stride),
             placement: match config.dynamic {
@@ -118,9 +127,6 @@ impl PageFtl {
             },
             pages,
             units,
-            is_plain: !config.dynamic
-                && config.telling == Telling::Nothing
-                && config.journal.is_none(),
             config: *config,
             scratch: Scratch::default(),
         })
@@ -200,9 +206,9 @@ impl PageFtl {
         }
     }
 
-    /// Writes a page that does not go where its die and plane alone say.
+    /// Writes a page of a device on which [`Die::overwrite`] is not tried first.
     #[inline(never)]
-    fn write_apart(
+    fn write_by_rules(
         &mut self,
         write: PageWrite,
         operations: &mut Operations,
@@ -211,7 +217,7 @@ impl PageFtl {
             return self.write_placed(write, operations);
         }
         let (die, within) = self.locate(write.page);
-        if !write.is_told {
+        if self.is_plain || !write.is_told {
             return self.write_to(die, within, write.cause, operations);
         }
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
@@ -330,14 +336,12 @@ impl Ftl for PageFtl {
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
         operations.set_page(write.page);
-        if !self.is_plain {
-            return self.write_apart(write, operations);
+        if !self.overwrites {
+            return self.write_by_rules(write, operations);
         }
         let (within, number) = self.stripe.split(write.page.0 as u32);
         let die = &mut self.dies[number as usize];
-        if self.config.allocation_pool != AllocationPool::Plane
-            && die.overwrite(within, write.cause, operations)
-        {
+        if die.overwrite(within, write.cause, operations) {
             operations.set_tidy(die.needy_pools == 0);
             return Ok(());
         }

@@ -63,6 +63,7 @@ impl Front {
         self.compare(pools, pages_per_block)
     }
 
+    #[cold]
     #[inline(never)]
     fn compare(&mut self, pools: &[Pool], pages_per_block: u32) -> bool {
         if !(2..=u64::BITS as usize).contains(&pools.len()) {

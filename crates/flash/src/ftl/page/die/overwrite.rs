@@ -8,9 +8,11 @@ use crate::operation::{Cause, Operations};
 impl Die {
     /// Writes logical `page` for the host if that is a plain overwrite: the page has contents, the first of the
     /// pools with most room takes it, and its open block stays open. `false` if it is not; then it is
-    /// left to [`Die::next_pool`] and [`Die::write`], which do the same for any write and cost twice as much.
+    /// left to [`Die::next_pool`] and [`Die::write`], which do the same for any write and cost twice as much. Not on a die that
+    /// [limits its pools](Die::limits_pools).
     #[inline(always)]
     pub fn overwrite(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
+        debug_assert!(!self.limits_pools(), "valid pages of pools are not counted");
         let Some(index) = self.first_with_most_room() else {
             return false;
         };
@@ -19,7 +21,7 @@ impl Die {
             return false;
         };
         let left_page = *home;
-        if left_page == NONE || self.most_valid != u32::MAX {
+        if left_page == NONE {
             return false;
         }
         let left_block = left_page >> page_bits;
@@ -143,6 +145,7 @@ mod tests {
                 let mut tried = ftl.die(die).clone();
                 let is_plain = match old {
                     None => tried.write_first(within, Cause::Host, &mut operations),
+                    Some(_) if tried.limits_pools() => false,
                     Some(_) => tried.overwrite(within, Cause::Host, &mut operations),
                 };
                 plain[usize::from(old.is_some())] += u32::from(is_plain);
