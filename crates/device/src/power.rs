@@ -302,19 +302,22 @@ impl Dumping<'_> {
         let mut operations = Operations::detailed();
         operations.set_die(die);
         for _ in 0..self.most_collections {
-            match ftl.collect_garbage(die, now, &mut operations) {
+            let at = ftl.collects_at(die);
+            operations.set_die(at);
+            match ftl.collect_garbage(at, now, &mut operations) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(_) => return Ok(false),
             }
-            if !self.pay(die, &operations) {
+            if !self.pay(at, &operations) {
                 return Ok(false);
             }
-            self.carry_out(die, &operations)?;
+            self.carry_out(at, &operations)?;
             operations.clear();
             // It has completed units before its erases.
-            self.open[die as usize] = None;
+            self.open[at as usize] = None;
         }
+        operations.set_die(die);
         if ftl.write(PageWrite::host(page), &mut operations).is_err()
             || !self.pay_page(die, &operations)
         {

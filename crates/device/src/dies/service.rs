@@ -91,6 +91,13 @@ impl Dies {
                 return self.start_gc(die, driver);
             }
         }
+        if self.holds(die) {
+            // Another die may wait for what is open here.
+            return match self.rules.uses_idle_time {
+                true => self.use_idle_time(die, driver),
+                false => Ok(Progress::Running),
+            };
+        }
         let next = self.next_operation(die);
         self.dies[die as usize].ahead.gone = 0;
         match next.or_else(|| self.next_read(die)) {
