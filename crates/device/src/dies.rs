@@ -451,12 +451,7 @@ impl Dies {
                 false => Ok(Progress::Running),
             };
         }
-        let next = if self.rules.places_writes {
-            self.next_operation(die)
-        } else {
-            self.dies[die as usize].queue.pop_front()
-        };
-        match next {
+        match self.dies[die as usize].queue.pop_front() {
             Some(operation) => self.begin::<D, false>(die, operation, driver),
             None if self.rules.uses_idle_time => self.use_idle_time(die, driver),
             None => Ok(Progress::Running),
@@ -589,11 +584,13 @@ impl Dies {
     }
 
     /// Whether the first that waits at `die`, which is idle, is a write for which garbage has to be collected at another die. All dies may
-    /// go on then, and `die` again when something has ended.
+    /// go on then, and `die` again when something has ended. Call it before anything is taken from the queue: what is first there is at `die`
+    /// from then on.
     fn holds(&mut self, die: u32) -> bool {
         if !self.rules.places_writes {
             return false;
         }
+        self.follow_pages(die);
         let first = self.dies[die as usize].queue.front();
         let is_write = first.is_some_and(|first| first.write_cause().is_some());
         if !is_write || self.ftl.collects_at(die) == die {
@@ -607,18 +604,17 @@ impl Dies {
         true
     }
 
-    /// Takes the first operation from the queue of `die`. A read whose page went to another die meanwhile follows it.
-    fn next_operation(&mut self, die: u32) -> Option<PageOperation> {
-        loop {
-            let operation = self.dies[die as usize].queue.pop_front()?;
-            if !operation.is_read() {
-                return Some(operation);
-            }
-            let home = self.ftl.home_of(operation.page());
+    /// Reads that are first at `die` and whose pages went to other dies meanwhile follow them.
+    fn follow_pages(&mut self, die: u32) {
+        while let Some(first) = self.dies[die as usize].queue.front().copied()
+            && first.is_read()
+        {
+            let home = self.ftl.home_of(first.page());
             if home == die {
-                return Some(operation);
+                return;
             }
-            self.dies[home as usize].queue.push_back(operation);
+            self.dies[die as usize].queue.pop_front();
+            self.dies[home as usize].queue.push_back(first);
             self.stirred.push_back(home);
         }
     }
