@@ -222,9 +222,10 @@ impl Dies {
         &*self.ftl
     }
 
-    /// Whether erases that the layer has done wait for programs on other dies.
-    pub fn owes_erases(&self) -> bool {
-        self.dies.iter().any(|die| die.chosen.erases.is_some())
+    /// Whether the layer is ahead of the flash besides what is in service there: erases wait, or a trim was put off.
+    pub fn is_ahead(&self) -> bool {
+        let mut dies = self.dies.iter();
+        dies.any(|die| die.chosen.erases.is_some() || die.put_off.is_some())
     }
 
     /// The translation layer alone.

@@ -193,6 +193,13 @@ impl Medium {
         }
     }
 
+    /// Physical pages of a die.
+    #[must_use]
+    pub fn pages_per_die(&self) -> u32 {
+        let blocks = self.dies.first().map_or(0, |die| die.blocks.count());
+        blocks * self.pages_per_block
+    }
+
     /// The same of a device of which `units` pages share a page of flash: those are read together.
     #[must_use]
     pub fn with_units_per_page(self, units: u32) -> Self {
