@@ -454,7 +454,7 @@ def test_verdicts_can_be_chosen_by_kind(tmp_path: Path, opened: Open) -> None:
     destage.reproduce("bplru/examples", results=tmp_path / "kept").report(tmp_path / "p.html")
     document = data((tmp_path / "p.html").read_text())
     page = opened(tmp_path / "p.html", "papers")
-    rows = page.page.locator("#verdicts table.claims tbody tr")
+    rows = page.page.locator("#verdicts table.claims > tbody > tr")
     assert rows.count() == len(document["claims"]) > 3
     chip = page.page.locator("#verdicts button[data-verdict=reproduced]")
     count = sum(claim["verdict"] == "reproduced" for claim in document["claims"])

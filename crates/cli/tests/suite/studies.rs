@@ -159,12 +159,13 @@ fn check_page(page: &str) {
 #[test]
 fn the_documented_study_and_claims_run() {
     let place = Place::new();
-    let [study, claims] = &documented()[..] else {
-        panic!("docs/STUDIES.md has a study and claims");
+    let [study, claims, words] = &documented()[..] else {
+        panic!("docs/STUDIES.md has a study, claims and words");
     };
     std::fs::create_dir_all(place.path("papers/own")).expect("a folder");
     place.write("papers/own/schemes.toml", study);
     place.write("papers/own/claims.toml", claims);
+    place.write("papers/own/words.toml", words);
     place.write("papers/own/paper.toml", "source = 'Us'\nabout = 'Ours.'");
     let text = place.succeed(&["study", "papers/own/schemes.toml", "--results", "kept"]);
     assert!(
@@ -191,6 +192,11 @@ fn the_documented_study_and_claims_run() {
     ];
     let report = place.json(&arguments);
     assert_eq!(report["claims"][0]["id"], "B13");
+    assert_eq!(
+        report["claims"][0]["quantity"],
+        "pages of a destage of BPLRU"
+    );
+    assert_eq!(report["claims"][0]["figures"][0], "throughput");
     assert!(place.read("kept/own/README.md").contains("| B13 | 4.2.2 |"));
 }
 

@@ -425,6 +425,7 @@ fn reproduction(fields: &mut Map<String, Value>) -> Content {
             "scale",
             "verdicts",
             "thresholds",
+            "glossary",
             "claims",
             "papers",
             "readings",

@@ -133,7 +133,7 @@ impl Verdict {
                 "Published numbers contradict each other, or the paper's rules, carried out, contradict what the paper says of them."
             }
             Self::UnderDetermined => {
-                "What the paper does not say decides: an assumption that is named, a seed, a setting, a reading of its rules, or a parameter that was fitted."
+                "What the paper does not say decides: an assumption that is named, a seed, a setting, a reading of its rules, or a parameter that was fitted. Where the original's own numbers come out under one reading of the rules, that reading is taken as the paper's: such a claim is reproduced, and its row names the reading."
             }
             Self::NotSeen => {
                 "It holds for nothing that was tried on a stand-in. That says as much about the stand-in as about the paper, and contradicts neither."

@@ -7,18 +7,26 @@
 //! | [`thresholds`] | what counts as what, for all claims |
 //! | [`decide`] | the verdict, from what is known of a claim |
 //! | [`verdict`] | a claim over its results |
+//! | `glossary` | the words of a report |
 //! | [`readings`] | open rules, chosen by the paper's own claims |
 //! | `readme` | a paper's README |
+//! | `reason` | why a claim came out as it did, in sentences |
+//! | [`values`] | what was published and measured of a claim |
+//! | `words` | what a claim's values are called |
 //!
 //! docs/STUDIES.md says how the files are written.
 
 mod claim;
 pub mod decide;
+mod glossary;
 mod paper;
 pub mod readings;
 mod readme;
+mod reason;
 pub mod thresholds;
+pub mod values;
 pub mod verdict;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,18 +34,23 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use glossary::GLOSSARY;
+
 use crate::compare::Effort;
 use crate::error::Error;
 use crate::manifest::Manifest;
 use crate::study::figure::Figure;
 use crate::study::rows::Rows;
-use crate::study::{Cells, Extra, InputFacts, Scale, Store, Traces, complete, counted};
+use crate::study::{
+    Cells, Extra, InputFacts, Scale, Store, Study, Traces, VariantKind, complete, counted,
+};
 
 pub use claim::{Check, Tolerance};
 pub use decide::{Kind, Share, Verdict};
 pub use paper::{Paper, shipped_traces};
 pub use readings::Readings;
 pub use thresholds::Thresholds;
+pub use values::Values;
 pub use verdict::Judged;
 
 /// What is to be reproduced, and with what.
@@ -114,6 +127,8 @@ pub struct ExperimentReport {
     pub about: String,
     /// How many runs it has.
     pub runs: usize,
+    /// The settings that were not published and are tried, by name, and what each is.
+    pub unpublished: Vec<(String, String)>,
     /// What they read.
     pub inputs: BTreeSet<InputFacts>,
     /// What it shows.
@@ -257,6 +272,7 @@ impl Plan {
                 title: study.title().to_owned(),
                 about: study.about().to_owned(),
                 runs: rows.all.len(),
+                unpublished: unpublished(study),
                 inputs: rows.all.iter().map(|row| row.input.clone()).collect(),
                 figures: study.figures(rows)?,
                 gaps: gaps(rows),
@@ -328,6 +344,7 @@ impl Plan {
         verdict::Case {
             paper: &paper.name,
             claim,
+            words: words::of_claim(&paper.words, &claim.id),
             kind: paper.kind_of(claim),
             thresholds: &self.thresholds,
             over,
@@ -353,6 +370,14 @@ fn day(time: SystemTime) -> String {
         (month - 9, 1)
     };
     format!("{:04}-{month:02}-{day:02}", era * 400 + year + later)
+}
+
+/// The variants of `study` in each of which a claim is tried, by name, and what each is.
+fn unpublished(study: &Study) -> Vec<(String, String)> {
+    let all = study.variants();
+    all.filter(|variant| variant.kind == VariantKind::Unpublished)
+        .map(|variant| (variant.name.clone(), variant.about.clone()))
+        .collect()
 }
 
 /// Runs that failed, and inputs that were not found.
@@ -388,6 +413,12 @@ impl PaperReport {
                 "title": experiment.title,
                 "about": experiment.about,
                 "runs": experiment.runs,
+                "unpublished": experiment.unpublished.iter().map(|(name, about)| {
+                    json!({"name": name, "about": about})
+                }).collect::<Vec<_>>(),
+                "inputs": experiment.inputs.iter().map(|input| {
+                    json!({"name": input.name, "role": input.role, "differs": input.differs, "digest": input.digest})
+                }).collect::<Vec<_>>(),
                 "gaps": experiment.gaps,
             })
         });
@@ -434,7 +465,7 @@ impl Report {
         both.into_iter().flatten().collect()
     }
 
-    /// `{"manifest", "date", "scale", "conclusions", "verdicts", "thresholds", "claims", "papers", "readings", "figures"}`.
+    /// `{"manifest", "date", "scale", "conclusions", "verdicts", "thresholds", "glossary", "claims", "papers", "readings", "figures"}`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut readings = serde_json::Map::new();
@@ -463,6 +494,7 @@ impl Report {
             "thresholds": self.thresholds.listed().iter().map(|[name, is, about]| {
                 json!({ "name": name, "is": is, "about": about })
             }).collect::<Vec<_>>(),
+            "glossary": GLOSSARY.map(|(word, meaning)| json!({ "word": word, "meaning": meaning })),
             "claims": claims,
             "papers": papers.collect::<Vec<_>>(),
             "readings": readings,

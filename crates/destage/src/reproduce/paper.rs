@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::claim::{Check, Claim};
 use super::decide::Kind;
+use super::words::ByRow;
 use crate::error::Error;
 use crate::study::{BASE, Cell, Study, Traces, VariantKind, from_toml};
 
@@ -22,6 +23,8 @@ pub struct Paper {
     /// Its experiments by name.
     pub studies: Vec<Study>,
     pub(super) claims: Vec<Claim>,
+    /// What the values of its claims are called.
+    pub(super) words: ByRow,
 }
 
 /// What stands in `paper.toml`.
@@ -104,21 +107,23 @@ impl Paper {
         Ok(papers)
     }
 
-    /// A paper called `name` out of the files of its folder: `paper.toml`, `claims.toml`, and an experiment in each other
-    /// `.toml`.
+    /// A paper called `name` out of the files of its folder: `paper.toml`, `claims.toml`, `words.toml`, and an experiment in
+    /// each other `.toml`.
     ///
     /// # Errors
-    /// If a file is wrong, or a claim names an experiment that is not there.
+    /// If a file is wrong, a claim names an experiment that is not there, or words are for a claim that is not there.
     pub fn parse(name: &str, mut files: Vec<(String, String)>) -> Result<Self, Error> {
         files.sort();
         let origin = |file: &str| format!("experiments/{name}/{file}");
         let (mut head, mut claims, mut studies) = (None, Vec::new(), Vec::new());
+        let mut words = ByRow::new();
         for (file, text) in &files {
             match file.as_str() {
                 "paper.toml" => head = Some(from_toml(text, &origin(file))?),
                 "claims.toml" => {
                     claims = from_toml::<Claims>(text, &origin(file))?.claim;
                 }
+                "words.toml" => words = from_toml(text, &origin(file))?,
                 _ => {
                     if let Some(study) = file.strip_suffix(".toml") {
                         studies.push(Study::parse(study, text, &origin(file), "".into())?);
@@ -133,7 +138,22 @@ impl Paper {
             head,
             studies,
             claims,
+            words,
         };
+        for row in paper.words.keys() {
+            let of_row = |claim: &Claim| {
+                claim.id == *row
+                    || claim
+                        .id
+                        .split_once('.')
+                        .is_some_and(|(first, _)| first == row)
+            };
+            if !paper.claims.iter().any(of_row) {
+                let refusal = format!("{}: {row:?}: no claim has this name", origin("words.toml"));
+                let names = paper.claims.iter().map(|claim| claim.id.as_str());
+                return Err(Error::unknown(refusal, row, names));
+            }
+        }
         for claim in &paper.claims {
             let Some(experiment) = &claim.experiment else {
                 continue;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::decide::Share;
+use super::decide::{Share, Verdict};
 use super::paper::Paper;
 use super::verdict::Judged;
 use crate::study::product;
@@ -66,32 +66,93 @@ impl Readings {
         })
     }
 
-    /// Says of `claim` under how many combinations it holds, if it depends on them, with the first that turns it.
+    /// Says of `claim` under how many combinations it holds, if it depends on them, and with which rules it comes out otherwise
+    /// than by default: with each alone, and with those that only do so together.
     pub(super) fn add_to(&self, claim: &mut Judged) {
         let Some(Share { held, tried }) = self.share_of(&claim.id) else {
             return;
         };
-        let holds = |each: &Combination| each.claims.get(&claim.id) == Some(&true);
-        let by_default = self.combinations.first().is_some_and(holds);
-        let mut text = format!("Holds under {held} of {tried} combinations of open rules.");
-        if let Some(turned) = self
-            .combinations
-            .iter()
-            .find(|each| holds(each) != by_default)
-        {
-            let pairs = self.parameters.iter().zip(&turned.values);
-            let default = self
-                .combinations
-                .first()
-                .map_or(&turned.values, |first| &first.values);
-            let pairs: Vec<_> = pairs
-                .zip(default)
-                .filter(|((_, value), default)| value != default)
-                .map(|(((name, _), value), _)| format!("{name} = {value}"))
-                .collect();
-            text.push_str(&format!(" Turned by {}.", pairs.join(", ")));
+        let first = self.combinations.first();
+        let by_default = first.and_then(|each| each.claims.get(&claim.id)) == Some(&true);
+        let (base, other) = match by_default {
+            true => ("holds", "Fails"),
+            false => ("fails", "Holds"),
+        };
+        let mut sentences = vec![format!(
+            "Rules that the paper leaves open: holds under {held} of {tried} combinations. Base run, with the default of each and all seeds: {base}."
+        )];
+        let turning = self.turning(&claim.id);
+        let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
+        let listed = |sets: Vec<&Vec<String>>| {
+            let all: Vec<_> = sets.into_iter().map(|set| set.join(" and ")).collect();
+            all.join("; ")
+        };
+        if !alone.is_empty() {
+            sentences.push(format!("{other} with one rule alone: {}.", listed(alone)));
         }
-        claim.because = format!("{} {text}", claim.because).trim().to_owned();
+        if !together.is_empty() {
+            sentences.push(format!(
+                "{other} only with rules together: {}.",
+                listed(together)
+            ));
+        }
+        if claim.verdict == Verdict::Reproduced {
+            let decides = |(index, _): &(usize, _)| self.decides(&claim.id, *index);
+            let names = self.parameters.iter().map(|(name, _)| name);
+            let pairs = names.zip(first.iter().flat_map(|each| &each.values));
+            let named: Vec<_> = pairs
+                .enumerate()
+                .filter(decides)
+                .map(|(_, (name, value))| format!("{name} = {value}"))
+                .collect();
+            sentences.push(format!(
+                "The original's own numbers come out with {}, which is taken as the paper's reading.",
+                named.join(", ")
+            ));
+        }
+        // Behind the reason and what was compared.
+        let place = claim.because.len().min(2);
+        claim.because.insert(place, sentences.join(" "));
+    }
+
+    /// Which rules of `each` have another value than by default, by their places.
+    fn changed(&self, each: &Combination) -> Vec<usize> {
+        let Some(first) = self.combinations.first() else {
+            return Vec::new();
+        };
+        let pairs = each.values.iter().zip(&first.values).enumerate();
+        let others = pairs.filter(|(_, (value, default))| value != default);
+        others.map(|(index, _)| index).collect()
+    }
+
+    /// The smallest sets of rules, each with its value, with which the claim called `id` comes out otherwise than by default.
+    fn turning(&self, id: &str) -> Vec<Vec<String>> {
+        let of = |each: &Combination| each.claims.get(id).copied();
+        let default = self.combinations.first().and_then(of);
+        let turned = |each: &&Combination| of(each) != default;
+        let all: Vec<_> = self.combinations.iter().filter(turned).collect();
+        let is_within = |one: &Combination, other: &Combination| {
+            let mut changed = self.changed(one).into_iter();
+            changed.len() < self.changed(other).len()
+                && changed.all(|index| one.values[index] == other.values[index])
+        };
+        let smallest = all
+            .iter()
+            .filter(|each| !all.iter().any(|other| is_within(other, each)));
+        let named = |each: &&Combination| {
+            let changed = self.changed(each).into_iter();
+            let name =
+                |index: usize| format!("{} = {}", self.parameters[index].0, each.values[index]);
+            changed.map(name).collect()
+        };
+        smallest.map(named).collect()
+    }
+
+    /// Whether the rule at the place `index` is among those that turn the claim called `id`.
+    fn decides(&self, id: &str, index: usize) -> bool {
+        let name = format!("{} = ", self.parameters[index].0);
+        let turning = self.turning(id);
+        turning.iter().flatten().any(|text| text.starts_with(&name))
     }
 
     /// As in the results of `reproduce`.
@@ -129,4 +190,35 @@ pub(super) fn parameters(paper: &Paper) -> Vec<(String, String)> {
     let all = paper.head.reading.iter();
     all.map(|reading| (reading.parameter.clone(), reading.about.trim().to_owned()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_that_turns_alone_is_listed_and_no_set_with_it() {
+        let combination = |values: [&str; 3], holds: bool| Combination {
+            values: values.map(str::to_owned).to_vec(),
+            claims: BTreeMap::from([("X".to_owned(), holds)]),
+        };
+        let names = ["a", "b", "c"].map(|name| (name.to_owned(), String::new()));
+        let mut combinations = Vec::new();
+        for a in ["0", "1"] {
+            for b in ["0", "1"] {
+                for c in ["0", "1"] {
+                    let holds = a == "0" && !(b == "1" && c == "1");
+                    combinations.push(combination([a, b, c], holds));
+                }
+            }
+        }
+        let readings = Readings {
+            parameters: names.to_vec(),
+            combinations,
+        };
+        let mut turning = readings.turning("X");
+        turning.sort_by_key(Vec::len);
+        assert_eq!(turning, [vec!["a = 1"], vec!["b = 1", "c = 1"]]);
+        assert!(readings.decides("X", 2));
+    }
 }

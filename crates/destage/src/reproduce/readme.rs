@@ -1,9 +1,9 @@
 //! What came of a paper, as the README of its folder: nothing in it depends on machine, time or commit.
 
 use super::decide::OF_OWN;
+use super::glossary::GLOSSARY;
 use super::{ExperimentReport, Judged, PaperReport, Readings, Report, Verdict};
 use crate::study::figure::Figure;
-use crate::study::shown::short;
 
 /// The table of all papers stands between these lines, which `make reproduce` looks for.
 const MARKS: [&str; 2] = ["<!-- verdicts -->", "<!-- /verdicts -->"];
@@ -39,6 +39,12 @@ impl Report {
         text.push_str(&table(
             &["threshold", "is", "for"].map(str::to_owned),
             thresholds,
+        ));
+        text.push_str("\n## Glossary\n\n");
+        let words = GLOSSARY.map(|(word, meaning)| vec![plain(word), plain(meaning)]);
+        text.push_str(&table(
+            &["word", "meaning"].map(str::to_owned),
+            words.into_iter(),
         ));
         text
     }
@@ -144,6 +150,7 @@ fn claims(all: &[Judged]) -> String {
         "statement",
         "on",
         "check",
+        "quantity",
         "published",
         "measured",
         "of it",
@@ -152,18 +159,25 @@ fn claims(all: &[Judged]) -> String {
         "because",
     ];
     let rows = all.iter().map(|claim| {
+        // The names fit, or the claim would have been refused.
+        let [published, measured, ratio] = claim
+            .values
+            .shown()
+            .unwrap_or_default()
+            .map(|text| plain(&text));
         vec![
             claim.id.clone(),
             plain(&claim.place),
             plain(&claim.statement),
-            plain(&claim.on()),
+            plain(&claim.on),
             plain(&claim.check),
-            plain(&short(&claim.published)),
-            plain(&short(&claim.measured)),
-            plain(&short(&claim.ratio)),
+            plain(&claim.values.quantity),
+            published,
+            measured,
+            ratio,
             format!("**{}**", claim.spoken()),
             claim.experiment.clone().unwrap_or_default(),
-            plain(&claim.because),
+            plain(&claim.because.join(" ")),
         ]
     });
     table(&head.map(str::to_owned), rows)

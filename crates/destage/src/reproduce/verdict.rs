@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest, truth};
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
 use super::thresholds::Thresholds;
+use super::values::Values;
+use super::words::Words;
 use crate::error::Error;
 use crate::study::formula::{Context, NoValue, evaluate};
 use crate::study::rows::Rows;
@@ -31,37 +33,23 @@ pub struct Judged {
     pub experiment: Option<String>,
     /// How it was checked, with the tolerance, or the formula that has to be true.
     pub check: String,
-    /// The published value.
-    pub published: Value,
-    /// The measured one, under the paper's own settings and the first seed.
-    pub measured: Value,
-    /// Measured over published, if both are numbers that are compared.
-    pub ratio: Value,
+    /// What was published and measured.
+    pub values: Values,
     /// What became of it.
     pub verdict: Verdict,
     /// In how many of what was tried it holds: seeds, and settings that were not published. None if one thing was tried.
     pub share: Option<Share>,
+    /// What it was checked on, and what that is to the paper, in words.
+    pub on: String,
     /// What it was checked on.
     pub inputs: BTreeSet<InputFacts>,
-    /// Why, in sentences.
-    pub because: String,
+    /// The ids of the figures of its experiment that show it.
+    pub figures: Vec<String>,
+    /// Why, in paragraphs, the reason first.
+    pub because: Vec<String>,
 }
 
 impl Judged {
-    /// What it was checked on, and what that is to the paper.
-    #[must_use]
-    pub fn on(&self) -> String {
-        let each = |input: &InputFacts| match input.role {
-            Role::Made | Role::Original => input.name.clone(),
-            role => format!("{} ({})", input.name, role.spoken()),
-        };
-        let all: Vec<_> = self.inputs.iter().map(each).collect();
-        match (all.is_empty(), self.kind) {
-            (true, Kind::Consistency) => "numbers of the paper".to_owned(),
-            _ => all.join(", "),
-        }
-    }
-
     /// The verdict, and in how many of what was tried it holds.
     #[must_use]
     pub fn spoken(&self) -> String {
@@ -85,23 +73,30 @@ impl Judged {
             "kind": self.kind.name(),
             "experiment": self.experiment,
             "check": self.check,
-            "published": self.published,
-            "measured": self.measured,
-            "ratio": self.ratio,
+            "published": self.values.published,
+            "measured": self.values.measured,
+            "ratio": self.values.ratio,
+            "quantity": self.values.quantity,
+            "unit": self.values.unit,
+            "labels": self.values.labels,
+            "each": self.values.each,
             "verdict": self.verdict.name(),
             "share": self.share.map(|share| json!({"held": share.held, "tried": share.tried})),
-            "on": self.on(),
+            "on": self.on,
             "inputs": inputs.collect::<Vec<_>>(),
+            "figures": self.figures,
             "because": self.because,
         })
     }
 }
 
 /// What one context says of a claim.
-struct Tried {
-    measured: Value,
-    holds: bool,
-    inputs: BTreeSet<InputFacts>,
+pub(super) struct Tried {
+    pub(super) measured: Value,
+    pub(super) holds: bool,
+    /// Which of the values that the formulas go over fail, by their places.
+    pub(super) failed: Vec<usize>,
+    pub(super) inputs: BTreeSet<InputFacts>,
 }
 
 impl Tried {
@@ -109,18 +104,19 @@ impl Tried {
     const FAILED: Self = Self {
         measured: Value::Null,
         holds: false,
+        failed: Vec::new(),
         inputs: BTreeSet::new(),
     };
 }
 
 /// What everything that was tried says of a claim.
-struct Outcome {
+pub(super) struct Outcome {
     /// Under the paper's own settings, with the first seed.
-    first: Tried,
-    /// The seeds and settings that came out otherwise than the first.
-    against: Vec<String>,
-    evidence: Evidence,
-    verdict: Verdict,
+    pub(super) first: Tried,
+    /// The other seeds and settings, and whether it holds with them.
+    pub(super) others: Vec<(String, bool)>,
+    pub(super) evidence: Evidence,
+    pub(super) verdict: Verdict,
 }
 
 /// A claim with the study and the results it goes over, if it needs any.
@@ -128,6 +124,8 @@ struct Outcome {
 pub(super) struct Case<'a> {
     pub(super) paper: &'a str,
     pub(super) claim: &'a Claim,
+    /// What its values are called.
+    pub(super) words: Option<&'a Words>,
     pub(super) kind: Kind,
     pub(super) thresholds: &'a Thresholds,
     pub(super) over: Option<(&'a Study, &'a Arc<Rows>)>,
@@ -142,23 +140,24 @@ impl Case<'_> {
         let claim = self.claim;
         let checked = self.checked()?;
         if claim.check.check == Check::Not {
-            return Ok(self.judged(checked, Verdict::NotCheckable, None, None, String::new()));
+            return self.judged(checked, Verdict::NotCheckable, None, None, Vec::new());
         }
         let seeds = self.seeds();
         let outcome = match self.outcome(readings)? {
             Ok(outcome) => outcome,
             Err(NoValue::Missing(trace)) => {
-                let because =
-                    format!("The trace {trace} was not found; --trace {trace}=FILE names it.");
-                return Ok(self.judged(checked, Verdict::TraceMissing, None, None, because));
+                let because = vec![format!(
+                    "The trace {trace} was not found; --trace {trace}=FILE names it."
+                )];
+                return self.judged(checked, Verdict::TraceMissing, None, None, because);
             }
             Err(NoValue::Failed(error)) => {
-                let because = format!("A run it needs gave no result: {error}.");
-                return Ok(self.judged(checked, Verdict::NotCheckable, None, None, because));
+                let because = vec![format!("A run it needs gave no result: {error}.")];
+                return self.judged(checked, Verdict::NotCheckable, None, None, because);
             }
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
         };
-        let mut because = self.because(&outcome);
+        let mut because = self.reason(&outcome)?;
         let Outcome {
             first,
             evidence: Evidence { share, .. },
@@ -168,12 +167,15 @@ impl Case<'_> {
         if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) {
             let turned = self.turned(seeds.first())?;
             if !turned.is_empty() {
-                because.push(format!("Turned by {}.", turned.join(", or ")));
+                because.push(format!(
+                    "Other conditions were tried to find why. Holds with: {}.",
+                    turned.join("; ")
+                ));
             }
         }
         because.extend(self.unmoved(readings, (verdict, share))?);
         let shown = (share.tried > 1).then_some(share);
-        Ok(self.judged(checked, verdict, Some(first), shown, because.join(" ")))
+        self.judged(checked, verdict, Some(first), shown, because)
     }
 
     /// The claim in everything that is tried, and the verdict on that; why there is none otherwise.
@@ -213,9 +215,8 @@ impl Case<'_> {
             fitted: !claim.fitted.is_empty(),
         };
         let verdict = decide(&evidence, self.thresholds.effect_share);
-        let against = tries.into_iter().filter(|(_, holds)| *holds != first.holds);
         Ok(Ok(Outcome {
-            against: against.map(|(name, _)| name).collect(),
+            others: tries,
             first,
             evidence,
             verdict,
@@ -274,59 +275,6 @@ impl Case<'_> {
         }))
     }
 
-    /// Why it came out so, in sentences.
-    fn because(&self, outcome: &Outcome) -> Vec<String> {
-        let claim = self.claim;
-        let Outcome {
-            first,
-            against,
-            evidence,
-            verdict,
-        } = outcome;
-        let mut because = Vec::new();
-        if claim.check.check == Check::Arithmetic {
-            because.push(format!(
-                "{} = {}, where the paper has {}.",
-                claim.measured.as_deref().unwrap_or_default(),
-                short(&first.measured),
-                short(&self.published())
-            ));
-        }
-        if evidence.assumed {
-            because.push(format!("Assumes that {}.", claim.assumes));
-        }
-        let Share { held, tried } = evidence.share;
-        if tried > 1 {
-            because.push(format!(
-                "Holds in {held} of {tried} (seeds, unpublished settings)."
-            ));
-        }
-        if !against.is_empty() {
-            because.push(format!("Turned by {}.", against.join(", ")));
-        }
-        if let Some(effect) = evidence.effect.filter(|_| *verdict == Verdict::SignOnly) {
-            because.push(format!(
-                "The effect is {} of what was published, at its smallest; a share of {:.2} is asked.",
-                short(&json!(effect)),
-                self.thresholds.effect_share
-            ));
-        }
-        if evidence.fitted && evidence.role != Role::Original {
-            because.push(format!(
-                "Fitted with {}, so it is no evidence.",
-                claim.fitted.join(", ")
-            ));
-        }
-        for input in first
-            .inputs
-            .iter()
-            .filter(|input| input.role == Role::Relative)
-        {
-            because.push(format!("{}: {}", input.name, input.differs));
-        }
-        because
-    }
-
     /// How it is checked, with the tolerance, or the formula that has to be true.
     fn checked(&self) -> Result<String, Error> {
         let name = self.claim.check.check.name();
@@ -337,7 +285,7 @@ impl Case<'_> {
         })
     }
 
-    fn tolerance(&self) -> Result<Option<Tolerance>, Error> {
+    pub(super) fn tolerance(&self) -> Result<Option<Tolerance>, Error> {
         let name = self.claim.check.tolerance.as_ref();
         let found = name.map(|name| self.thresholds.tolerance(name));
         found.transpose().map_err(|text| self.wrong(&text))
@@ -363,7 +311,7 @@ impl Case<'_> {
         Ok(Some(all))
     }
 
-    fn wrong(&self, text: &str) -> Error {
+    pub(super) fn wrong(&self, text: &str) -> Error {
         Error::Input(format!("{}: claim {}: {text}", self.paper, self.claim.id))
     }
 
@@ -418,7 +366,7 @@ impl Case<'_> {
     }
 
     /// A variant's name with what it is.
-    fn described(&self, name: &str) -> String {
+    pub(super) fn described(&self, name: &str) -> String {
         let variant = self
             .over
             .and_then(|(study, _)| study.variants().find(|variant| variant.name == name));
@@ -434,7 +382,7 @@ impl Case<'_> {
         context
     }
 
-    fn published(&self) -> Value {
+    pub(super) fn published(&self) -> Value {
         let published = self.claim.published.as_ref();
         published.map_or(Value::Null, |value| json!(value))
     }
@@ -449,8 +397,8 @@ impl Case<'_> {
         let tolerance = tolerance.map(|name| self.thresholds.tolerance(name));
         let tolerance = tolerance.transpose().map_err(NoValue::Wrong)?;
         let mut inputs = BTreeSet::new();
-        let (mut values, mut holds) = (Vec::new(), true);
-        for labels in product(&claim.each) {
+        let (mut values, mut failed) = (Vec::new(), Vec::new());
+        for (index, labels) in product(&claim.each).into_iter().enumerate() {
             let mut context = context.clone();
             context.extend(labels);
             let mut names = vec![
@@ -471,11 +419,12 @@ impl Case<'_> {
                 inputs.extend(outcome.inputs);
                 truth(&outcome.value).map_err(NoValue::Wrong)
             };
-            holds &= match &claim.holds {
+            let holds = match &claim.holds {
                 Some(formula) => true_of(formula)?,
                 None => bears_out(claim.check.check, tolerance, &measured, &published)
                     .map_err(NoValue::Wrong)?,
             };
+            failed.extend((!holds).then_some(index));
             values.push(measured);
         }
         let measured = match claim.each.is_empty() {
@@ -484,9 +433,65 @@ impl Case<'_> {
         };
         Ok(Tried {
             measured,
-            holds,
+            holds: failed.is_empty(),
+            failed,
             inputs,
         })
+    }
+
+    /// What the experiment calls `input`, if it is among its runs.
+    fn label(&self, input: &InputFacts) -> Option<&str> {
+        let (_, rows) = self.over?;
+        let row = rows.all.iter().find(|row| row.input == *input)?;
+        row.labels.get("input").map(String::as_str)
+    }
+
+    /// What the claim is measured on, and what that is to the paper.
+    fn on(&self, inputs: &BTreeSet<InputFacts>) -> String {
+        // A worked example and a printed rule bring their own streams.
+        let is_own = matches!(self.kind, Kind::Example | Kind::Consistency);
+        let each = |input: &InputFacts| {
+            let label = self.label(input).unwrap_or(&input.name);
+            let role = match input.role {
+                Role::Made if is_own => return label.to_owned(),
+                Role::Made => "made up",
+                Role::Original => "the paper's own",
+                role => role.spoken(),
+            };
+            match label == input.name {
+                true => format!("{label} ({role})"),
+                false => format!("{label} ({role}: {})", input.name),
+            }
+        };
+        let all: Vec<_> = inputs.iter().map(each).collect();
+        match (all.is_empty(), self.kind) {
+            (true, Kind::Consistency) => "numbers of the paper".to_owned(),
+            _ => all.join(", "),
+        }
+    }
+
+    /// The ids of the figures that show the claim, which is measured on `inputs`.
+    ///
+    /// # Errors
+    /// If its experiment has no such figure.
+    fn figures(&self, inputs: &BTreeSet<InputFacts>) -> Result<Vec<String>, Error> {
+        let (Some(words), Some((study, _))) = (self.words, self.over) else {
+            return Ok(Vec::new());
+        };
+        let names: BTreeSet<_> = inputs
+            .iter()
+            .filter_map(|input| self.label(input))
+            .collect();
+        let figures = words.figures_on(names.into_iter());
+        let known = study.figure_ids();
+        match figures.iter().find(|id| !known.contains(&id.as_str())) {
+            Some(id) => Err(self.wrong(&format!(
+                "words.toml names the figure {id:?}; {} has {}",
+                study.name,
+                known.join(", ")
+            ))),
+            None => Ok(figures),
+        }
     }
 
     fn judged(
@@ -495,18 +500,18 @@ impl Case<'_> {
         verdict: Verdict,
         tried: Option<Tried>,
         share: Option<Share>,
-        because: String,
-    ) -> Judged {
+        mut because: Vec<String>,
+    ) -> Result<Judged, Error> {
         let claim = self.claim;
         let (measured, inputs) = match tried {
             Some(tried) => (tried.measured, tried.inputs),
             None => (Value::Null, BTreeSet::new()),
         };
-        let mut sentences = vec![because];
-        sentences.push(claim.note.trim().to_owned());
-        sentences.retain(|text| !text.is_empty());
-        let published = self.published();
-        Judged {
+        because.push(claim.note.trim().to_owned());
+        because.retain(|text| !text.is_empty());
+        let values = Values::of(claim, self.words, &self.thresholds.limits(), measured);
+        let values = values.map_err(|text| self.wrong(&text))?;
+        Ok(Judged {
             id: claim.id.clone(),
             paper: self.paper.to_owned(),
             place: claim.place.clone(),
@@ -514,17 +519,14 @@ impl Case<'_> {
             kind: self.kind,
             experiment: claim.experiment.clone(),
             check,
-            ratio: match claim.check.check {
-                Check::Property => Value::Null,
-                _ => ratios(&measured, &published).unwrap_or_default(),
-            },
-            published,
-            measured,
+            values,
             verdict,
             share,
+            figures: self.figures(&inputs)?,
+            on: self.on(&inputs),
             inputs,
-            because: sentences.join(" "),
-        }
+            because,
+        })
     }
 }
 

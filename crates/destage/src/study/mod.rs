@@ -112,6 +112,13 @@ impl Study {
         self.file.about.trim()
     }
 
+    /// The ids of its figures.
+    #[must_use]
+    pub fn figure_ids(&self) -> Vec<&str> {
+        let figures = self.file.figure.iter();
+        figures.map(|figure| figure.id.as_str()).collect()
+    }
+
     /// An error about `what` in this file.
     pub(crate) fn wrong(&self, what: impl std::fmt::Display) -> Error {
         Error::Input(format!("{}: {what}", self.origin))

@@ -1,6 +1,7 @@
 // A table to sort, to filter, and to choose the columns of.
 //
-// A table is told: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices], cell(value, column, row) -> node, cards, lines }
+// A table is told: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices], saved: [indices], cell(value, column, row) -> node, cards, lines,
+// words: [what the filter says, one row, rows] }
 
 /** So many rows are shown at first. */
 const FIRST_ROWS = 400;
@@ -12,10 +13,11 @@ class Table {
     Object.assign(this, { lines: [], ...spec });
     this.chosen = spec.chosen || spec.columns.map((_, index) => index);
     this.sort = null;
+    this.named = spec.words || ["filter rows", "row", "rows"];
     this.words = [];
     this.shownRows = FIRST_ROWS;
     this.count = make("span", { class: "quiet", role: "status" });
-    const filter = make("input", { type: "search", placeholder: "filter rows", "aria-label": `Filter rows of ${spec.name}`, oninput: () => {
+    const filter = make("input", { type: "search", placeholder: this.named[0], "aria-label": `Filter rows of ${spec.name}`, oninput: () => {
       this.words = [...filter.value.toLowerCase().matchAll(/"([^"]*)"?|\S+/g)].map(([all, quoted]) => quoted ?? all).filter(Boolean);
       this.fill();
     } });
@@ -55,7 +57,7 @@ class Table {
 
   /** The rows that are shown, in their order. */
   wanted() {
-    const said = (row) => this.chosen.map((index) => `${shown(row[index], this.columns[index].unit)} ${row[index]}`).join(" ").toLowerCase();
+    const said = (row) => (this.saved || this.chosen).map((index) => `${shown(row[index], this.columns[index].unit)} ${row[index]}`).join(" ").toLowerCase();
     let rows = this.rows.filter((row) => !this.isKept || this.isKept(row));
     if (this.words.length) rows = rows.filter((row) => { const text = said(row); return this.words.every((word) => text.includes(word)); });
     if (this.sort) {
@@ -104,12 +106,14 @@ class Table {
       return make("td", { class: kind || null, "data-room": room || null, "data-name": this.cards ? column.name : null }, this.cards && text === "-" ? "" : text);
     };
     this.body.replaceChildren(...rows.slice(0, most).map((row) => make("tr", {}, this.chosen.map(cell(row)))));
-    this.count.textContent = rows.length === this.rows.length ? `${rows.length} ${rows.length === 1 ? "row" : "rows"}` : `${rows.length} of ${this.rows.length} rows`;
+    const [, one, more] = this.named;
+    this.count.textContent = rows.length === this.rows.length ? `${rows.length} ${rows.length === 1 ? one : more}` : `${rows.length} of ${this.rows.length} ${more}`;
     this.more.replaceChildren(...(rows.length > most ? [button(`Show all ${rows.length} rows`, () => { this.shownRows = Infinity; this.fill(); })] : []));
   }
 
   data() {
-    return [this.chosen.map((index) => this.columns[index].name), ...this.wanted().map((row) => this.chosen.map((index) => row[index]))];
+    const saved = this.saved || this.chosen;
+    return [saved.map((index) => this.columns[index].name), ...this.wanted().map((row) => saved.map((index) => row[index]))];
   }
 
   json() {

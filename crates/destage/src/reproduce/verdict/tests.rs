@@ -57,6 +57,7 @@ fn judged(claim: &str, runs: Runs<'_>, role: Role) -> Result<Judged, Error> {
     Case {
         paper: "p",
         claim: &claim,
+        words: None,
         kind: match is_arithmetic {
             true => Kind::Consistency,
             false => claim.kind.unwrap_or_default(),
@@ -149,27 +150,44 @@ fn every_verdict_is_given() {
 #[test]
 fn a_verdict_says_on_what_it_rests() {
     let relative = judged(SIGN, &BOTH[..1], Role::Relative).unwrap();
-    assert_eq!(relative.on(), "made (relative)");
-    assert_eq!(relative.ratio, json!(0.1));
-    for part in ["made: An hour of it.", "The effect is 0.1 of what"] {
-        assert!(relative.because.contains(part), "{}", relative.because);
+    assert_eq!(relative.on, "made (relative)");
+    assert_eq!(relative.values.ratio, json!(0.1));
+    let because = relative.because.join(" ");
+    for part in [
+        "made: An hour of it.",
+        "it is 0.1 times what was published, at its smallest, and 0.33 is asked",
+        "on a real relative of the paper's trace, made",
+    ] {
+        assert!(because.contains(part), "{because}");
     }
     let assumed =
         "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'\nassumes = 'five are five'";
     let assumed = judged(assumed, BOTH, Role::Made).unwrap();
-    assert_eq!(assumed.on(), "numbers of the paper");
-    assert!(
-        assumed.because.ends_with("Assumes that five are five."),
-        "{}",
-        assumed.because
+    assert_eq!(assumed.on, "numbers of the paper");
+    assert_eq!(
+        assumed.because,
+        [
+            "What the paper does not say decides: an assumption, that five are five.",
+            "Compared: 3 * 5 = 15, where the paper has 12."
+        ]
     );
 }
 
 #[test]
 fn what_turns_a_verdict_is_named() {
-    let because = |claim: &str, runs| judged(claim, runs, Role::Original).unwrap().because;
-    assert!(because(WITHIN, ONE).contains("Turned by seed 2."));
-    let slow = "Turned by slow (erases take longer), measured 100";
+    let because = |claim: &str, runs| {
+        let judged = judged(claim, runs, Role::Original).unwrap();
+        judged.because.join(" ")
+    };
+    let open = because(WITHIN, ONE);
+    for part in [
+        "What the paper does not say decides: seeds and unpublished settings, of which it holds with 2 of 3.",
+        "Asked: measured is what was published, within 10 %. Base run: holds.",
+        "Seeds and unpublished settings: holds with 2 of 3. Base run: holds. Holds with: undrained. Fails with: seed 2.",
+    ] {
+        assert!(open.contains(part), "{open}");
+    }
+    let slow = "Holds with: slow (erases take longer), measured 100";
     assert!(because(WITHIN, NONE).contains(&format!("{slow}.")));
     let caused = format!(
         "{WITHIN}
@@ -183,14 +201,17 @@ measured = 'm(\"v\", seed=2) / 2'
 about = 'runs that are not there'
 measured = 'm(\"v\", seed=3)'"
     );
-    assert!(because(&caused, NONE).contains(&format!("{slow}, or twice as much, measured 100.")));
+    assert!(because(&caused, NONE).contains(&format!("{slow}; twice as much, measured 100.")));
     assert!(!because(&caused, ONE).contains("twice"));
     let noted = format!("{WITHIN}\nnote = 'A note.'");
-    assert!(because(&noted, &BOTH[..1]) == "A note.");
+    assert!(because(&noted, &BOTH[..1]).ends_with(" A note."));
     let sum = "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'";
     let sum = because(sum, BOTH);
+    let reason = "Numbers that the paper prints contradict each other.";
     assert!(
-        sum.starts_with("3 * 5 = 15, where the paper has 12. "),
+        sum.starts_with(&format!(
+            "{reason} Compared: 3 * 5 = 15, where the paper has 12. "
+        )),
         "{sum}"
     );
 }
@@ -204,7 +225,9 @@ fn all_of_each_must_hold() {
     );
     let refused = judged(both, NONE, Role::Original).unwrap();
     assert_eq!(refused.verdict, Verdict::Contradicted);
-    assert_eq!(refused.measured, json!([false, true]));
+    assert_eq!(refused.values.measured, json!([false, true]));
+    // The first of them fails, and is named with what was measured.
+    assert!(refused.because[1].ends_with("Base run: fails for seed 1 (false)."));
 }
 
 #[test]
@@ -228,16 +251,17 @@ fn verdicts_have_words() {
     let asked = judged("check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > limit.best'\npublished = 50", BOTH, Role::StandIn).unwrap();
     assert_eq!(asked.check, "property: measured > limit.best");
     // What is asked is not the published number: to divide by that would say nothing.
-    assert_eq!(asked.ratio, Value::Null);
-    assert_eq!(claim.on(), "made (stand-in)");
+    assert_eq!(asked.values.ratio, Value::Null);
+    assert_eq!(claim.on, "made (stand-in)");
     let document = claim.to_json();
+    assert_eq!(document["because"], json!(claim.because));
     assert_eq!(document["share"], json!({ "held": 2, "tried": 3 }));
     assert_eq!(document["inputs"][0]["role"], "stand_in");
 }
 
 #[test]
 fn a_verdict_that_another_number_would_get_says_so() {
-    let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().because;
+    let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().because.join(" ");
     let sign =
         |published: f64| format!("check = 'sign'\npublished = {published}\nmeasured = 'm(\"v\")'");
     // A third of 95 is more than a third of three times 10, and less than one of three times 100.
@@ -269,4 +293,47 @@ fn a_verdict_that_another_number_would_get_says_so() {
     // What decides an under-determined claim is named already.
     let open = because(WITHIN, ONE, Role::StandIn);
     assert!(!open.contains("would"), "{open}");
+}
+
+#[test]
+fn values_are_called_by_their_names() {
+    let words: Words = toml::from_str("quantity = 'v, below {best}'\nunit = 's'\nlabels = [['plain', 'half']]\nasks = 'each is above 1'").unwrap();
+    let claim = "id = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'within times'\npublished = [100, 50]\nmeasured = '[m(\"v\"), m(\"v\") / 2]'";
+    let claim: Claim = toml::from_str(claim).unwrap();
+    let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
+    let rows = rows(&BOTH[..1], Role::Original);
+    let thresholds = Thresholds::parse(THRESHOLDS, "t").unwrap();
+    let case = Case {
+        paper: "p",
+        claim: &claim,
+        words: Some(&words),
+        kind: Kind::Measured,
+        thresholds: &thresholds,
+        over: Some((&study, &rows)),
+    };
+    let judged = case.judge(None).unwrap();
+    assert_eq!(
+        judged.values.shown().unwrap(),
+        [
+            "plain: 100 s; half: 50 s",
+            "plain: 100 s; half: 50 s",
+            "plain: 1; half: 1"
+        ]
+    );
+    assert_eq!(
+        judged.because[1],
+        "Compared: v, below 99. Asked: each is above 1. Base run: holds."
+    );
+    for (from, to, said) in [
+        ("'plain', 'half'", "'plain'", "2 values"),
+        ("{best}", "{bets}", "\"bets\""),
+        ("unit = 's'", "figures = ['none']", "the figure \"none\""),
+    ] {
+        let wrong = "quantity = 'v, below {best}'\nunit = 's'\nlabels = [['plain', 'half']]"
+            .replace(from, to);
+        let wrong: Words = toml::from_str(&wrong).unwrap();
+        let words = Some(&wrong);
+        let error = Case { words, ..case }.judge(None).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
 }

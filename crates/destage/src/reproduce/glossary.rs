@@ -1,0 +1,113 @@
+//! The words of a report, for a reader who knows the papers and not the program.
+
+/// Words and what they mean, in the order in which a reader meets them.
+pub(super) const GLOSSARY: [(&str, &str); 27] = [
+    (
+        "claim",
+        "One thing that a paper says, or one statement of the project (R, T). Its name is the letter of its paper and a number, with the trace, size or setting behind a point: P12.cello-d8-best.",
+    ),
+    (
+        "published, measured",
+        "What the paper prints, and what the runs gave, in the same quantity and unit. Measured is what the base run gave.",
+    ),
+    (
+        "measured over published",
+        "How many times what was published is measured; below 0 where the signs differ.",
+    ),
+    (
+        "base run",
+        "The paper's own settings as far as it prints them, with the default of every open rule and the first seed.",
+    ),
+    (
+        "3/4 behind a verdict",
+        "Of the base run, other seeds and unpublished settings, four in all, the claim holds with three.",
+    ),
+    (
+        "seed",
+        "The number from which the random choices of a made-up stream follow. A claim is tried with several.",
+    ),
+    (
+        "unpublished setting",
+        "Something that decides and that the paper does not print, such as how many requests are outstanding. Each is varied alone, beside the base run; an experiment lists those that are tried.",
+    ),
+    (
+        "rule left open, reading",
+        "A rule of a scheme that the paper's text allows to be read in several ways. Each way is a reading; every combination of readings is tried on every claim of the paper.",
+    ),
+    (
+        "alone, together",
+        "A rule turns a claim alone if it does so with every other rule at its default, and together if it takes several.",
+    ),
+    (
+        "original",
+        "The trace that the paper used, or a worked example that it prints.",
+    ),
+    (
+        "relative",
+        "A real recording of the same system that is not the paper's trace, such as one unit of Financial1 (ASU 9) or its first 10000 requests. Its row says how it differs.",
+    ),
+    (
+        "stand-in",
+        "A made-up stream with the statistics that the paper prints of a trace that may not be passed on. It can confirm a direction; it contradicts nothing.",
+    ),
+    (
+        "made up",
+        "A stream that stands for no trace, such as uniform writes.",
+    ),
+    (
+        "fitted",
+        "A parameter of a stand-in that was chosen so that a claim comes out. Such a claim is no evidence, and is under-determined.",
+    ),
+    (
+        "sign, sign only",
+        "A claim of more or less is held to its direction first, and then to its size: where the measured size is less than the declared share of the published one, the verdict says that only the sign was seen.",
+    ),
+    (
+        "under-determined",
+        "What the paper does not say decides: a seed, an unpublished setting, a reading of its rules, an assumption, or a fitted parameter. The reason names which.",
+    ),
+    (
+        "asked",
+        "What the check demands of the measured values. Its limits were declared for all papers before the runs (What counts as what).",
+    ),
+    (
+        "in proportion",
+        "The buffer is to the footprint of the stream as the paper's buffer is to the footprint of its trace, since a relative is smaller.",
+    ),
+    (
+        "points",
+        "Differences between percentages: from 10 % to 12 % is 2 points.",
+    ),
+    (
+        "digest",
+        "The SHA-256 of what a trace holds, by which a reader can tell whether another file is the same.",
+    ),
+    (
+        "evict, destage, drain",
+        "A page is evicted to make room; it is destaged when it is written to flash; a drain writes what is left at the end.",
+    ),
+    (
+        "merge",
+        "What a layer with log blocks does to make a block whole: a switch merge renames a log block and copies nothing, a full merge copies every page.",
+    ),
+    (
+        "nocache, lru, block-lru",
+        "No buffer; pages in the order of their last use; whole blocks in that order (which the BPAC paper calls BPLRU).",
+    ),
+    (
+        "fab, bplru, clc, bpac, epo",
+        "FAB evicts the block with most pages; BPLRU is block-lru with padding and compensation; CLC divides blocks by size with the share alpha; BPAC learns thresholds of distances; EPO evicts a page for each element at a time.",
+    ),
+    (
+        "wb, apu-lru, apu-lfu, apu-lru-d, apu-lfu-d",
+        "APU's caches: without idle work; with idle work one line at a time, in the order of use or by frequency; with idle work on all packages at a time (-d).",
+    ),
+    (
+        "ecr, femu, mqsim, nvmevirt, simplessd",
+        "A scheme that looks at the queues of dies; and the buffers of four other simulators, as each has it.",
+    ),
+    (
+        "page, block, hybrid, bast, fast, last, sast, superblock, dftl, hat",
+        "Translation layers: of pages, of whole blocks, and those between, with log blocks of each block (bast), shared by all (fast, last) or by groups; dftl and hat are of pages with the map in flash or in a memory of its own.",
+    ),
+];
