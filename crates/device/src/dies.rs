@@ -334,7 +334,8 @@ impl Dies {
         // Something has ended: dies that are held look again.
         self.stirred.extend(self.held.drain(..));
         let state = &mut self.dies[die as usize];
-        if state.collecting {
+        // Fillers are in service while erases wait.
+        if state.collecting && state.in_service == 0 {
             self.finish_gc(die);
             return None;
         }
@@ -421,7 +422,7 @@ impl Dies {
         if state.in_service > 0 || state.collecting {
             return Ok(if state.put_off.is_some() && state.queued == 0 {
                 self.take_up(die, driver)
-            } else if state.chosen.copied {
+            } else if state.chosen.copied && state.in_service == 0 {
                 self.start_erases(die, driver)
             } else {
                 if self.rules.service != ServiceOrder::Arrival {
@@ -654,7 +655,11 @@ impl Dies {
     fn start_erases<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
         if state.chosen.replaced_elsewhere > 0 {
-            return Progress::Running;
+            // The other die may wait for a unit of this one.
+            return match self.rules.units.is_some() && state.may_fill() {
+                true => self.fill(die, driver),
+                false => Progress::Running,
+            };
         }
         state.chosen.copied = false;
         match state.chosen.erases.take() {

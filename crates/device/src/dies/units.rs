@@ -183,6 +183,11 @@ impl Die {
     fn wants_fillers(&self) -> bool {
         self.queued == 0 && self.open.is_wanted()
     }
+
+    /// Whether units may be completed now: nothing is in service.
+    pub(super) fn may_fill(&self) -> bool {
+        self.in_service == 0 && self.wants_fillers()
+    }
 }
 
 impl Dies {
@@ -297,7 +302,7 @@ impl Dies {
     /// Whether `die` is idle and may have to complete a unit.
     pub fn may_fill(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
-        state.in_service == 0 && !state.collecting && state.wants_fillers()
+        !state.collecting && state.may_fill()
     }
 
     /// The time of a unit of `die` is up.
@@ -328,7 +333,7 @@ impl Dies {
         Ok(Progress::Running)
     }
 
-    fn fill<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
+    pub(super) fn fill<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let Some(units) = self.rules.units else {
             return Progress::Running;
         };

@@ -185,12 +185,14 @@ fn what_was_found_on_small_devices_stays_mended() {
         // The same, in service.
         "ftl.kind=dftl buffer.kind=griffin buffer.capacity_bytes=512KiB flash.planes_per_die=2 flash.program_unit=2 device.plp=1000 device.trim=strict",
         // A trim that waited for commands was in the map already when the capacitor paid for a collection.
-        "ftl.kind=dftl buffer.kind=epo buffer.capacity_bytes=128KiB flash.scheduling=commands_reads_first device.plp=1000",
+        "ftl.kind=dftl buffer.kind=epo buffer.capacity_bytes=128KiB flash.planes_per_die=1 flash.scheduling=commands_reads_first device.plp=1000",
         // Erases waited for a unit on another die that nothing asked to be completed.
-        "ftl.kind=zns buffer.kind=req-block buffer.capacity_bytes=128KiB flash.program_unit=2",
+        "ftl.kind=zns buffer.kind=req-block buffer.capacity_bytes=128KiB flash.planes_per_die=1 flash.program_unit=2",
+        // Erases of two dies waited, each for a unit of the other die.
+        "ftl.kind=striped buffer.kind=req-block buffer.capacity_bytes=512KiB flash.planes_per_die=2 flash.program_unit=2 buffer.bg_destage=true device.trim=strict",
         // A request waited for a slot whose page joined a unit that nothing asked to be completed.
-        "ftl.kind=dftl buffer.kind=apu-lfu-d buffer.capacity_bytes=512KiB flash.program_unit=2 buffer.bg_destage=true trace.align=rmw",
-        "ftl.kind=hat buffer.kind=apu-lru buffer.capacity_bytes=32KiB flash.program_unit=2 trace.align=rmw ftl.gc_step_pages=1",
+        "ftl.kind=dftl buffer.kind=apu-lfu-d buffer.capacity_bytes=512KiB flash.planes_per_die=1 flash.program_unit=2 buffer.bg_destage=true trace.align=rmw",
+        "ftl.kind=hat buffer.kind=apu-lru buffer.capacity_bytes=32KiB flash.planes_per_die=1 flash.program_unit=2 trace.align=rmw ftl.gc_step_pages=1",
     ];
     for text in found {
         let all =

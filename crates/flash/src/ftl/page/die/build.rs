@@ -149,20 +149,20 @@ impl Die {
                 die.set_free(block, die.free.blocks.contains(block));
             }
         }
-        if die.limits_pools() {
-            if let Some(last) = full.checked_sub(1) {
-                // All but the last are alike.
-                let each = u32::from(shape.valid_of_full(0));
-                for (pool, plane) in die.pools.iter_mut().zip(0..) {
-                    let full = match layout.copy_back {
-                        true => shape.full_in(plane),
-                        false => full,
-                    };
-                    pool.valid = full * each;
-                }
-                let pool = die.pool_of(shape.slot(last));
-                die.pools[pool].valid -= each - u32::from(shape.valid_of_full(last));
+        if die.limits_pools()
+            && let Some(last) = full.checked_sub(1)
+        {
+            // All but the last are alike.
+            let each = u32::from(shape.valid_of_full(0));
+            for (pool, plane) in die.pools.iter_mut().zip(0..) {
+                let full = match layout.copy_back {
+                    true => shape.full_in(plane),
+                    false => full,
+                };
+                pool.valid = full * each;
             }
+            let pool = die.pool_of(shape.slot(last));
+            die.pools[pool].valid -= each - u32::from(shape.valid_of_full(last));
         }
         die
     }
