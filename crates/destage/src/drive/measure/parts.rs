@@ -35,7 +35,7 @@ pub(super) const IN_ORDER_RATE: &str = "writes_in_order_per_s";
 /// Writes under way while the write buffer is filled.
 const FILLING_DEPTH: u32 = 256;
 /// The first writes, whose rate is that of a drive with room in its buffer.
-const FIRST: usize = 32;
+const FIRST: usize = 16;
 /// Writes of the shortest filling.
 const LEAST_FILLING: u64 = 1024;
 /// So often the write buffer is filled.
