@@ -97,6 +97,10 @@ drives: setup ## 50 drives with hidden parameters, measured in virtual time: wha
 flips: setup ## an image damaged 10,000 times: never other bytes than were written; FLIPS=N SEED=N
 	DESTAGE_FLIPS=$(or $(FLIPS),10000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-serve --test suite flips:: -- --nocapture
 
+.PHONY: small-devices
+small-devices: setup ## 10,000 random devices of a few dozen blocks in virtual time, each of which loses its power six times; DEVICES=N SEED=N
+	DESTAGE_DEVICES=$(or $(DEVICES),10000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-sim --test suite small_devices:: -- --nocapture
+
 .PHONY: hostile
 hostile: setup ## 10,000 clients of `destage serve` that abort, and 1,000 that do harm while a good one is served: descriptors, memory, times
 	DESTAGE_HOSTILE=10000 $(CARGO) test --locked -p destage-cli --test suite hostile:: -- --nocapture --test-threads=1

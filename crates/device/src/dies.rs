@@ -64,8 +64,8 @@ struct Die {
 struct Chosen {
     /// Programs in service at other dies that replace a page here.
     replaced_elsewhere: u32,
-    /// The die whose page the program in service here replaces.
-    replaces: Option<u32>,
+    /// The dies whose pages what is in service here replaces.
+    replaces: Vec<u32>,
     /// The erases of a garbage collection, while its copies run or it waits for `replaced_elsewhere`.
     erases: Option<Box<Operations>>,
     /// The copies have ended.
@@ -176,6 +176,8 @@ pub(crate) struct Dies {
     batches: Batches,
     /// Dies that may go on although nothing of their own has ended.
     stirred: VecDeque<u32>,
+    /// Idle dies with a write first for which garbage has to be collected at another die.
+    held: Vec<u32>,
     /// What is under way, but for what dies have in service where nothing leaves its die.
     under_way: Slab<UnderWay>,
     /// Pages with programs that wait for their units, where a layer chooses the die of each write.
@@ -209,6 +211,7 @@ impl Dies {
             batches: Batches::of(&*ftl, config),
             ftl,
             stirred: VecDeque::new(),
+            held: Vec::new(),
             under_way: Slab::default(),
             unfinished: BTreeMap::new(),
         }
@@ -219,9 +222,10 @@ impl Dies {
         &*self.ftl
     }
 
-    /// Whether erases that the layer has done wait for programs on other dies.
-    pub fn owes_erases(&self) -> bool {
-        self.dies.iter().any(|die| die.chosen.erases.is_some())
+    /// Whether the layer is ahead of the flash besides what is in service there: erases wait, or a trim was put off.
+    pub fn is_ahead(&self) -> bool {
+        let mut dies = self.dies.iter();
+        dies.any(|die| die.chosen.erases.is_some() || die.put_off.is_some())
     }
 
     /// The translation layer alone.
@@ -327,6 +331,8 @@ impl Dies {
     /// [`Dies::start`] afterwards.
     #[inline]
     pub fn finish(&mut self, die: u32) -> Option<PageOperation> {
+        // Something has ended: dies that are held look again.
+        self.stirred.extend(self.held.drain(..));
         let state = &mut self.dies[die as usize];
         if state.collecting {
             self.finish_gc(die);
@@ -439,12 +445,14 @@ impl Dies {
             self.start_batch(die, driver)?;
             return Ok(Progress::Running);
         }
-        let next = if self.rules.places_writes {
-            self.next_operation(die)
-        } else {
-            self.dies[die as usize].queue.pop_front()
-        };
-        match next {
+        if self.holds(die) {
+            // Another die may wait for what is open here.
+            return match self.rules.uses_idle_time {
+                true => self.use_idle_time(die, driver),
+                false => Ok(Progress::Running),
+            };
+        }
+        match self.dies[die as usize].queue.pop_front() {
             Some(operation) => self.begin::<D, false>(die, operation, driver),
             None if self.rules.uses_idle_time => self.use_idle_time(die, driver),
             None => Ok(Progress::Running),
@@ -576,18 +584,38 @@ impl Dies {
         driver.begin(die, page, &self.operations, map_time, token)
     }
 
-    /// Takes the first operation from the queue of `die`. A read whose page went to another die meanwhile follows it.
-    fn next_operation(&mut self, die: u32) -> Option<PageOperation> {
-        loop {
-            let operation = self.dies[die as usize].queue.pop_front()?;
-            if !operation.is_read() {
-                return Some(operation);
-            }
-            let home = self.ftl.home_of(operation.page());
+    /// Whether the first that waits at `die`, which is idle, is a write for which garbage has to be collected at another die. All dies may
+    /// go on then, and `die` again when something has ended. Call it before anything is taken from the queue: what is first there is at `die`
+    /// from then on.
+    fn holds(&mut self, die: u32) -> bool {
+        if !self.rules.places_writes {
+            return false;
+        }
+        self.follow_pages(die);
+        let first = self.dies[die as usize].queue.front();
+        let is_write = first.is_some_and(|first| first.write_cause().is_some());
+        if !is_write || self.ftl.collects_at(die) == die {
+            return false;
+        }
+        if !self.held.contains(&die) {
+            self.held.push(die);
+            let others = (0..self.dies.len() as u32).filter(|other| *other != die);
+            self.stirred.extend(others);
+        }
+        true
+    }
+
+    /// Reads that are first at `die` and whose pages went to other dies meanwhile follow them.
+    fn follow_pages(&mut self, die: u32) {
+        while let Some(first) = self.dies[die as usize].queue.front().copied()
+            && first.is_read()
+        {
+            let home = self.ftl.home_of(first.page());
             if home == die {
-                return Some(operation);
+                return;
             }
-            self.dies[home as usize].queue.push_back(operation);
+            self.dies[die as usize].queue.pop_front();
+            self.dies[home as usize].queue.push_back(first);
             self.stirred.push_back(home);
         }
     }
@@ -605,6 +633,7 @@ impl Dies {
             state.chosen.erases = Some(Box::new(self.operations.split_off_erases()));
             self.want_replaced(die);
         }
+        self.note_replaced(die);
         self.begin_units(die, None);
         Ok(self.collect(die, driver))
     }
@@ -617,6 +646,7 @@ impl Dies {
         } else {
             state.collecting = false;
         }
+        self.forget_replaced(die);
     }
 
     /// Starts the erases of the garbage collection at `die` once what replaced its pages is durable.
@@ -636,17 +666,16 @@ impl Dies {
         }
     }
 
-    /// Notes the die on which the operation about to be served leaves an old copy.
+    /// Notes the dies on which the step that is about to begin leaves old copies.
     fn note_replaced(&mut self, die: u32) {
-        let left = self.operations.take_left_die();
-        if let Some(home) = left {
+        while let Some(home) = self.operations.take_left_die() {
             self.dies[home as usize].chosen.replaced_elsewhere += 1;
+            self.dies[die as usize].chosen.replaces.push(home);
         }
-        self.dies[die as usize].chosen.replaces = left;
     }
 
     fn forget_replaced(&mut self, die: u32) {
-        if let Some(home) = self.dies[die as usize].chosen.replaces.take() {
+        while let Some(home) = self.dies[die as usize].chosen.replaces.pop() {
             self.release_replaced(home);
         }
     }

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use destage_base::{Lpn, Random, Ticks};
 use destage_flash::ftl::PageWrite;
 use destage_flash::medium::{BadDrive, CutReport};
-use destage_flash::mount::{MountError, take_over};
+use destage_flash::mount::{MountError, Steps, take_over};
 use destage_flash::nand::Ppn;
 use destage_flash::{Ftl, Kind, Operation, Operations, Timing, Transfer};
 
@@ -105,7 +105,7 @@ pub struct Dump {
 impl Device {
     /// The power fails: only what is on flash in `payload` is left. `random` decides what `loss` leaves open. `fresh` makes
     /// a layer as this device's, just built without contents: with a capacitor one is needed where the layer is ahead of the
-    /// flash, since a step was left before its last operation or erases wait.
+    /// flash: a step was left before its last operation, erases wait, or a trim was put off.
     ///
     /// # Errors
     /// If that layer cannot be mounted.
@@ -126,7 +126,7 @@ impl Device {
             charge = left.unwrap_or(charge);
             left.is_some()
         };
-        let owes_erases = self.owes_erases();
+        let is_ahead = self.is_ahead();
         let medium = payload.medium_mut();
         let report = medium.wind_up(loss.elapsed, timing, bad, random, pays);
         let blocks_per_die = self.blocks_per_die();
@@ -144,7 +144,7 @@ impl Device {
             done: Dump::default(),
         };
         let mut goes_on = true;
-        if report.is_cut_short || owes_erases {
+        if report.is_cut_short || is_ahead {
             ftl = fresh();
             goes_on = dump.put_in_order(&mut *ftl)?;
         }
@@ -272,10 +272,8 @@ impl Dumping<'_> {
         let mut operations = Operations::detailed();
         for die in 0..scan.dies.len() as u32 {
             operations.set_die(die);
-            while ftl
-                .mount_step(die, &mut operations)
-                .map_err(MountError::Full)?
-            {
+            let mut steps = Steps::of(die, self.payload.medium_mut());
+            while steps.next(ftl, &mut operations)? {
                 if !self.pay(die, &operations) {
                     return Ok(false);
                 }
@@ -302,19 +300,22 @@ impl Dumping<'_> {
         let mut operations = Operations::detailed();
         operations.set_die(die);
         for _ in 0..self.most_collections {
-            match ftl.collect_garbage(die, now, &mut operations) {
+            let at = ftl.collects_at(die);
+            operations.set_die(at);
+            match ftl.collect_garbage(at, now, &mut operations) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(_) => return Ok(false),
             }
-            if !self.pay(die, &operations) {
+            if !self.pay(at, &operations) {
                 return Ok(false);
             }
-            self.carry_out(die, &operations)?;
+            self.carry_out(at, &operations)?;
             operations.clear();
             // It has completed units before its erases.
-            self.open[die as usize] = None;
+            self.open[at as usize] = None;
         }
+        operations.set_die(die);
         if ftl.write(PageWrite::host(page), &mut operations).is_err()
             || !self.pay_page(die, &operations)
         {

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use destage_base::{Lpn, Ticks};
 
 use crate::filled::Filled;
-use crate::ftl::{Ftl, NoSpace};
+use crate::ftl::{Ftl, NoSpace, Shortage};
 use crate::medium::{Medium, Refusal, Spare, SpareKind};
 use crate::nand::Ppn;
 use crate::operation::{Operations, Purpose, Role, Tally};
@@ -354,6 +354,46 @@ pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Result<Scan, MountEr
     Ok(scan)
 }
 
+/// The steps in which a die is put in order. A layer that goes on without end has no room, and is told so.
+pub struct Steps {
+    die: u32,
+    done: u32,
+    most: u32,
+}
+
+impl Steps {
+    /// Those of `die` of `medium`: with room, none is needed more than four times for each of its pages.
+    #[must_use]
+    pub fn of(die: u32, medium: &Medium) -> Self {
+        Self {
+            die,
+            done: 0,
+            most: medium.pages_per_die().saturating_mul(4),
+        }
+    }
+
+    /// Lets `ftl` say its next step in `operations`; whether there was one.
+    ///
+    /// # Errors
+    /// If the layer found no room.
+    pub fn next(
+        &mut self,
+        ftl: &mut dyn Ftl,
+        operations: &mut Operations,
+    ) -> Result<bool, MountError> {
+        if self.done == self.most {
+            let endless = Shortage::OnlyCollects {
+                die: self.die,
+                times: self.done,
+            };
+            return Err(MountError::Full(endless.into()));
+        }
+        self.done += 1;
+        let has_done = ftl.mount_step(self.die, operations);
+        has_done.map_err(MountError::Full)
+    }
+}
+
 /// Mounts `ftl`, which was just built without contents, on `medium`, on which nothing is in service. `watch` sees each step
 /// that puts something in order, while it is in service on the die it gets.
 ///
@@ -380,10 +420,8 @@ pub fn mount(
     for die in 0..dies {
         let mut time = 0;
         operations.set_die(die);
-        while ftl
-            .mount_step(die, &mut operations)
-            .map_err(MountError::Full)?
-        {
+        let mut steps = Steps::of(die, medium);
+        while steps.next(ftl, &mut operations)? {
             medium
                 .start_whole(die, &operations, &[])
                 .map_err(MountError::Refused)?;

@@ -141,8 +141,8 @@ pub struct Operations {
     /// The logical page that is read or written, for the details.
     page: Lpn,
     die: Option<u32>,
-    /// The die on which the page written leaves an old copy, if that is another one.
-    left_die: Option<u32>,
+    /// The other dies on which what is written or moved leaves old copies.
+    left_dies: Vec<u32>,
     /// There is no garbage to collect on the die of this step.
     is_tidy: bool,
 }
@@ -158,7 +158,7 @@ impl Default for Operations {
             details: Vec::new(),
             page: Lpn(0),
             die: None,
-            left_die: None,
+            left_dies: Vec::new(),
             is_tidy: false,
         }
     }
@@ -281,6 +281,15 @@ impl Operations {
         });
     }
 
+    /// Adds the program of a page that the drive keeps for itself, such as the parity of others.
+    pub fn push_own(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Page, at);
+        self.push(operation, |_| Detail {
+            content: Content::Summary,
+            purpose: Some(purpose()),
+        });
+    }
+
     /// Adds the program of page `map_page` of the map.
     pub fn push_map_program(&mut self, at: Ppn, map_page: u32) {
         let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Page, at);
@@ -340,6 +349,30 @@ impl Operations {
         });
     }
 
+    /// Adds the move of one page: programmed at `to`, in a block used as given with it, and read at `from` of this die or of the one
+    /// that is named before, unless it was read with the one moved before it. The time of the read is counted here, as all of a step is.
+    #[inline]
+    pub fn push_move(
+        &mut self,
+        (cause, transfer): (Cause, Transfer),
+        (die, from): (Option<u32>, Ppn),
+        is_read: bool,
+        (to, purpose): (Ppn, Purpose),
+    ) {
+        let content = match die {
+            None => Content::Copy(from),
+            Some(die) => Content::CopyFrom(die, from),
+        };
+        if !is_read {
+            self.push_read(cause, Transfer::None, from, content);
+        }
+        let operation = Operation::one(Kind::Program, cause, transfer, to);
+        self.push(operation, |_| Detail {
+            content,
+            purpose: Some(purpose),
+        });
+    }
+
     /// Adds the copies of `count` pages to a block used as `purpose` says: each read, then programmed at its
     /// new place, crossing the bus as `transfer` says. `places` gives from and to of each; it is asked only
     /// where they are wanted.
@@ -379,14 +412,16 @@ impl Operations {
         }
     }
 
-    /// Notes that the page written leaves an old copy on `die`, which is another one.
+    /// Notes that what is written or moved leaves an old copy on `die`, which is another one.
     pub fn leave_die(&mut self, die: u32) {
-        self.left_die = Some(die);
+        if !self.left_dies.contains(&die) {
+            self.left_dies.push(die);
+        }
     }
 
-    /// Takes the die on which the page written leaves an old copy.
+    /// Takes a die on which what is written or moved leaves an old copy.
     pub fn take_left_die(&mut self) -> Option<u32> {
-        self.left_die.take()
+        self.left_dies.pop()
     }
 
     /// Takes out all erases: what runs before them stays, lane by lane.

@@ -109,7 +109,8 @@ impl Preparation<'_> {
         let most_collections = gc_limit(self.blocks_per_die, self.ftl.properties().gc_steps);
         for collected in 0.. {
             operations.clear();
-            if !self.ftl.collect_garbage(die, 0, operations)? {
+            let at = self.ftl.collects_at(die);
+            if !self.ftl.collect_garbage(at, 0, operations)? {
                 break;
             }
             if collected > most_collections {

@@ -37,6 +37,7 @@ pub const PROFILES: &[Profile] = &[
     profile!("nvmevirt-970pro"),
     profile!("client-tlc"),
     profile!("enterprise-tlc"),
+    profile!("datacenter-tlc"),
     profile!("qlc-pslc"),
     profile!("sd-card"),
 ];

@@ -79,6 +79,10 @@ struct Kept {
     min_free_percent: f64,
     pools: u64,
     separate: bool,
+    /// Of a layer that collects superblocks over all dies: so many of them in all, those that are open included.
+    superblocks: Option<u64>,
+    /// Share of the flash that the layer keeps for itself.
+    own: f64,
 }
 
 impl Kept {
@@ -104,11 +108,21 @@ impl Kept {
                 1
             },
             separate: !matches!(separate, Some(Value::Text(text)) if text == "false"),
+            superblocks: parameters.contains_key("ftl.stripe_units").then(|| {
+                match whole("ftl.gc_low") {
+                    0 => 3 + whole("ftl.handles"),
+                    low => low,
+                }
+            }),
+            own: number("ftl.own_percent") / 100.0,
         }
     }
 
     /// Blocks of a plane, on average over planes.
     fn blocks(&self, shape: &Shape) -> f64 {
+        if let Some(superblocks) = self.superblocks {
+            return superblocks as f64;
+        }
         let of_pool = (shape.planes * shape.blocks / self.pools) as f64;
         let low = match self.low {
             0 => (self.min_free_percent / 100.0 * of_pool).floor() + 1.0,
@@ -196,7 +210,7 @@ fn made_small(
     let own = Shape::of(&geometry);
     let kept = Kept::of(config);
     // Flash that may hold data, over what the host uses.
-    let over = own.filled(&kept) / used;
+    let over = own.filled(&kept) * (1.0 - kept.own) / used;
     let flash = &config.typed.flash;
     let per_page = match config.parameters().get("flash.page_bytes") {
         Some(Value::Integer(bytes)) => (bytes / geometry.page_bytes).max(1),

@@ -260,7 +260,11 @@ fn what_reference_simulators_do_in_their_own_way_is_done_otherwise_and_says_so()
 /// Devices whose commands are timed one by one, in words of which each is one of several.
 fn timed_by_commands(random: &mut Random) -> Vec<String> {
     let mut draw = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
-    let layer = draw(&["page", "page", "hat", "dftl", "pslc", "zns", "fast", "bast"]);
+    let layers = [
+        "page", "page", "hat", "dftl", "pslc", "zns", "striped", "fast", "bast",
+    ];
+    let layer = draw(&layers);
+    let chooses_dies = ["zns", "striped"].contains(&layer.as_str());
     let is_queued = draw(&["yes", "no", "no"]) == "yes" && layer != "pslc";
     let mut pairs = vec![
         format!("ftl.kind={layer}"),
@@ -296,17 +300,17 @@ fn timed_by_commands(random: &mut Random) -> Vec<String> {
             // A block has to hold some units.
             pairs.push("flash.pages_per_block=32".to_owned());
             pairs.push("flash.blocks_per_plane=32".to_owned());
-            if layer != "zns" {
+            if !chooses_dies {
                 pairs.push("ftl.min_free_percent=1".to_owned());
             }
             pairs.push(format!("flash.program_unit={}", draw(&["1", "2", "4"])));
             pairs.push(format!("flash.program_passes={}", draw(&["1", "1", "2"])));
-            if layer == "page" {
+            if ["page", "striped"].contains(&layer.as_str()) {
                 pairs.push(format!("ftl.map_unit_bytes={}", draw(&["0", "2048"])));
             }
         }
     }
-    if layer != "zns" {
+    if !chooses_dies {
         pairs.push(format!("flash.cache_read={}", draw(&["false", "true"])));
         pairs.push(format!("flash.cache_program={}", draw(&["false", "true"])));
     }

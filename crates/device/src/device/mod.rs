@@ -274,8 +274,8 @@ impl Device {
     }
 
     /// Whether the layer has done what the flash has not been told to do yet.
-    pub(crate) fn owes_erases(&self) -> bool {
-        self.dies.owes_erases()
+    pub(crate) fn is_ahead(&self) -> bool {
+        self.dies.is_ahead()
     }
 
     pub(crate) fn blocks_per_die(&self) -> u32 {

@@ -48,7 +48,8 @@ impl Device {
             }
             _ => false,
         };
-        if is_awaited || self.is_drained {
+        // A request that needs one certain slot may wait for just this page.
+        if is_awaited || self.is_drained || !self.waiters.of_one.is_empty() {
             self.dies.want(self.dies.ftl().die_of(operation.page()));
         }
     }

@@ -91,8 +91,15 @@ impl Dies {
                 return self.start_gc(die, driver);
             }
         }
-        let next = self.next_operation(die);
-        self.dies[die as usize].ahead.gone = 0;
+        let is_held = self.holds(die);
+        let state = &mut self.dies[die as usize];
+        state.ahead.gone = 0;
+        let next = if is_held {
+            // Another die may wait for what is open here.
+            None
+        } else {
+            state.queue.pop_front()
+        };
         match next.or_else(|| self.next_read(die)) {
             Some(operation) => self.begin::<D, false>(die, operation, driver),
             None if self.rules.uses_idle_time => self.use_idle_time(die, driver),

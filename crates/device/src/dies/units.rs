@@ -212,6 +212,7 @@ impl Dies {
                 if let Some(home) = left {
                     dies[home as usize].chosen.replaced_elsewhere += 1;
                 }
+                let waits = left.is_some_and(|home| dies[home as usize].chosen.erases.is_some());
                 let unfinished = self.unfinished.entry(own.page());
                 let unfinished = unfinished.or_insert(Unfinished {
                     die,
@@ -219,6 +220,10 @@ impl Dies {
                     replaces: left,
                 });
                 unfinished.programs += 1;
+                if waits {
+                    // Erases that have begun to wait wait for this unit, too.
+                    self.want(die);
+                }
             }
         }
     }

@@ -29,6 +29,7 @@ mod page;
 mod pslc;
 mod replacement;
 mod sast;
+mod striped;
 mod superblock;
 mod upon_pages;
 mod zns;
@@ -230,6 +231,12 @@ pub trait Ftl: Send + Copied + Archived {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
 
+    /// The die at which garbage has to be collected before a write at `die` can be served: another one where what is collected is
+    /// spread over dies. Default: `die`.
+    fn collects_at(&self, die: u32) -> u32 {
+        die
+    }
+
     /// Whether garbage that is due at `die` has to be collected before anything more is written there. Default: always.
     fn collects_before_writes(&self, die: u32) -> bool {
         let _ = die;
@@ -402,6 +409,7 @@ pub const FTLS: &[FtlRow] = &[
     hat::ROW,
     pslc::ROW,
     zns::ROW,
+    striped::ROW,
 ];
 
 /// The translation layer called `name`.

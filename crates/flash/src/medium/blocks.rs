@@ -28,6 +28,11 @@ impl Blocks {
         Self { chunks, count }
     }
 
+    /// How many blocks the die has.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
     /// Block `number`, if the die has it.
     pub fn get(&self, number: u32) -> Option<&Block> {
         (number < self.count).then(|| &self[number])

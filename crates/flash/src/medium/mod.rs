@@ -149,10 +149,10 @@ pub struct Medium {
     units_per_page: u32,
     programs: u64,
     holds: Vec<Hold>,
-    /// Pages that the step has read to copy them, and not programmed yet: lane and physical page.
-    reads: Vec<(u32, u32)>,
+    /// Pages that the step has read to copy them, and not programmed yet: lane, die and physical page.
+    reads: Vec<(u32, u32, u32)>,
     /// The latest of those that was programmed: its page of flash is in the register.
-    last_read: Option<(u32, Ppn)>,
+    last_read: Option<(u32, u32, u32)>,
     zeros: Arc<[u8]>,
     /// Where it is kept, if it is to last.
     kept: Option<Kept>,
@@ -191,6 +191,13 @@ impl Medium {
             zeros: vec![0; bytes].into(),
             kept: None,
         }
+    }
+
+    /// Physical pages of a die.
+    #[must_use]
+    pub fn pages_per_die(&self) -> u32 {
+        let blocks = self.dies.first().map_or(0, |die| die.blocks.count());
+        blocks * self.pages_per_block
     }
 
     /// The same of a device of which `units` pages share a page of flash: those are read together.
@@ -394,6 +401,10 @@ impl Medium {
         if content == Content::None {
             return Ok(());
         }
+        let die = match content {
+            Content::CopyFrom(from, _) => from,
+            _ => die,
+        };
         let (block, page) = self.split(at.0);
         let stored = match self.dies[die as usize].blocks[block].cell(page) {
             Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
@@ -433,7 +444,7 @@ impl Medium {
                     });
                 }
             }
-            Content::Copy(_) => self.reads.push((lane, at.0)),
+            Content::Copy(_) | Content::CopyFrom(..) => self.reads.push((lane, die, at.0)),
             Content::Summary | Content::Spare | Content::Filler | Content::None => {}
         }
         Ok(())
@@ -465,7 +476,14 @@ impl Medium {
         };
         let (payload, source) = match detail.content {
             Content::Host(page) => (self.take_image(page, images, here)?, None),
-            Content::Copy(from) => (self.take_copy(lane, from, here)?, Some((die, from.0))),
+            Content::Copy(from) => {
+                let from = (die, from.0);
+                (self.take_copy(lane, from, here)?, Some(from))
+            }
+            Content::CopyFrom(of, from) => {
+                let from = (of, from.0);
+                (self.take_copy(lane, from, here)?, Some(from))
+            }
             Content::Map(map_page) => (
                 Payload::internal(SpareKind::Map, Some(Lpn(u64::from(map_page)))),
                 None,
@@ -517,21 +535,27 @@ impl Medium {
         })
     }
 
-    /// What is copied from `from`, which the lane has read.
-    fn take_copy(&mut self, lane: u32, from: Ppn, here: Spot) -> Result<Payload, Refusal> {
-        let read = self.reads.iter().position(|read| *read == (lane, from.0));
-        let (block, page) = self.split(from.0);
-        let source = &self.dies[here.die as usize].blocks[block];
-        let of_flash = |(lane, Ppn(at)): (u32, Ppn)| {
+    /// What is copied from `from`, a page of a die, which the lane has read.
+    fn take_copy(
+        &mut self,
+        lane: u32,
+        (die, from): (u32, u32),
+        here: Spot,
+    ) -> Result<Payload, Refusal> {
+        let wanted = (lane, die, from);
+        let read = self.reads.iter().position(|read| *read == wanted);
+        let (block, page) = self.split(from);
+        let source = &self.dies[die as usize].blocks[block];
+        let of_flash = |(lane, die, at): (u32, u32, u32)| {
             let (block, page) = self.split(at);
-            (lane, block, page / self.units_per_page)
+            (lane, die, block, page / self.units_per_page)
         };
         if let Some(read) = read {
-            self.last_read = Some((lane, from));
+            self.last_read = Some(wanted);
             self.reads.swap_remove(read);
-        } else if self.last_read.map(of_flash) != Some(of_flash((lane, from))) {
+        } else if self.last_read.map(of_flash) != Some(of_flash(wanted)) {
             return Err(Refusal::CopyOfUnread {
-                from: self.spot(here.die, from.0),
+                from: self.spot(die, from),
                 spot: here,
             });
         }
@@ -545,7 +569,7 @@ impl Medium {
         let spare = stored.spare;
         let data = match &stored.data {
             Data::Filed(_) => {
-                let spot = self.spot(here.die, from.0);
+                let spot = self.spot(die, from);
                 Data::Here(self.bytes_of(stored, spot).into_owned())
             }
             data => data.clone(),
@@ -626,7 +650,8 @@ impl Medium {
             return Err(Refusal::EraseOfPage(here));
         }
         let in_block = |at: u32| at >> self.page_bits == block;
-        if let Some((_, at)) = self.reads.iter().find(|(_, at)| in_block(*at)) {
+        let is_here = |(_, of, at): &&(u32, u32, u32)| *of == die && in_block(*at);
+        if let Some((.., at)) = self.reads.iter().find(is_here) {
             return Err(Refusal::EraseBeforeCopies {
                 spot: here,
                 page: self.split(*at).1,

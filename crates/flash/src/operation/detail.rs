@@ -13,6 +13,8 @@ pub enum Content {
     Host(Lpn),
     /// What the physical page holds, moved as it is.
     Copy(Ppn),
+    /// What the physical page of another die holds, moved as it is.
+    CopyFrom(u32, Ppn),
     /// A page of the map, by its number within the die.
     Map(u32),
     /// The summary of the block.

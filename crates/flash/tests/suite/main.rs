@@ -14,6 +14,7 @@ mod model_page;
 mod model_replacement;
 mod model_sast;
 mod model_streams;
+mod model_striped;
 mod model_superblock;
 mod models_block;
 mod mounted;

@@ -49,7 +49,8 @@ impl Pair {
         self.asked.now += 1;
         self.spared.now += 1;
         for _ in 0..1_000 {
-            match self.step(|device| device.collect_once(die)) {
+            let at = self.asked.ftl.collects_at(die);
+            match self.step(|device| device.collect_once(at)) {
                 Some(true) => {}
                 Some(false) => break,
                 None => return,

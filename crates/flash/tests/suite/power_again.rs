@@ -131,14 +131,15 @@ impl<'a> Victim<'a> {
         let die = self.ftl.place(Lpn(page), &|_| 0);
         for rounds in 0.. {
             assert!(rounds < 1_000, "garbage collection without end");
+            let at = self.ftl.collects_at(die);
             let collected = self
                 .ftl
-                .collect_garbage(die, self.versions, &mut self.operations);
+                .collect_garbage(at, self.versions, &mut self.operations);
             if !collected.unwrap_or_else(|full| panic!("collecting: {full:?}")) {
                 break;
             }
             *fails -= 1;
-            self.step(die, &[], *fails == 0);
+            self.step(at, &[], *fails == 0);
             if *fails == 0 {
                 return true;
             }

@@ -11,6 +11,7 @@ mod explain;
 mod limits;
 mod precondition;
 mod size;
+mod small_devices;
 mod state;
 mod warmup;
 mod wear_out;

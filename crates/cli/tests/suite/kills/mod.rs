@@ -178,6 +178,7 @@ fn an_image_keeps_what_was_promised() {
             image!("superblock"),
             image!("pslc"),
             image!("zns"),
+            image!("striped"),
         ],
         &SCHEMES,
     );

@@ -524,6 +524,10 @@ impl PageConfig {
                     0 => FLOOR.min(watermarks.low - 1).max(self.least_floor()),
                     floor => floor,
                 },
+                most_valid: match self.limits_pools() {
+                    true => self.most_valid(geometry.blocks_per_plane, watermarks),
+                    false => u32::MAX,
+                },
                 ..DieRules::of(&geometry, watermarks, self.telling, notes_moves)
             },
             copy_back: self.below.copy_back,
@@ -538,10 +542,6 @@ impl PageConfig {
                     seed: self.below.seed.wrapping_add(u64::from(number)),
                 },
             },
-            limits_pools: !by_reference
-                && self.below.copy_back
-                && self.below.geometry.planes > 1
-                && self.room.allocation_pool == AllocationPool::Die,
             seed: self.below.seed.wrapping_add(u64::from(number)),
             keeps_erase_times: self.gc.policy == Policy::WearAware || self.gc.migrates,
             levelling: self.levelling,
@@ -567,8 +567,21 @@ impl PageConfig {
             1
         };
         let blocks = geometry.blocks_per_die() / pools;
-        let aside = self.open_blocks() + self.filler_blocks(blocks) + layout.rules.watermarks.high;
-        Ok(pools * blocks.saturating_sub(aside) * geometry.data_pages())
+        Ok(pools * self.most_valid(blocks, layout.rules.watermarks))
+    }
+
+    /// Valid pages of a pool of `blocks` with which garbage collection can always reach its high mark.
+    fn most_valid(&self, blocks: u32, watermarks: Watermarks) -> u32 {
+        let aside = self.open_blocks() + self.filler_blocks(blocks) + watermarks.high;
+        blocks.saturating_sub(aside) * self.below.geometry.data_pages()
+    }
+
+    /// Whether the pool of a write is chosen among several, so that one may get more data than it can be cleaned with.
+    fn limits_pools(&self) -> bool {
+        !self.is_reference()
+            && self.below.copy_back
+            && self.below.geometry.planes > 1
+            && self.room.allocation_pool == AllocationPool::Die
     }
 
     /// Whether everything is as in the reference simulator, as far as that knows the policy.

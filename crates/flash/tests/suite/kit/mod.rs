@@ -323,7 +323,8 @@ impl Device {
         let die = self.ftl.place(write.page, &|_| 0);
         self.now += 1;
         for rounds in 0.. {
-            if !self.collect_once(die)? {
+            let at = self.ftl.collects_at(die);
+            if !self.collect_once(at)? {
                 break;
             }
             assert!(rounds < 1_000, "garbage collection without end");

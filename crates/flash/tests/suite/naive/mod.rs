@@ -11,6 +11,7 @@ pub mod page;
 pub mod replacement;
 pub mod sast;
 pub mod streams;
+pub mod striped;
 pub mod superblock;
 
 use destage_base::{Lpn, Random};

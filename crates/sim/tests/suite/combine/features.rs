@@ -160,6 +160,7 @@ pub const FEATURES: &[Feature] = &[
     set("hat", &["ftl.kind=hat"]),
     set("pslc", &["ftl.kind=pslc", "flash.bits_per_cell=2"]),
     set("zns", &["ftl.kind=zns"]),
+    set("striped", &["ftl.kind=striped"]),
     set("no flash", &["ftl.kind=none"]),
     set("no buffer", &["buffer.kind=nocache"]),
     set("bplru", &["buffer.kind=bplru"]),

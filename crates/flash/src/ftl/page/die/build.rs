@@ -27,8 +27,6 @@ pub(in crate::ftl) struct Layout {
     /// Planes are pools; otherwise the die is one.
     pub copy_back: bool,
     pub order: Order,
-    /// No pool gets more data than it can be cleaned with.
-    pub limits_pools: bool,
     pub seed: u64,
     pub keeps_erase_times: bool,
     pub levelling: WearLevelling,
@@ -151,14 +149,7 @@ impl Die {
                 die.set_free(block, die.free.blocks.contains(block));
             }
         }
-        if layout.limits_pools {
-            let open = 1
-                + u32::from(layout.rules.separate_migrations)
-                + u32::from(shape.map_pages > 0)
-                + layout.telling.told()
-                + layout.telling.kept();
-            die.rules.most_valid =
-                (blocks / pools - open - layout.rules.watermarks.high) * shape.data_pages;
+        if die.limits_pools() {
             if let Some(last) = full.checked_sub(1) {
                 // All but the last are alike.
                 let each = u32::from(shape.valid_of_full(0));

@@ -1,0 +1,142 @@
+//! Superblocks: what is valid in each, which may be collected, and which are free.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::archived;
+
+/// Superblocks of a group, whose least key is kept.
+const GROUP: usize = 64;
+
+/// The key of a superblock that may not be collected.
+const NO_CANDIDATE: u64 = u64::MAX;
+
+/// All superblocks. See the [module](self).
+#[derive(Clone)]
+pub(super) struct Rows {
+    /// Pages that hold the newest copy of their logical page.
+    valid: Vec<u32>,
+    /// Of those that may be collected: valid pages, then when it was closed.
+    keys: Vec<u64>,
+    /// The least of each group.
+    least: Vec<u64>,
+    /// In the order in which they became free; a free one is erased when it is written.
+    free: VecDeque<u32>,
+    closed: u32,
+    retired: u32,
+}
+
+archived!(Rows {
+    valid,
+    keys,
+    least,
+    free,
+    closed,
+    retired
+});
+
+impl Rows {
+    /// `rows` superblocks, of which the first `full` hold `pages` pages each.
+    pub fn new(rows: u32, full: u32, pages: u32) -> Self {
+        let mut made = Self {
+            valid: vec![0; rows as usize],
+            keys: vec![NO_CANDIDATE; rows as usize],
+            least: vec![NO_CANDIDATE; (rows as usize).div_ceil(GROUP)],
+            free: (full..rows).collect(),
+            closed: 0,
+            retired: 0,
+        };
+        for row in 0..full {
+            made.valid[row as usize] = pages;
+            made.offer(row);
+        }
+        made
+    }
+
+    /// Superblocks that hold nothing.
+    pub fn free(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// Superblocks that are not used any more.
+    pub fn retired(&self) -> u32 {
+        self.retired
+    }
+
+    pub fn valid(&self, row: u32) -> u32 {
+        self.valid[row as usize]
+    }
+
+    /// The one that became free first is free no more.
+    pub fn take(&mut self) -> Option<u32> {
+        self.free.pop_front()
+    }
+
+    /// `row` may be collected from now on, as one closed now.
+    pub fn offer(&mut self, row: u32) {
+        if self.keys[row as usize] != NO_CANDIDATE {
+            self.withdraw(row);
+        }
+        self.closed = self.closed.wrapping_add(1);
+        let key = u64::from(self.valid(row)) << 32 | u64::from(self.closed);
+        self.keys[row as usize] = key;
+        let least = &mut self.least[row as usize / GROUP];
+        *least = key.min(*least);
+    }
+
+    /// `row` may not be collected any more.
+    pub fn withdraw(&mut self, row: u32) {
+        self.keys[row as usize] = NO_CANDIDATE;
+        let group = row as usize / GROUP;
+        let end = self.keys.len().min((group + 1) * GROUP);
+        let keys = self.keys[group * GROUP..end].iter();
+        self.least[group] = keys.min().copied().unwrap_or(NO_CANDIDATE);
+    }
+
+    /// Of those that may be collected, the one with fewest valid pages, of equals the one closed first.
+    pub fn first(&self) -> Option<u32> {
+        let (group, least) = (0..).zip(&self.least).min_by_key(|(_, least)| **least)?;
+        if *least == NO_CANDIDATE {
+            return None;
+        }
+        let of_group = (group * GROUP..).zip(&self.keys[group * GROUP..]);
+        let mut found = of_group.filter(|(_, key)| **key == *least);
+        found.next().map(|(row, _)| row as u32)
+    }
+
+    /// A page of `row` has become the newest copy.
+    #[inline]
+    pub fn gain(&mut self, row: u32) {
+        self.valid[row as usize] += 1;
+    }
+
+    /// A page of `row` is not needed any more; pages left.
+    #[inline]
+    pub fn lose(&mut self, row: u32) -> u32 {
+        let valid = &mut self.valid[row as usize];
+        *valid -= 1;
+        let key = &mut self.keys[row as usize];
+        if *key != NO_CANDIDATE {
+            *key -= 1 << 32;
+            let least = &mut self.least[row as usize / GROUP];
+            *least = (*least).min(*key);
+        }
+        self.valid[row as usize]
+    }
+
+    /// `row`, which holds nothing, is free, or not used any more.
+    pub fn release(&mut self, row: u32, is_worn: bool) {
+        self.withdraw(row);
+        match is_worn {
+            true => self.retired += 1,
+            false => self.free.push_back(row),
+        }
+    }
+
+    /// What a mount has found: `row` with so many valid pages that is not free.
+    pub fn found(&mut self, row: u32, valid: u32) {
+        self.valid[row as usize] = valid;
+        self.free.retain(|free| *free != row);
+    }
+}
