@@ -113,6 +113,25 @@ pub(crate) struct DriveMeasureArguments {
     /// Says what would be written and how long that takes, and ends
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) extent: ExtentArguments,
+    /// Control socket of the `destage serve` behind the URI, which counts what flash programs
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) control: Option<PathBuf>,
+    /// With model:PROFILE, any parameter by its dotted name, repeatable, the last one wins; see `destage show`
+    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// JSON on standard output, and nothing else there: what measured.json says
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+/// How much of a drive is measured, and for how long.
+#[cfg(unix)]
+#[derive(Args)]
+pub(crate) struct ExtentArguments {
     /// Part of the drive that is used, from its first byte on, such as 64GiB; all of it if not given
     #[arg(long, value_name = "BYTES")]
     pub(crate) bytes: Option<String>,
@@ -128,17 +147,6 @@ pub(crate) struct DriveMeasureArguments {
     /// Where requests go, and when they arrive, follows from it
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Control socket of the `destage serve` behind the URI, which counts what flash programs
-    #[arg(long, value_name = "SOCKET")]
-    pub(crate) control: Option<PathBuf>,
-    /// With model:PROFILE, any parameter by its dotted name, repeatable, the last one wins; see `destage show`
-    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// JSON on standard output, and nothing else there: what measured.json says
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) noise: Noise,
 }
 
 #[cfg(unix)]

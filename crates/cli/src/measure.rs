@@ -106,7 +106,7 @@ fn plan(arguments: &DriveMeasureArguments) -> Result<MeasurePlan, Failure> {
     if what.is_empty() {
         what = EXPERIMENTS.map(|(_, experiment)| experiment).to_vec();
     }
-    let used_bytes = arguments.bytes.as_deref().map(|text| {
+    let used_bytes = arguments.extent.bytes.as_deref().map(|text| {
         read_bytes(text).ok_or_else(|| {
             Failure::input(format!(
                 "--bytes {text}: expected a size in bytes, such as 64GiB"
@@ -121,10 +121,10 @@ fn plan(arguments: &DriveMeasureArguments) -> Result<MeasurePlan, Failure> {
         name: arguments.name.clone(),
         what,
         used_bytes: used_bytes.transpose()?,
-        passes: arguments.passes,
-        requests: arguments.requests.unwrap_or(requests),
-        seconds: arguments.seconds,
-        seed: arguments.seed,
+        passes: arguments.extent.passes,
+        requests: arguments.extent.requests.unwrap_or(requests),
+        seconds: arguments.extent.seconds,
+        seed: arguments.extent.seed,
     })
 }
 
