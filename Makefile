@@ -91,6 +91,9 @@ kills: setup ## a thousand times `kill -9` of a server with an image, and as oft
 campaign: setup ## 20,000 rounds of random requests to random devices that are cut, killed and stopped, held against a model of each sector; ROUNDS=N SEED=N
 	DESTAGE_CAMPAIGN=$(or $(ROUNDS),20000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-cli --test suite campaign::devices -- --nocapture
 
+drives: setup ## 50 drives with hidden parameters, measured in virtual time: what of them comes back; DRIVES=N
+	DESTAGE_DRIVES=$(or $(DRIVES),50) $(CARGO) test --release --locked -p destage --test suite measured_drives::hidden -- --nocapture
+
 flips: setup ## an image damaged 10,000 times: never other bytes than were written; FLIPS=N SEED=N
 	DESTAGE_FLIPS=$(or $(FLIPS),10000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-serve --test suite flips:: -- --nocapture
 

@@ -58,7 +58,7 @@ pub(crate) enum Command {
     /// A program on a device whose power fails again and again: what is there after each time?
     #[cfg(unix)]
     Crash(crate::serve_args::CrashArguments),
-    /// Real drives: a profile compared with what a drive was measured to do
+    /// Real drives: a profile compared with what a drive was measured to do, and the measuring itself
     Drive {
         #[command(subcommand)]
         command: DriveCommand,
@@ -86,6 +86,75 @@ pub(crate) enum Command {
 pub(crate) enum DriveCommand {
     /// A profile compared with measurements: measured, modelled and the error, row by row
     Check(DriveCheckArguments),
+    /// The experiments themselves on a drive, whose contents are lost: tables for `drive check`, and what identifies it
+    #[cfg(unix)]
+    Measure(DriveMeasureArguments),
+}
+
+#[cfg(unix)]
+#[derive(Args)]
+pub(crate) struct DriveMeasureArguments {
+    /// A block device or file; the URI of an NBD server, nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT; or model:PROFILE, the
+    /// drive of a profile in virtual time
+    #[arg(value_name = "DRIVE")]
+    pub(crate) drive: String,
+    /// Folder for the tables; a measurement that was interrupted goes on where its folder says
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Experiments, separated by commas: rates, latency, depth, waf, parts; all of them if not given
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) what: Vec<String>,
+    /// The name of the drive in tables; DRIVE if not given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Measures a drive that holds something, which is lost
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Says what would be written and how long that takes, and ends
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) extent: ExtentArguments,
+    /// Control socket of the `destage serve` behind the URI, which counts what flash programs
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) control: Option<PathBuf>,
+    /// With model:PROFILE, any parameter by its dotted name, repeatable, the last one wins; see `destage show`
+    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// JSON on standard output, and nothing else there: what measured.json says
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+/// How much of a drive is measured, and for how long.
+#[cfg(unix)]
+#[derive(Args)]
+pub(crate) struct ExtentArguments {
+    /// Part of the drive that is used, from its first byte on, such as 64GiB; all of it if not given
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) bytes: Option<String>,
+    /// How often what is used is overwritten at random before the steady state is measured
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(0..=100))]
+    pub(crate) passes: u64,
+    /// Seconds that each load is measured, at most; half as many come before that
+    #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
+    pub(crate) seconds: f64,
+    /// Requests that are measured for each load, at most; half as many come before them. 10,000,000 if not given, of model:PROFILE 400,000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
+    pub(crate) requests: Option<u64>,
+    /// Where requests go, and when they arrive, follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[cfg(unix)]
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok();
+    seconds
+        .filter(|seconds| (0.01..=86_400.0).contains(seconds))
+        .ok_or_else(|| "expected 0.01 to 86400 seconds".to_owned())
 }
 
 #[derive(Args)]

@@ -5,6 +5,7 @@
 //! | `args` `usage` | what may be typed; in groups, and what is said of anything else |
 //! | `choices` | from what was typed to settings, in the order it was typed |
 //! | `run` `compare` `fleet` `precondition` `demo` `drive` `info` `fit` `list` `show` | one command each |
+//! | `measure` | `drive measure`: the experiments on a real drive |
 //! | `lookup` | `explain`: what a word or a message means |
 //! | `power` | `run` with bytes, whose power fails |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
@@ -47,6 +48,8 @@ mod interrupt;
 mod list;
 mod logs;
 mod lookup;
+#[cfg(unix)]
+mod measure;
 #[cfg(unix)]
 mod operate;
 mod output;
@@ -135,6 +138,8 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Crash(arguments) => crash::run(arguments, typed),
         Command::Drive { command } => match command {
             DriveCommand::Check(arguments) => drive::check(arguments),
+            #[cfg(unix)]
+            DriveCommand::Measure(arguments) => measure::run(arguments),
         },
         Command::Trace { command } => match command {
             TraceCommand::Info(arguments) => info::run(arguments),

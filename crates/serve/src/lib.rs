@@ -11,6 +11,7 @@
 //! | [`crash`] | a program on a device whose power fails, again and again |
 //! | [`write_log`] | what clients write, as the kernel's dm-log-writes keeps it |
 //! | [`client`], [`replay`] | a small client, and traces played to a server |
+//! | [`measure`] | real drives as targets of the experiments of `destage drive measure` |
 //! | [`address`] | where a server is |
 //!
 //! What the device does is decided below: the core and its rules in `destage-device`, its host and its clock in
@@ -23,6 +24,7 @@ mod configuration;
 pub mod control;
 pub mod crash;
 pub mod device;
+pub mod measure;
 pub mod media;
 pub mod protocol;
 pub mod replay;

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Place, json};
+use common::{Place, exists, json};
 
 /// A drive of one die, whose times are plain.
 const PROFILE: &str = "
@@ -326,5 +326,191 @@ fn a_result_of_fio_is_a_row_for_each_job() {
             "{}",
             outcome.errors
         );
+    }
+}
+
+#[cfg(unix)]
+mod measured {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, Stdio};
+
+    /// A drive of 16 MiB of flash, which takes no time to fill.
+    const TINY: [&str; 8] = [
+        "--set",
+        "flash.blocks_per_plane=64",
+        "--set",
+        "flash.pages_per_block=64",
+        "--set",
+        "flash.read_us=100",
+        "--set",
+        "flash.program_us=150",
+    ];
+    const SHORT: [&str; 4] = ["--requests", "1000", "--seconds", "0.2"];
+
+    /// A server, which ends with its test.
+    struct Served(Child);
+
+    impl Drop for Served {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn a_served_drive_is_measured_and_the_tables_are_read() {
+        let place = place();
+        let serve = "serve --unix s.sock --control c.sock --pace model --profile one-die.toml";
+        let serve: Vec<_> = serve.split(' ').collect();
+        let mut server = place
+            .command(&[&serve[..], &TINY].concat())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let output = server.stdout.take().expect("a pipe");
+        let _server = Served(server);
+        let mut ready = String::new();
+        let mut lines = BufReader::new(output);
+        lines.read_line(&mut ready).expect("a line");
+        let measure = "drive measure nbd+unix:///?socket=s.sock -o found --control c.sock --name Served --what depth,waf,parts";
+        let measure: Vec<_> = measure.split(' ').collect();
+        let measure = [&measure[..], &SHORT].concat();
+        let said = place.succeed(&measure);
+        for file in ["queue-depth.csv", "waf.csv", "measured.json"] {
+            assert!(said.contains(&format!("found/{file}")), "{said}");
+        }
+        // Done once, it is not done again, though the drive holds something now.
+        let state = place.read("found/state.json");
+        assert_eq!(place.succeed(&measure), said);
+        assert_eq!(place.read("found/state.json"), state);
+        // In another folder it is another measurement.
+        let mut other = measure.clone();
+        other[4] = "other";
+        let refused = place.run(&other);
+        assert_eq!(refused.status, 2);
+        assert!(
+            refused.errors.contains("or --overwrite"),
+            "{}",
+            refused.errors
+        );
+        let check = "drive check one-die.toml --requests 2000 --superblocks 64 --json --against found/queue-depth.csv";
+        let check: Vec<_> = check.split(' ').collect();
+        let document = place.json(&[&check[..], &TINY].concat());
+        assert_eq!(document["drive"], "Served");
+        let rows = document["rows"].as_array().unwrap();
+        let row = |depth: &str, what: &str| {
+            let is_it = |row: &&serde_json::Value| row["iodepth"] == depth && row["what"] == what;
+            let row = rows.iter().find(is_it).expect(what);
+            row["measured"].as_f64().unwrap()
+        };
+        // A read takes 100 us in the model; what comes on top is the way through two programs and a socket, on a machine that does other things, too.
+        let read = row("1", "randread p50");
+        assert!((100.0..3_000.0).contains(&read), "{read}");
+        // One die does no more than 10,000 a second.
+        let rate = row("64", "randread iops");
+        assert!((300.0..10_100.0).contains(&rate), "{rate}");
+        // A fill and three passes, in twentieths.
+        assert_eq!(place.read("found/waf.csv").lines().count(), 81);
+        let found = json(&place.read("found/measured.json"));
+        let waf = found["values"]["waf"]["value"].as_f64().unwrap();
+        assert!((1.3..4.0).contains(&waf), "{waf}");
+        // It has no buffer: a read of what was written just before is a read of flash.
+        assert!(found["values"].get("page_read_us").is_none());
+        let unknown = found["unknown"].to_string();
+        assert!(unknown.contains("page_read_us: "), "{unknown}");
+        assert!(unknown.contains("dies and program time"), "{unknown}");
+    }
+
+    #[test]
+    fn a_file_is_measured_and_kept_from_harm() {
+        let place = place();
+        let file = std::fs::File::create(place.path("disk.img")).expect("a file");
+        file.set_len(16 << 20).expect("room");
+        drop(file);
+        let measure = "drive measure disk.img -o found --what rates,latency --requests 1000 --seconds 0.05 --passes 1";
+        let measure: Vec<_> = measure.split(' ').collect();
+        let plan = place.succeed(&[&measure[..], &["--dry-run"]].concat());
+        assert!(plan.contains("16 MiB are used"), "{plan}");
+        assert!(plan.contains("written 2 times, 32 MiB"), "{plan}");
+        // Nothing was written to say so.
+        assert!(!exists(&place.path("found")));
+        let image = std::fs::read(place.path("disk.img")).expect("a file");
+        assert!(image.iter().all(|byte| *byte == 0));
+        let said = place.run(&measure);
+        assert_eq!(said.status, 0, "{}", said.errors);
+        assert!(said.errors.contains("fill in order"), "{}", said.errors);
+        let image = std::fs::read(place.path("disk.img")).expect("a file");
+        let blocks = image
+            .chunks(4096)
+            .filter(|block| block.iter().all(|byte| *byte == 0));
+        assert_eq!(blocks.count(), 0);
+        let rates = place.read("found/rates.csv");
+        let rates: Vec<_> = rates.lines().nth(1).expect("a row").split(',').collect();
+        assert_eq!(rates.len(), 8);
+        assert!(
+            rates[2..]
+                .iter()
+                .all(|rate| rate.parse::<f64>().unwrap() > 0.0),
+            "{rates:?}"
+        );
+        let latency = place.read("found/latency.csv");
+        assert!(latency.lines().count() > 100, "{latency}");
+        // Somebody's disk is not measured by mistake; who says so may.
+        let again: Vec<_> = measure
+            .iter()
+            .map(|word| word.replace("found", "more"))
+            .collect();
+        let again: Vec<_> = again.iter().map(String::as_str).collect();
+        let refused = place.run(&again);
+        assert_eq!(refused.status, 2);
+        let expected = "disk.img: holds something in its first or last MiB";
+        assert!(refused.errors.contains(expected), "{}", refused.errors);
+        assert!(!exists(&place.path("more")));
+        let told = place.succeed(&[&again[..], &["--overwrite", "--dry-run"]].concat());
+        assert!(told.contains("written 2 times"), "{told}");
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        let place = place();
+        place.write("short.img", "x");
+        for (arguments, expected) in [
+            ("none.img -o found", "none.img: "),
+            ("/dev/null -o found", "neither a block device nor a file"),
+            ("short.img -o found", "too few to measure"),
+            ("short.img -o found --what rate", "--what rate"),
+            ("short.img -o found --bytes much", "--bytes much"),
+            ("short.img -o found --set a=b", "expected model:PROFILE"),
+            (
+                "short.img -o found --control c.sock",
+                "expected the URI of an NBD server",
+            ),
+            (
+                "nbd+unix:///?socket=none.sock -o found",
+                "expected an NBD server there",
+            ),
+            ("nbd://10809 -o found", "expected nbd+unix:"),
+            (
+                "model:one-die.toml -o found --control c.sock",
+                "counts by itself",
+            ),
+            (
+                "model:one-die.toml -o found --bytes 1TiB",
+                "expected no more",
+            ),
+            ("model:none -o found", "none"),
+            ("model:one-die.toml -o found --seconds 0", "0.01 to 86400"),
+        ] {
+            let words: Vec<_> = arguments.split(' ').collect();
+            let refused = place.run(&[&["drive", "measure"], &words[..]].concat());
+            assert_eq!(refused.status, 2, "{arguments}: {}", refused.errors);
+            assert!(
+                refused.errors.contains(expected),
+                "{arguments}: {}",
+                refused.errors
+            );
+            assert!(!exists(&place.path("found")), "{arguments}");
+        }
     }
 }

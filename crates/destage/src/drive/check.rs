@@ -17,19 +17,19 @@ use crate::manifest::Manifest;
 use crate::side_by_side::side_by_side;
 
 /// Requests under way at most in `latency.csv`: seven streams of 64.
-const LATENCY_DEPTH: u64 = 448;
+pub(super) const LATENCY_DEPTH: u64 = 448;
 /// Reads, and as many writes, that one of the streams asks for in a second whatever the load is.
-const STREAM_PER_S: f64 = 5000.0;
+pub(super) const STREAM_PER_S: f64 = 5000.0;
 /// Share of writes in what the other streams ask for.
-const WRITE_SHARE: f64 = 0.99;
+pub(super) const WRITE_SHARE: f64 = 0.99;
 /// A load is below saturation while the drive did less than this share of the most it ever did.
 const SATURATED: f64 = 0.98;
 /// Requests under way while a drive is filled.
 const FILL_DEPTH: u64 = 512;
 /// Requests under way where a rate is saturated, of one block and of many.
-const RATE_DEPTHS: [u64; 2] = [256, 32];
+pub(super) const RATE_DEPTHS: [u64; 2] = [256, 32];
 /// Bytes of a request of saturated bandwidth.
-const RATE_BYTES: u64 = 128 << 10;
+pub(super) const RATE_BYTES: u64 = 128 << 10;
 
 /// How a profile is held against measurements.
 #[derive(Clone, Debug)]
@@ -239,9 +239,13 @@ impl Work<'_> {
         let mut loads = Vec::new();
         for group in &groups {
             let offered = number(group[0], "offered_writes_per_s")?;
-            let others = (offered - STREAM_PER_S).max(0.0);
-            let writes = STREAM_PER_S + WRITE_SHARE * others;
-            let all = 2.0 * STREAM_PER_S + others;
+            let stream = match measurements.text(&measurements.rows[group[0]], "stream_per_s") {
+                "" => STREAM_PER_S,
+                _ => number(group[0], "stream_per_s")?,
+            };
+            let others = (offered - stream).max(0.0);
+            let writes = stream + WRITE_SHARE * others;
+            let all = 2.0 * stream + others;
             // Beyond saturation a closed queue is what is seen.
             let is_saturated = number(group[0], "writes_per_s")? < SATURATED * writes;
             loads.push(Load {

@@ -1,15 +1,21 @@
 //! Measured drives: a profile held against what a real drive did.
 //!
 //! A file of [`Measurements`] is a table, known by its columns, of an experiment on one or more drives. [`check`] does that
-//! experiment on the drive of a profile, made small, and gives what was measured beside what the model says, row by row.
+//! experiment on the drive of a profile, made small, and gives what was measured beside what the model says, row by row. [`measure`](measure())
+//! does the experiments on a drive, and leaves such files.
 //! `docs/DRIVES.md` says what the columns are, and how the experiments are done.
 
 mod check;
 mod experiment;
 mod fio;
+mod measure;
 mod measured;
 mod scaled;
 
 pub use self::check::{Check, CheckPlan, Compared, Summary, check};
+pub use self::measure::{
+    Action, Command, Cost, Done, EXPERIMENTS, Findings, Identified, MeasurePlan, Measured,
+    Modelled, Target, What, measure, programmed_of,
+};
 pub use self::measured::{Measurements, Row, Shape};
 pub use self::scaled::Scale;

@@ -140,17 +140,7 @@ impl Scaled {
     /// # Errors
     /// If the settings contradict each other or name no size, or the host sees fewer bytes than are to be used.
     pub fn new(settings: &Settings, scale: Scale, used_bytes: Option<f64>) -> Result<Self, Error> {
-        let config = settings.resolve()?;
-        let config = match config.capacity_bytes {
-            Some(bytes) => config.with_blocks(config.blocks_for_capacity(bytes)?),
-            None if config.is_open() => {
-                return Err(Error::Input(
-                    "flash.blocks_per_plane: auto: a drive that is held against measurements has a size; expected a number, or device.capacity_bytes".to_owned(),
-                ));
-            }
-            None => config,
-        };
-        let offered = Prepared::new(&without_fill(&config), &Silent)?.pages();
+        let (config, offered) = Self::own(settings)?;
         let page_bytes = config.geometry().page_bytes;
         let capacity_bytes = offered * page_bytes;
         let used = match used_bytes {
@@ -165,6 +155,31 @@ impl Scaled {
             }
         };
         made_small(settings, &config, scale, used)
+    }
+
+    /// The drive of `settings` in its own size, and the pages that it offers.
+    fn own(settings: &Settings) -> Result<(Config, u64), Error> {
+        let config = settings.resolve()?;
+        let config = match config.capacity_bytes {
+            Some(bytes) => config.with_blocks(config.blocks_for_capacity(bytes)?),
+            None if config.is_open() => {
+                return Err(Error::Input(
+                    "flash.blocks_per_plane: auto: a drive that is held against measurements has a size; expected a number, or device.capacity_bytes".to_owned(),
+                ));
+            }
+            None => config,
+        };
+        let offered = Prepared::new(&without_fill(&config), &Silent)?.pages();
+        Ok((config, offered))
+    }
+
+    /// Bytes that the drive of `settings` offers in its own size.
+    ///
+    /// # Errors
+    /// If the settings contradict each other or name no size.
+    pub fn offered_bytes(settings: &Settings) -> Result<u64, Error> {
+        let (config, pages) = Self::own(settings)?;
+        Ok(pages * config.geometry().page_bytes)
     }
 
     /// What is used, in units of `bytes`.

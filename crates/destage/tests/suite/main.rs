@@ -10,6 +10,7 @@ mod docs_tables;
 mod documentation;
 mod files;
 mod fleet;
+mod measured_drives;
 mod model;
 mod own_scheme;
 mod reproduce;

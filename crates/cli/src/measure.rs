@@ -1,0 +1,181 @@
+//! `destage drive measure`: the experiments on a drive.
+
+use std::path::Path;
+
+use destage::Settings;
+use destage::drive::{self, Cost, EXPERIMENTS, MeasurePlan, Measured, Modelled, Scale, What};
+use destage_base::parameter::read_bytes;
+use destage_serve::measure::{Opened, open};
+
+use crate::args::DriveMeasureArguments;
+use crate::errors::{Failure, report_line, warn};
+use crate::output::table::{Side, Table};
+use crate::output::{self, numbers};
+use crate::progress::Progress;
+
+/// What the name of a drive in virtual time begins with.
+const MODEL: &str = "model:";
+/// Requests that are measured for each load of a real drive, at most: its time is the nearer bound.
+const REAL_REQUESTS: u64 = 10_000_000;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &DriveMeasureArguments) -> Result<(), Failure> {
+    let plan = plan(arguments)?;
+    let Opened { mut target, holds } = opened(arguments)?;
+    let target = &mut *target;
+    let folder = arguments.output.as_path();
+    let cost = plan.cost(target, folder)?;
+    let shown = &arguments.drive;
+    if let (Some(holds), false, false) = (holds, cost.has_begun, arguments.overwrite) {
+        return Err(Failure::input(format!(
+            "{shown}: {holds}, which would be lost; expected an empty drive, or --overwrite"
+        )));
+    }
+    if arguments.dry_run || !arguments.noise.quiet {
+        let lines = announced(shown, &cost, target.is_real());
+        if arguments.dry_run {
+            return output::show(&(lines.join("\n") + "\n"));
+        }
+        for line in lines {
+            report_line(&format!("destage: {line}"));
+        }
+    }
+    let progress = Progress::new(arguments.noise, None);
+    let tell = |step: &str| {
+        if !arguments.noise.quiet {
+            report_line(&format!("destage: {shown}: {step}"));
+        }
+    };
+    let measured = drive::measure(target, &plan, folder, &progress, &tell);
+    drop(progress);
+    let measured = measured?;
+    measured.left_out.iter().for_each(warn);
+    if arguments.json {
+        let path = folder.join("measured.json");
+        let text = std::fs::read(&path);
+        let text = text.map_err(|cause| Failure::input(format!("{}: {cause}", path.display())))?;
+        return output::print(&text);
+    }
+    output::show(&for_people(&measured, folder))
+}
+
+/// The numbers of the drive, and which files there are.
+fn for_people(measured: &Measured, folder: &Path) -> String {
+    let mut text = String::new();
+    if !measured.findings.values.is_empty() {
+        let mut table = Table::new(vec![
+            Side::Left,
+            Side::Right,
+            Side::Right,
+            Side::Right,
+            Side::Left,
+        ]);
+        table.row(["identified", "value", "low", "high", "unit"]);
+        table.rule();
+        for of in &measured.findings.values {
+            let numbers = [of.value, of.low, of.high].map(numbers::real);
+            let [value, low, high] = numbers;
+            table.row([of.name.clone(), value, low, high, of.unit.clone()]);
+        }
+        text.push_str(&table.text());
+        text.push('\n');
+    }
+    for sentence in &measured.findings.unknown {
+        text.push_str(&format!("not identified: {sentence}\n"));
+    }
+    for file in &measured.files {
+        text.push_str(&format!("{}\n", folder.join(file).display()));
+    }
+    text
+}
+
+fn plan(arguments: &DriveMeasureArguments) -> Result<MeasurePlan, Failure> {
+    let mut what: Vec<What> = Vec::new();
+    for word in &arguments.what {
+        let known = EXPERIMENTS.iter().find(|(name, _)| name == word);
+        let Some((_, experiment)) = known else {
+            let names = EXPERIMENTS.iter().map(|(name, _)| *name);
+            return Err(Failure::unknown(
+                format!("--what {word}: no such experiment"),
+                word,
+                names,
+            ));
+        };
+        what.push(*experiment);
+    }
+    if what.is_empty() {
+        what = EXPERIMENTS.map(|(_, experiment)| experiment).to_vec();
+    }
+    let used_bytes = arguments.extent.bytes.as_deref().map(|text| {
+        read_bytes(text).ok_or_else(|| {
+            Failure::input(format!(
+                "--bytes {text}: expected a size in bytes, such as 64GiB"
+            ))
+        })
+    });
+    let requests = match arguments.drive.starts_with(MODEL) {
+        true => MeasurePlan::default().requests,
+        false => REAL_REQUESTS,
+    };
+    Ok(MeasurePlan {
+        name: arguments.name.clone(),
+        what,
+        used_bytes: used_bytes.transpose()?,
+        passes: arguments.extent.passes,
+        requests: arguments.extent.requests.unwrap_or(requests),
+        seconds: arguments.extent.seconds,
+        seed: arguments.extent.seed,
+    })
+}
+
+/// The drive that is meant.
+fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
+    let text = arguments.drive.as_str();
+    let Some(profile) = text.strip_prefix(MODEL) else {
+        if let Some(pair) = arguments.set.first() {
+            return Err(Failure::input(format!(
+                "--set {pair}: {text} is no model, and is what it is; expected model:PROFILE with it"
+            )));
+        }
+        return Ok(open(text, arguments.control.as_deref())?);
+    };
+    if let Some(control) = &arguments.control {
+        return Err(Failure::input(format!(
+            "--control {}: {text} counts by itself; expected the URI of an NBD server with it",
+            control.display()
+        )));
+    }
+    let mut settings = Settings::new();
+    settings.load_profile(profile)?;
+    for pair in &arguments.set {
+        settings.set_pair(pair)?;
+    }
+    Ok(Opened {
+        target: Box::new(Modelled::new(text, &settings, Scale::default())?),
+        holds: None,
+    })
+}
+
+/// What will be written and how long it takes.
+fn announced(drive: &str, cost: &Cost, is_real: bool) -> Vec<String> {
+    let used = numbers::size(cost.used_bytes);
+    let fills = cost.used_bytes.saturating_mul(cost.fills);
+    let mut lines = vec![format!(
+        "{drive}: {used} are used, and what they hold is lost. They are written {} times, {}, and {} loads write {} besides, at most.",
+        cost.fills,
+        numbers::size(fills),
+        cost.loads,
+        numbers::size(cost.load_bytes),
+    )];
+    if is_real {
+        let minutes = |seconds: f64| (seconds / 60.0).ceil();
+        let at = |mib_per_s: f64| minutes(fills as f64 / mib_per_s / f64::from(1 << 20));
+        lines.push(format!(
+            "The loads take {} minutes at most; the writes before them {} minutes at 1000 MiB/s, {} at 100 MiB/s. What is interrupted goes on with the same command.",
+            minutes(cost.load_seconds),
+            at(1000.0),
+            at(100.0),
+        ));
+    }
+    lines
+}

@@ -1,0 +1,73 @@
+//! The whole drive written once: in order, or at random.
+
+use destage_base::Random;
+use destage_base::time::TICKS_PER_SECOND;
+use serde::{Deserialize, Serialize};
+
+use super::super::experiment::BLOCK;
+use super::load::{BLOCK_BYTES, Bench};
+use super::target::Action;
+use crate::error::Error;
+
+/// Commands under way while a drive is filled.
+const DEPTH: u32 = 512;
+/// So many parts of a drive write are told apart.
+const PARTS: u64 = 20;
+
+/// A part of a drive write.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Part {
+    /// How much is written at its end, as a share of what is used.
+    pub drive_writes: f64,
+    pub mib_per_s: f64,
+    /// What flash programmed over what was written, if the drive counts.
+    pub waf: Option<f64>,
+}
+
+/// A drive that was written once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Written {
+    pub seconds: f64,
+    pub parts: Vec<Part>,
+}
+
+/// Writes all that is used once, in commands of a block: in order, or as many at random by the numbers of `seed`. Then everything is made to last.
+pub(super) fn write(bench: &mut Bench<'_>, seed: Option<u64>) -> Result<Written, Error> {
+    let blocks = bench.used / BLOCK;
+    let mut random = Random::new(seed.unwrap_or(0));
+    let began = bench.target.now();
+    let mut programmed = bench.target.programmed()?;
+    let (mut written, mut time) = (0, began);
+    let mut parts = Vec::new();
+    for part in 1..=PARTS {
+        let end = blocks * part / PARTS;
+        let mut next = written;
+        let place = || {
+            let block = match seed {
+                None => next,
+                Some(_) => random.below(blocks),
+            };
+            next += 1;
+            (next <= end).then_some(block * BLOCK)
+        };
+        bench.queue(Action::Write, BLOCK_BYTES, DEPTH, place, |_, _| {})?;
+        let (now, counted) = (bench.target.now(), bench.target.programmed()?);
+        let bytes = ((end - written) * BLOCK) as f64;
+        let seconds = (now - time) as f64 / TICKS_PER_SECOND as f64;
+        if bytes > 0.0 && seconds > 0.0 {
+            parts.push(Part {
+                drive_writes: end as f64 / blocks as f64,
+                mib_per_s: bytes / seconds / f64::from(1 << 20),
+                waf: counted
+                    .zip(programmed)
+                    .map(|(now, then)| (now - then) / bytes),
+            });
+        }
+        (written, time, programmed) = (end, now, counted);
+    }
+    bench.alone(Action::Flush, 0, 0)?;
+    Ok(Written {
+        seconds: (bench.target.now() - began) as f64 / TICKS_PER_SECOND as f64,
+        parts,
+    })
+}

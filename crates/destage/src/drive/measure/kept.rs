@@ -1,0 +1,129 @@
+//! What was measured so far, kept in a file, so that a measurement that was interrupted goes on where it was.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::files::PendingFile;
+use crate::json;
+
+/// The name of the file.
+pub(super) const FILE: &str = "state.json";
+
+/// How a drive was written last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Contents {
+    /// As it came.
+    AsItCame,
+    /// A first fill has begun.
+    Begun,
+    /// Written once in order.
+    InOrder,
+    /// After that, overwritten so often at random.
+    AtRandom(u64),
+}
+
+/// What a measurement is of, and how it is done: what has to be the same where it goes on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Of {
+    pub drive: String,
+    pub bytes: u64,
+    pub used_bytes: u64,
+    pub passes: u64,
+    pub requests: u64,
+    pub seconds: f64,
+    pub seed: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    of: Of,
+    contents: Contents,
+    found: Map<String, Value>,
+}
+
+/// The file in a folder of measurements.
+pub(super) struct Kept {
+    path: PathBuf,
+    file: File,
+}
+
+impl Kept {
+    /// What `folder` has of the measurement `of`; nothing yet if there is no file.
+    pub fn open(folder: &Path, of: Of) -> Result<Self, Error> {
+        let path = folder.join(FILE);
+        let wrong = |what: String| Error::Input(format!("{}: {what}", path.display()));
+        let file = match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => File {
+                of,
+                contents: Contents::AsItCame,
+                found: Map::new(),
+            },
+            Err(error) => return Err(wrong(format!("cannot be read: {error}"))),
+            Ok(text) => {
+                let file: File = serde_json::from_str(&text).map_err(|error| {
+                    wrong(format!(
+                        "{error}; expected what an earlier measurement keeps"
+                    ))
+                })?;
+                if file.of != of {
+                    let [was, is] =
+                        [&file.of, &of].map(|of| serde_json::to_string(of).unwrap_or_default());
+                    return Err(wrong(format!(
+                        "is of another measurement: {was}, and this one is {is}; expected the same drive and options, or another folder"
+                    )));
+                }
+                file
+            }
+        };
+        Ok(Self { path, file })
+    }
+
+    pub fn contents(&self) -> Contents {
+        self.file.contents
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.file.found.contains_key(name)
+    }
+
+    /// What the step called `name` has found, if it was done.
+    pub fn found<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
+        let Some(value) = self.file.found.get(name) else {
+            return Ok(None);
+        };
+        let found = T::deserialize(value).map_err(|error| {
+            let path = self.path.display();
+            Error::Input(format!(
+                "{path}: {name}: {error}; expected what an earlier measurement keeps"
+            ))
+        })?;
+        Ok(Some(found))
+    }
+
+    /// Keeps what the step called `name` has found, and what the drive holds after it.
+    pub fn keep(
+        &mut self,
+        found: Option<(&str, &impl Serialize)>,
+        contents: Contents,
+    ) -> Result<(), Error> {
+        if let Some((name, found)) = found {
+            let value = serde_json::to_value(found)
+                .map_err(|error| Error::Internal(format!("{name}: {error}")))?;
+            self.file.found.insert(name.to_owned(), value);
+        }
+        self.file.contents = contents;
+        put(&self.path, &json::text(&self.file))
+    }
+}
+
+/// The file at `path` with `text`, whole or not at all.
+pub(super) fn put(path: &Path, text: &str) -> Result<(), Error> {
+    let mut file = PendingFile::create(path)?;
+    file.put(text)?;
+    file.commit()
+}

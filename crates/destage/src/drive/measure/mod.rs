@@ -1,0 +1,570 @@
+//! The experiments that files of measurements tell of, done on a drive.
+//!
+//! A [`Target`] is what is measured: a real drive, or one in virtual time ([`Modelled`]). [`measure`] does the experiments of a
+//! [`MeasurePlan`] on it one step after the other, and leaves tables in a folder. What each step has found is kept there, so that a
+//! measurement that was interrupted goes on where it was.
+
+mod fill;
+mod kept;
+mod latency;
+mod load;
+mod model;
+mod parts;
+mod tables;
+mod target;
+mod times;
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+pub use self::model::{Modelled, programmed_of};
+pub use self::parts::{Findings, Identified};
+pub use self::target::{Action, Command, Done, Target};
+
+use self::fill::Written;
+use self::kept::{Contents, Kept, Of};
+use self::latency::OfLoad;
+use self::load::{Arrivals, BLOCK_BYTES, Bench, Length, Load, Steady};
+use super::check::{RATE_BYTES, RATE_DEPTHS};
+use super::experiment::BLOCK;
+use crate::error::Error;
+use crate::json;
+use crate::progress::Progress;
+
+/// An experiment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum What {
+    /// Six saturated rates: `rates.csv`.
+    Rates,
+    /// Response times of reads and writes over the load: `latency.csv`.
+    Latency,
+    /// Commands a second and response times over the queue depth: `queue-depth.csv`.
+    Depth,
+    /// Write amplification, and the rate of writes, as the drive is filled: `waf.csv`.
+    Waf,
+    /// What identifies the drive, such as the time of a page read, its write buffer, its program unit: numbers in `measured.json`.
+    Parts,
+}
+
+/// All experiments, with the words that name them.
+pub const EXPERIMENTS: [(&str, What); 5] = [
+    ("rates", What::Rates),
+    ("latency", What::Latency),
+    ("depth", What::Depth),
+    ("waf", What::Waf),
+    ("parts", What::Parts),
+];
+
+/// Queue depths that are tried.
+const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// Commands of a load that are measured, at least.
+const LEAST: u64 = 2_000;
+/// The step that finds what saturates a drive.
+const SATURATION: &str = "saturation";
+/// The steps that identify a drive.
+const ALONE: &str = "commands one by one";
+const BUFFER: &str = "write buffer";
+const UNIT: &str = "program unit";
+
+/// A saturated rate: name, share of writes, bytes of a command, whether in order of address.
+type Rate = (&'static str, f64, u64, bool);
+
+const RATES: [Rate; 6] = [
+    ("rbps", 0.0, RATE_BYTES, true),
+    ("rseqiops", 0.0, BLOCK, true),
+    ("rrandiops", 0.0, BLOCK, false),
+    ("wbps", 1.0, RATE_BYTES, true),
+    ("wseqiops", 1.0, BLOCK, true),
+    ("wrandiops", 1.0, BLOCK, false),
+];
+
+/// How a drive is measured.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MeasurePlan {
+    /// The name of the drive in tables; that of the target if it is not given.
+    pub name: Option<String>,
+    /// The experiments.
+    pub what: Vec<What>,
+    /// Bytes of the drive that are used, from the first on; all of them if that is not given.
+    pub used_bytes: Option<u64>,
+    /// How often what is used is overwritten at random before the experiments in steady state.
+    pub passes: u64,
+    /// Commands of a load that are measured, at most; half as many come before them.
+    pub requests: u64,
+    /// Seconds that a load is measured, at most; half as many come before them.
+    pub seconds: f64,
+    /// Where commands go, and when they arrive, follows from it.
+    pub seed: u64,
+}
+
+impl Default for MeasurePlan {
+    fn default() -> Self {
+        Self {
+            name: None,
+            what: EXPERIMENTS.map(|(_, what)| what).to_vec(),
+            used_bytes: None,
+            passes: 3,
+            requests: 400_000,
+            seconds: 60.0,
+            seed: 1,
+        }
+    }
+}
+
+impl MeasurePlan {
+    fn wants(&self, what: What) -> bool {
+        self.what.contains(&what)
+    }
+
+    /// Bytes of a drive of `bytes` that are used.
+    fn used(&self, bytes: u64) -> Result<u64, Error> {
+        let used = self.used_bytes.unwrap_or(bytes) / BLOCK * BLOCK;
+        let least = 64 * RATE_BYTES;
+        if used > bytes {
+            return Err(Error::argument(
+                "bytes",
+                format!(" {used}: the drive has {bytes}; expected no more"),
+            ));
+        }
+        if used < least {
+            return Err(Error::argument(
+                "bytes",
+                format!(" {used}: too few to measure; expected {least} or more"),
+            ));
+        }
+        Ok(used)
+    }
+
+    fn of(&self, target: &dyn Target) -> Result<Of, Error> {
+        Ok(Of {
+            drive: target.name(),
+            bytes: target.bytes(),
+            used_bytes: self.used(target.bytes())?,
+            passes: self.passes,
+            requests: self.requests,
+            seconds: self.seconds,
+            seed: self.seed,
+        })
+    }
+
+    /// All loads, with the names of their steps, on a drive that `saturated` writes a second saturate.
+    fn loads(&self, saturated: f64) -> Vec<(String, Load)> {
+        let mut loads = Vec::new();
+        if self.wants(What::Rates) {
+            loads.extend(RATES.iter().map(rate));
+        }
+        if self.wants(What::Latency) {
+            loads.push((SATURATION.to_owned(), latency::probe()));
+            let of_latency = latency::loads(saturated).into_iter().enumerate();
+            loads.extend(of_latency.map(|(place, (_, load))| (load_name(place), load)));
+        }
+        if self.wants(What::Depth) {
+            loads.extend(depths().map(depth));
+        }
+        loads
+    }
+
+    /// Commands of `load` that are measured, at most: as many bytes as commands of one block would have, but enough for a mean.
+    fn requests_of(&self, load: &Load) -> u64 {
+        let requests = (self.requests * BLOCK / u64::from(load.bytes)).max(LEAST);
+        requests.min(self.requests)
+    }
+
+    /// What a measurement of `target` writes and how long it takes, at most; less what `folder` has of it already.
+    ///
+    /// # Errors
+    /// If the plan does not fit the drive, or `folder` holds another measurement.
+    pub fn cost(&self, target: &dyn Target, folder: &Path) -> Result<Cost, Error> {
+        let of = self.of(target)?;
+        let used_bytes = of.used_bytes;
+        let kept = Kept::open(folder, of)?;
+        let (mut loads, mut load_bytes) = (0, 0.0);
+        for (name, load) in self.loads(1e6) {
+            if !kept.has(&name) {
+                let commands = 1.5 * self.requests_of(&load) as f64;
+                loads += 1;
+                load_bytes += commands * load.writes * f64::from(load.bytes);
+            }
+        }
+        if self.wants(What::Parts) && !kept.has(UNIT) {
+            load_bytes += (parts::UNIT_WRITES * 2 * BLOCK + used_bytes / 2) as f64;
+        }
+        Ok(Cost {
+            used_bytes,
+            fills: match kept.contents() {
+                Contents::AtRandom(passes) => self.passes.saturating_sub(passes),
+                Contents::InOrder => self.passes,
+                Contents::AsItCame | Contents::Begun => 1 + self.passes,
+            },
+            loads,
+            load_bytes: load_bytes as u64,
+            load_seconds: 1.5 * self.seconds * f64::from(loads),
+            has_begun: kept.contents() != Contents::AsItCame,
+        })
+    }
+}
+
+/// What a measurement writes and how long it takes, at most.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Cost {
+    /// Bytes of the drive that are used.
+    pub used_bytes: u64,
+    /// How often they are written whole.
+    pub fills: u64,
+    /// Loads.
+    pub loads: u32,
+    /// Bytes that loads write besides.
+    pub load_bytes: u64,
+    /// Seconds that loads take.
+    pub load_seconds: f64,
+    /// The drive was written to by an earlier part of this measurement.
+    pub has_begun: bool,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The names of the tables in the folder.
+    pub files: Vec<&'static str>,
+    /// What was not measured, and why; a sentence each.
+    pub left_out: Vec<String>,
+    /// Numbers of the drive, and which of them could not be identified.
+    pub findings: Findings,
+}
+
+fn depths() -> impl Iterator<Item = (Action, u32)> {
+    let of = |action| DEPTHS.into_iter().map(move |depth| (action, depth));
+    of(Action::Read).chain(of(Action::Write))
+}
+
+/// The step of a queue depth.
+fn depth((action, depth): (Action, u32)) -> (String, Load) {
+    let (op, writes) = match action {
+        Action::Write => ("randwrite", 1.0),
+        Action::Read | Action::Flush => ("randread", 0.0),
+    };
+    let load = Load {
+        arrivals: Arrivals::Closed { depth },
+        writes,
+        bytes: BLOCK_BYTES,
+        sequential: false,
+    };
+    (format!("depth {op} {depth}"), load)
+}
+
+/// The step of a saturated rate.
+fn rate(&(name, writes, bytes, sequential): &Rate) -> (String, Load) {
+    let [of_blocks, of_bytes] = RATE_DEPTHS;
+    let depth = match bytes {
+        RATE_BYTES => of_bytes,
+        _ => of_blocks,
+    };
+    let load = Load {
+        arrivals: Arrivals::Closed {
+            depth: depth as u32,
+        },
+        writes,
+        bytes: bytes as u32,
+        sequential,
+    };
+    (format!("rate {name}"), load)
+}
+
+fn load_name(place: usize) -> String {
+    format!("load {}", place + 1)
+}
+
+/// A measurement that goes on.
+struct Work<'a> {
+    bench: Bench<'a>,
+    kept: Kept,
+    plan: &'a MeasurePlan,
+    tell: &'a dyn Fn(&str),
+    left_out: Vec<String>,
+}
+
+/// Does the experiments of `plan` on `target`, whose contents are lost, and leaves tables in `folder`; what is there of the same
+/// measurement is not done again. `tell` hears of each step as it begins.
+///
+/// # Errors
+/// If the plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written, or `progress` asked to
+/// stop: what was measured until then is kept.
+pub fn measure(
+    target: &mut dyn Target,
+    plan: &MeasurePlan,
+    folder: &Path,
+    progress: &dyn Progress,
+    tell: &dyn Fn(&str),
+) -> Result<Measured, Error> {
+    let of = plan.of(target)?;
+    let used = of.used_bytes;
+    let unwritable = |error| crate::files::unwritable(folder, &error);
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    let mut work = Work {
+        kept: Kept::open(folder, of)?,
+        bench: Bench::new(target, used, progress),
+        plan,
+        tell,
+        left_out: Vec::new(),
+    };
+    let measured = work.all(folder);
+    if matches!(measured, Err(Error::Interrupted)) {
+        // Whoever goes on with the same target finds nothing under way.
+        work.bench.drain()?;
+    }
+    measured
+}
+
+impl Work<'_> {
+    /// Does all experiments, and leaves their tables in `folder`.
+    fn all(&mut self, folder: &Path) -> Result<Measured, Error> {
+        let plan = self.plan;
+        let name = plan.name.clone();
+        let name = name.unwrap_or_else(|| self.bench.target.name());
+        let full_bytes = self.bench.target.full_bytes();
+        let mut files = Vec::new();
+        let table = |files: &mut Vec<&'static str>, file: &'static str, text: String| {
+            files.push(file);
+            kept::put(&folder.join(file), &text)
+        };
+        // What needs a drive that was written in order comes first: at random it never is again.
+        let in_order = match plan.wants(What::Rates) {
+            true => self.rates(true)?,
+            false => Vec::new(),
+        };
+        let mut findings = match plan.wants(What::Parts) {
+            true => self.parts_in_order()?,
+            false => Findings::default(),
+        };
+        if plan.wants(What::Waf) {
+            let share = self.bench.used as f64 / self.bench.target.bytes() as f64;
+            match self.waf(&name, full_bytes as f64 * share)? {
+                Some(text) => table(&mut files, "waf.csv", text)?,
+                None => self.left_out.push(
+                    "waf: the drive has no counter of programmed bytes that can be read; expected an NBD server with its control socket"
+                        .to_owned(),
+                ),
+            }
+        }
+        if plan.wants(What::Rates) {
+            let rates = [in_order, self.rates(false)?].concat();
+            table(
+                &mut files,
+                "rates.csv",
+                tables::rates(&name, full_bytes, &rates),
+            )?;
+        }
+        if plan.wants(What::Latency) {
+            let (stream, loads) = self.latency()?;
+            table(
+                &mut files,
+                "latency.csv",
+                tables::latency(&name, stream, &loads),
+            )?;
+        }
+        if plan.wants(What::Depth) {
+            table(
+                &mut files,
+                "queue-depth.csv",
+                tables::depth(&name, &self.depth()?),
+            )?;
+        }
+        if plan.wants(What::Parts) {
+            findings.and(self.parts_at_random(&findings)?);
+        }
+        let values = findings.values.iter().map(|of| {
+            let number = json!({"value": of.value, "unit": of.unit, "low": of.low, "high": of.high, "method": of.method});
+            (of.name.clone(), number)
+        });
+        let values: Map<String, Value> = values.collect();
+        let document = json!({
+            "version": crate::manifest::version(),
+            "drive": name,
+            "used_bytes": self.bench.used,
+            "tables": files,
+            "values": values,
+            "unknown": findings.unknown,
+            "left_out": self.left_out,
+        });
+        table(&mut files, "measured.json", json::text(&document))?;
+        Ok(Measured {
+            files,
+            left_out: std::mem::take(&mut self.left_out),
+            findings,
+        })
+    }
+
+    /// What identifies a drive that was written in order.
+    fn parts_in_order(&mut self) -> Result<Findings, Error> {
+        let mut found: Findings = self.step(ALONE, Contents::InOrder, |work| {
+            let seed = work.seed(ALONE);
+            parts::alone(&mut work.bench, seed)
+        })?;
+        let fill: Option<Written> = self.kept.found("fill")?;
+        if let Some(fill) = fill {
+            found.and(parts::cliff(&fill, self.bench.used));
+        }
+        Ok(found)
+    }
+
+    /// What identifies a drive in steady state, beside what is `known`.
+    fn parts_at_random(&mut self, known: &Findings) -> Result<Findings, Error> {
+        let mut found: Findings = self.step(UNIT, self.settled(), |work| {
+            let seed = work.seed(UNIT);
+            parts::unit(&mut work.bench, seed)
+        })?;
+        found.and(self.step(BUFFER, self.settled(), |work| {
+            let seed = work.seed(BUFFER);
+            let in_order = known.get(parts::IN_ORDER_RATE);
+            let in_order = in_order.map_or(f64::INFINITY, |rate| rate.value);
+            parts::buffer(&mut work.bench, seed, in_order)
+        })?);
+        let last: Option<Written> = self.kept.found(&format!("pass {}", self.plan.passes))?;
+        found.and(parts::spare(last.as_ref()));
+        let reads: Option<Steady> = self.kept.found("rate rrandiops")?;
+        found.and(parts::dies(reads.map(|reads| reads.reads_per_s), known));
+        Ok(found)
+    }
+
+    /// What the step called `name` finds on a drive with `contents`: what was kept of it, or what it finds now.
+    fn step<T: Serialize + DeserializeOwned>(
+        &mut self,
+        name: &str,
+        contents: Contents,
+        run: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if let Some(found) = self.kept.found(name)? {
+            return Ok(found);
+        }
+        self.bring(contents)?;
+        (self.tell)(name);
+        let found = run(self)?;
+        let contents = self.kept.contents();
+        self.kept.keep(Some((name, &found)), contents)?;
+        Ok(found)
+    }
+
+    /// Writes the drive until it holds `contents`.
+    fn bring(&mut self, contents: Contents) -> Result<(), Error> {
+        let passes = match contents {
+            Contents::AtRandom(passes) => passes,
+            _ => 0,
+        };
+        let done = match self.kept.contents() {
+            Contents::AtRandom(done) if passes > 0 => done,
+            Contents::InOrder => 0,
+            before => {
+                (self.tell)("fill in order");
+                if before == Contents::AsItCame {
+                    self.kept.keep(None::<(&str, &Written)>, Contents::Begun)?;
+                }
+                let written = fill::write(&mut self.bench, None)?;
+                // Only the first fill is that of a drive as it came.
+                let found = Some(("fill", &written)).filter(|_| before == Contents::AsItCame);
+                self.kept.keep(found, Contents::InOrder)?;
+                0
+            }
+        };
+        for pass in done..passes {
+            let name = format!("pass {}", pass + 1);
+            (self.tell)(&format!("{name} of {passes} at random"));
+            let seed = self.seed(&name);
+            let written = fill::write(&mut self.bench, Some(seed))?;
+            self.kept
+                .keep(Some((&name, &written)), Contents::AtRandom(pass + 1))?;
+        }
+        Ok(())
+    }
+
+    /// The drive in steady state.
+    fn settled(&self) -> Contents {
+        match self.plan.passes {
+            0 => Contents::InOrder,
+            passes => Contents::AtRandom(passes),
+        }
+    }
+
+    /// The seed of the step called `name`.
+    fn seed(&self, name: &str) -> u64 {
+        let letters = name.bytes().fold(self.plan.seed, |seed, letter| {
+            (seed ^ u64::from(letter)).wrapping_mul(0x0100_0000_01b3)
+        });
+        letters | 1
+    }
+
+    fn steady(
+        &mut self,
+        (name, load): (String, Load),
+        contents: Contents,
+    ) -> Result<Steady, Error> {
+        self.step(&name, contents, |work| {
+            let length = Length {
+                requests: work.plan.requests_of(&load),
+                seconds: work.plan.seconds,
+            };
+            let seed = work.seed(&name);
+            work.bench.steady(load, length, seed)
+        })
+    }
+
+    /// Those of the six rates that are of a drive written in order, or the other.
+    fn rates(&mut self, in_order: bool) -> Result<Vec<(&'static str, f64)>, Error> {
+        let is_at_random = |of: &Rate| of.1 > 0.0 && !of.3;
+        let contents = match in_order {
+            true => Contents::InOrder,
+            false => self.settled(),
+        };
+        let mut found = Vec::new();
+        for of in RATES.iter().filter(|of| is_at_random(of) != in_order) {
+            let steady = self.steady(rate(of), contents)?;
+            let (name, _, bytes, _) = *of;
+            let scale = match bytes {
+                RATE_BYTES => RATE_BYTES as f64,
+                _ => 1.0,
+            };
+            found.push((name, (steady.reads_per_s + steady.writes_per_s) * scale));
+        }
+        Ok(found)
+    }
+
+    fn latency(&mut self) -> Result<(f64, Vec<OfLoad>), Error> {
+        let settled = self.settled();
+        let probe = (SATURATION.to_owned(), latency::probe());
+        let saturated = self.steady(probe, settled)?.writes_per_s;
+        let mut found = Vec::new();
+        for (place, (offered, load)) in latency::loads(saturated).into_iter().enumerate() {
+            let steady = self.steady((load_name(place), load), settled)?;
+            found.push(OfLoad { offered, steady });
+        }
+        Ok((latency::stream_per_s(saturated), found))
+    }
+
+    fn depth(&mut self) -> Result<Vec<(Action, u32, Steady)>, Error> {
+        let settled = self.settled();
+        let mut found = Vec::new();
+        for of in depths() {
+            found.push((of.0, of.1, self.steady(depth(of), settled)?));
+        }
+        Ok(found)
+    }
+
+    /// The table of write amplification, if the drive counts.
+    fn waf(&mut self, name: &str, used_bytes: f64) -> Result<Option<String>, Error> {
+        self.bring(self.settled())?;
+        let fill = self.kept.found("fill")?.into_iter().collect();
+        let mut passes = Vec::new();
+        for pass in 1..=self.plan.passes {
+            passes.extend(self.kept.found(&format!("pass {pass}"))?);
+        }
+        let phases = [("sequential", fill), ("uniform", passes)];
+        if phases[0].1.is_empty() {
+            self.left_out.push(
+                "waf: the first fill of the drive was interrupted, and so the drive was not empty before the second".to_owned(),
+            );
+        }
+        Ok(tables::fill(name, used_bytes, &phases))
+    }
+}

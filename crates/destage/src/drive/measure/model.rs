@@ -1,0 +1,184 @@
+//! A drive in virtual time: the simulator's device, asked as a real drive is.
+
+use destage_base::Ticks;
+use destage_device::RequestKind;
+use destage_device::backed::{Backing, Fault};
+use destage_sim::metrics::Number;
+use destage_sim::observer;
+use destage_sim::run::live::{Ask, Live, Media};
+use destage_sim::settings::{Origin, Settings};
+
+use super::super::experiment::BLOCK;
+use super::super::scaled::{Scale, Scaled};
+use super::target::{Action, Command, Done, Target};
+use crate::error::Error;
+
+const SECTOR: u64 = 512;
+/// Commands that the device takes at a time; who measures keeps to fewer.
+const SLOTS: &str = "4096";
+
+/// The drive of a profile, made small, in virtual time: equal commands have equal times on any machine.
+pub struct Modelled {
+    name: String,
+    live: Live<'static>,
+    bytes: u64,
+    full_bytes: u64,
+    now: Ticks,
+    /// By tag: when the command began.
+    begun: Vec<Ticks>,
+    /// What a write has for bytes.
+    data: Vec<u8>,
+}
+
+/// No bytes are kept.
+struct Forgotten;
+
+impl Backing for Forgotten {
+    fn read(&self, _: u64, out: &mut [u8]) -> Result<(), Fault> {
+        out.fill(0);
+        Ok(())
+    }
+
+    fn write(&self, _: u64, _: &[&[u8]]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn discard(&self, _: u64, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn hole(&self, _: u64) -> (bool, u64) {
+        (false, u64::MAX)
+    }
+}
+
+impl Modelled {
+    /// The drive of `settings`, made small by `scale`, and called `name`. Nothing has been written to it.
+    ///
+    /// # Errors
+    /// If the settings contradict each other, or name no size.
+    pub fn new(name: &str, settings: &Settings, scale: Scale) -> Result<Self, Error> {
+        let full_bytes = Scaled::offered_bytes(settings)?;
+        let drive = Scaled::new(settings, scale, None)?;
+        let mut settings = drive.settings.clone();
+        for (key, value) in [("host.queue_depth", SLOTS), ("sim.precondition", "none")] {
+            let origin = Origin::Given("a drive that is measured".to_owned());
+            settings.set(key, value, origin);
+        }
+        let config = settings.resolve()?;
+        let bytes = drive.used(BLOCK) * BLOCK;
+        let media = Media::Disk(Box::new(Forgotten), bytes);
+        let live = Live::on(&config, media, Box::new(observer::Silent))?;
+        Ok(Self {
+            name: name.to_owned(),
+            live,
+            bytes,
+            full_bytes,
+            now: 0,
+            begun: Vec::new(),
+            data: Vec::new(),
+        })
+    }
+
+    fn taken(&mut self) -> Result<Option<Done>, Error> {
+        let Some(completion) = self.live.completed() else {
+            return Ok(None);
+        };
+        if completion.fault.is_some() {
+            return Err(Error::Internal("a modelled drive has a fault".to_owned()));
+        }
+        let tag = completion.tag as u32;
+        self.now = self.now.max(completion.at);
+        Ok(Some(Done {
+            tag,
+            begun: self.begun[tag as usize],
+            ended: completion.at,
+        }))
+    }
+}
+
+fn broken(cause: destage_sim::run::live::Broken) -> Error {
+    Error::Input(format!("the modelled drive: {cause}"))
+}
+
+impl Target for Modelled {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn full_bytes(&self) -> u64 {
+        self.full_bytes
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn is_real(&self) -> bool {
+        false
+    }
+
+    fn now(&mut self) -> Ticks {
+        self.now
+    }
+
+    fn submit(&mut self, command: Command) -> Result<(), Error> {
+        let tag = command.tag as usize;
+        if tag >= self.begun.len() {
+            self.begun.resize(tag + 1, 0);
+        }
+        self.begun[tag] = self.now;
+        let kind = match command.action {
+            Action::Read => RequestKind::Read,
+            Action::Write => RequestKind::Write,
+            Action::Flush => RequestKind::Flush,
+        };
+        let bytes = command.bytes as usize;
+        if self.data.len() < bytes {
+            self.data.resize(bytes, 0);
+        }
+        let ask = Ask {
+            kind,
+            sector: command.offset / SECTOR,
+            sectors: (u64::from(command.bytes) / SECTOR) as u32,
+            fua: false,
+            data: match kind {
+                RequestKind::Write => &self.data[..bytes],
+                _ => &[],
+            },
+            tag: command.tag.into(),
+        };
+        self.live.submit(self.now, &ask).map_err(broken)
+    }
+
+    fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error> {
+        loop {
+            if let Some(done) = self.taken()? {
+                return Ok(Some(done));
+            }
+            match (self.live.next_time(), until) {
+                (Some(time), until) if until.is_none_or(|until| time <= until) => {
+                    self.live.advance(time).map_err(broken)?;
+                }
+                (_, Some(until)) => {
+                    self.now = self.now.max(until);
+                    return Ok(None);
+                }
+                (_, None) => {
+                    return Err(Error::Internal("no command is under way".to_owned()));
+                }
+            }
+        }
+    }
+
+    fn programmed(&mut self) -> Result<Option<f64>, Error> {
+        let metrics = self.live.metrics();
+        Ok(programmed_of(|name| metrics.get(name).map(Number::as_f64)))
+    }
+}
+
+/// Bytes that flash has programmed, of metrics that a run would have.
+#[must_use]
+pub fn programmed_of(metric: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    Some(metric("waf.bytes").unwrap_or(0.0) * metric("host.bytes_written")?)
+}

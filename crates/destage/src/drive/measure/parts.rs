@@ -1,0 +1,533 @@
+//! What identifies a drive: experiments whose outcome is a number of the drive itself.
+//!
+//! The methods are those of Queenie (reads and writes one by one, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as they identify something.
+//! What they do not identify on a drive is said so.
+
+use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_US};
+use destage_base::{Random, Ticks};
+use serde::{Deserialize, Serialize};
+
+use super::super::experiment::BLOCK;
+use super::fill::Written;
+use super::load::{BLOCK_BYTES, Bench};
+use super::target::Action;
+use super::times::rounded;
+use crate::error::Error;
+
+/// Reads of random blocks, one at a time.
+const READS: usize = 3_000;
+/// Writes, and reads of what was written, one at a time.
+const WRITES: u64 = 400;
+/// A drive that is left alone for this long has nothing to do.
+const REST: Ticks = 20 * TICKS_PER_MS;
+/// Sizes of a write in blocks, for what a command and what a block takes.
+const SIZES: [u64; 2] = [1, 8];
+/// A time is not that of another if it is so much of it.
+const APART: f64 = 0.8;
+/// Page types differ by this share at least.
+const TYPES_APART: f64 = 0.08;
+/// A type of page has this share of the reads at least.
+const TYPE_SHARE: f64 = 0.04;
+/// Writes in order of which the rate is taken, at most.
+const IN_ORDER: u64 = 20_000;
+/// The name of their rate.
+pub(super) const IN_ORDER_RATE: &str = "writes_in_order_per_s";
+/// Writes under way while the write buffer is filled.
+const FILLING_DEPTH: u32 = 256;
+/// The first writes, whose rate is that of a drive with room in its buffer.
+const FIRST: usize = 16;
+/// Writes of the shortest filling.
+const LEAST_FILLING: u64 = 1024;
+/// So often the write buffer is filled.
+const FILLINGS: usize = 5;
+/// Writes are taken so much faster than they leave, where the size of a buffer can be told.
+const FASTER: f64 = 1.5;
+/// Writes that end within one of these times of each other end together: the one with which their numbers are most equal.
+const TOGETHER: [Ticks; 4] = [
+    200 * TICKS_PER_NS,
+    TICKS_PER_US,
+    5 * TICKS_PER_US,
+    20 * TICKS_PER_US,
+];
+/// Writes of which it is seen how many end together.
+pub(super) const UNIT_WRITES: u64 = 12_000;
+/// Writes end together in numbers of a unit where so large a share of them does.
+const UNIT_SHARE: f64 = 0.5;
+/// The rate of a first fill falls by this factor where a cache of fast blocks is full.
+const CLIFF: f64 = 0.7;
+
+/// A number of the drive.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Identified {
+    /// Its name.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// It is not less.
+    pub low: f64,
+    /// It is not more.
+    pub high: f64,
+    /// How it was found.
+    pub method: String,
+}
+
+impl Identified {
+    fn new(name: &str, unit: &str, (value, low, high): (f64, f64, f64), method: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: rounded(value),
+            unit: unit.to_owned(),
+            low: rounded(low.min(value)),
+            high: rounded(high.max(value)),
+            method: method.to_owned(),
+        }
+    }
+}
+
+/// What experiments have identified, and what they have not, in a sentence each.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Findings {
+    /// Numbers of the drive.
+    pub values: Vec<Identified>,
+    /// What is not identified, and why.
+    pub unknown: Vec<String>,
+}
+
+impl Findings {
+    /// The number called `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Identified> {
+        self.values.iter().find(|value| value.name == name)
+    }
+
+    pub(super) fn and(&mut self, other: Self) {
+        self.values.extend(other.values);
+        self.unknown.extend(other.unknown);
+    }
+}
+
+fn us(ticks: Ticks) -> f64 {
+    ticks as f64 / TICKS_PER_US as f64
+}
+
+/// Median, and the values that one in ten are below and above.
+fn middle(times: &mut [Ticks]) -> (f64, f64, f64) {
+    times.sort_unstable();
+    let at = |share: f64| us(times[((times.len() - 1) as f64 * share) as usize]);
+    (at(0.5), at(0.1), at(0.9))
+}
+
+/// Groups of times in ascending order that lie apart, each with its median and its share.
+fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
+    let mut groups = Vec::new();
+    let mut begin = 0;
+    for end in 1..=times.len() {
+        let is_end = times
+            .get(end)
+            .is_none_or(|next| *next as f64 > times[end - 1] as f64 * (1.0 + TYPES_APART));
+        if is_end {
+            let share = (end - begin) as f64 / times.len() as f64;
+            if share >= TYPE_SHARE {
+                groups.push((us(times[usize::midpoint(begin, end - 1)]), share));
+            }
+            begin = end;
+        }
+    }
+    groups
+}
+
+/// Commands one by one on a drive that has nothing else to do: times of a command, of a page, of the host's side.
+pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
+    let mut random = Random::new(seed);
+    let blocks = bench.used / BLOCK;
+    let mut found = Findings::default();
+    bench.alone(Action::Flush, 0, 0)?;
+    bench.rest(REST)?;
+    let mut reads = Vec::with_capacity(READS);
+    for _ in 0..READS {
+        reads.push(bench.alone(Action::Read, random.below(blocks) * BLOCK, BLOCK_BYTES)?);
+    }
+    let read = middle(&mut reads);
+    found.values.push(Identified::new(
+        "read_us",
+        "us",
+        read,
+        "median of reads of a random block, one at a time; low and high: one in ten is below, above",
+    ));
+    let (mut hits, mut writes) = (Vec::new(), SIZES.map(|_| Vec::new()));
+    for number in 0..WRITES {
+        for (size, times) in SIZES.into_iter().zip(&mut writes) {
+            // There is room in the buffer.
+            bench.alone(Action::Flush, 0, 0)?;
+            bench.rest(REST / 10)?;
+            let place = number % (blocks / size) * size * BLOCK;
+            times.push(bench.alone(Action::Write, place, (size * BLOCK) as u32)?);
+            if size == 1 {
+                hits.push(bench.alone(Action::Read, place, BLOCK_BYTES)?);
+            }
+        }
+    }
+    let hit = middle(&mut hits);
+    if hit.0 < APART * read.0 {
+        found.values.push(Identified::new(
+            "buffered_read_us",
+            "us",
+            hit,
+            "median of reads of the block that was written just before, which no page of flash has to be read for",
+        ));
+        let apart = types(&reads);
+        let page = |name: &str, time: f64| {
+            let of = (time - hit.0, time - hit.2, time - hit.1);
+            Identified::new(
+                name,
+                "us",
+                of,
+                "read_us less buffered_read_us: a page of flash is read, and moved to the controller",
+            )
+        };
+        if apart.len() > 1 {
+            for (place, (time, _)) in apart.iter().enumerate() {
+                let name = format!("page_read_{}_us", place + 1);
+                found.values.push(page(&name, *time));
+            }
+        }
+        found.values.push(page("page_read_us", read.0));
+    } else {
+        found.unknown.push(format!(
+            "page_read_us: a read of what was written just before takes {} us, and any other {} us: what is the page's cannot be told from what is the command's",
+            rounded(hit.0),
+            rounded(read.0)
+        ));
+    }
+    found.values.push(in_order(bench)?);
+    let [write, long] = writes.each_mut().map(|times| middle(times));
+    found.values.push(Identified::new(
+        "write_us",
+        "us",
+        write,
+        "median of writes of a block, one at a time, with rests between; low and high: one in ten is below, above",
+    ));
+    let more = (SIZES[1] - SIZES[0]) as f64;
+    let block = (long.0 - write.0) / more;
+    found.values.push(Identified::new(
+        "write_block_us",
+        "us",
+        (block, (long.1 - write.2) / more, (long.2 - write.1) / more),
+        "what a write of eight blocks takes longer than one of one block, for each block",
+    ));
+    found.values.push(Identified::new(
+        "write_command_us",
+        "us",
+        (write.0 - block, write.1 - block, write.2 - block),
+        "write_us less write_block_us: what a command takes whatever its length",
+    ));
+    Ok(found)
+}
+
+/// How many blocks leave for flash in a second when nothing has to be collected.
+fn in_order(bench: &mut Bench<'_>) -> Result<Identified, Error> {
+    let blocks = (bench.used / BLOCK).min(IN_ORDER);
+    let (mut next, mut ends) = (0, Vec::new());
+    let place = || {
+        next += 1;
+        (next <= blocks).then_some((next - 1) * BLOCK)
+    };
+    bench.queue(
+        Action::Write,
+        BLOCK_BYTES,
+        FILLING_DEPTH,
+        place,
+        |_, end| {
+            ends.push(end);
+        },
+    )?;
+    ends.sort_unstable();
+    let rate = |part: &[Ticks]| {
+        let ticks = part[part.len() - 1] - part[0];
+        (part.len() - 1) as f64 / us(ticks.max(1)) * 1e6
+    };
+    let later = &ends[ends.len() / 2..];
+    let (one, other) = later.split_at(later.len() / 2);
+    let (one, other) = (rate(one), rate(other));
+    Ok(Identified::new(
+        IN_ORDER_RATE,
+        "blocks/s",
+        (rate(later), one.min(other), one.max(other)),
+        "writes of a block in order, of which some always wait; low and high: its halves",
+    ))
+}
+
+/// What a flush does, and how much is taken before writes wait for flash. When nothing has to be collected, `in_order` blocks leave for flash in a
+/// second.
+pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<Findings, Error> {
+    let mut random = Random::new(seed);
+    let mut found = Findings::default();
+    let mut idle = Vec::new();
+    for _ in 0..WRITES / 8 {
+        bench.alone(Action::Flush, 0, 0)?;
+        bench.rest(REST / 10)?;
+        idle.push(bench.alone(Action::Flush, 0, 0)?);
+    }
+    let idle = middle(&mut idle);
+    found.values.push(Identified::new(
+        "flush_idle_us",
+        "us",
+        idle,
+        "median of flushes when there is nothing to do",
+    ));
+    let mut full = Vec::new();
+    for number in 0..WRITES / 8 {
+        bench.alone(Action::Write, number * BLOCK, BLOCK_BYTES)?;
+        full.push(bench.alone(Action::Flush, 0, 0)?);
+        bench.rest(REST / 10)?;
+    }
+    let full = middle(&mut full);
+    found.values.push(Identified::new(
+        "flush_us",
+        "us",
+        full,
+        "median of flushes behind a write of one block; as flush_idle_us where RAM is protected and a flush does nothing",
+    ));
+    let blocks = bench.used / BLOCK;
+    let mut written = LEAST_FILLING;
+    while written <= blocks / 4 {
+        let mut knees = Vec::new();
+        for _ in 0..FILLINGS {
+            knees.extend(knee(&filling(bench, &mut random, written)?, in_order));
+        }
+        if knees.len() == FILLINGS {
+            knees.sort_by(|one, other| one.0.total_cmp(&other.0));
+            let half = (knees[0].0 / 2.0) as u64;
+            filling(bench, &mut random, half)?;
+            bench.rest(REST)?;
+            let flush = us(bench.alone(Action::Flush, 0, 0)?);
+            // What would take so long to leave was there.
+            let stays = flush > idle.0 + half as f64 / in_order * 1e6 / 2.0;
+            let is_emptied = full.0 > idle.0 / APART + 1.0;
+            found.and(size_of(&knees, is_emptied, stays));
+            return Ok(found);
+        }
+        written *= 2;
+    }
+    found.unknown.push(
+        "buffer_bytes: writes after a rest are taken no faster than blocks leave for flash, so that the size of the write buffer does not show".to_owned(),
+    );
+    Ok(found)
+}
+
+/// When each of so many writes at random has ended, after a flush and a rest.
+fn filling(bench: &mut Bench<'_>, random: &mut Random, mut left: u64) -> Result<Vec<Ticks>, Error> {
+    let blocks = bench.used / BLOCK;
+    bench.alone(Action::Flush, 0, 0)?;
+    bench.rest(REST)?;
+    let begun = bench.target.now();
+    let mut ends = Vec::new();
+    let place = || {
+        left = left.checked_sub(1)?;
+        Some(random.below(blocks) * BLOCK)
+    };
+    let ended = |_, end: Ticks| ends.push(end - begun);
+    bench.queue(Action::Write, BLOCK_BYTES, FILLING_DEPTH, place, ended)?;
+    ends.sort_unstable();
+    Ok(ends)
+}
+
+/// How many blocks a drive took at full speed, and the share of them that leaves meanwhile, if blocks do, by the times at which writes after a rest
+/// ended.
+fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
+    let fast = FIRST as f64 / us(ends[FIRST - 1].max(1)) * 1e6;
+    if fast < FASTER * in_order {
+        return None;
+    }
+    let slow = FASTER * FIRST as f64 / fast * 1e6;
+    let some = FIRST..ends.len() / 2;
+    let mut behind = some.filter(|number| us(ends[*number] - ends[number - FIRST]) > slow);
+    Some((behind.next()? as f64, in_order / fast))
+}
+
+/// The size of a buffer by what several fillings tell, in ascending order: `is_emptied` by a flush, and what is in it `stays` until there is no room.
+fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
+    let mut found = Findings::default();
+    let (least, share) = knees[0];
+    let (taken, _) = knees[knees.len() / 2];
+    let (largest, _) = knees[knees.len() - 1];
+    let bytes = |blocks: f64| (blocks * BLOCK as f64).round();
+    found.values.push(Identified::new(
+        "burst_bytes",
+        "bytes",
+        (bytes(taken), bytes(least), bytes(largest)),
+        "what random writes after a flush and a rest are taken at full speed: median, least and most of five times",
+    ));
+    match (is_emptied, stays) {
+        (true, true) => found.values.push(Identified::new(
+            "buffer_bytes",
+            "bytes",
+            (bytes(taken), bytes(least), bytes(largest)),
+            "burst_bytes: a flush behind half as much takes as long as blocks need to leave, so that they leave only where there is no room",
+        )),
+        (true, false) => found.values.push(Identified::new(
+            "buffer_bytes",
+            "bytes",
+            (
+                bytes(taken * (1.0 - share / 2.0)),
+                bytes(least * (1.0 - share)),
+                bytes(largest),
+            ),
+            "burst_bytes, less half of what may leave meanwhile; low: all of that leaves, high: nothing does",
+        )),
+        (false, _) => found.unknown.push(format!(
+            "buffer_bytes: a flush does nothing, and so the buffer may not be empty after a rest; it has {} bytes at least",
+            bytes(least)
+        )),
+    }
+    found
+}
+
+/// How many pages are programmed together, and the rate of writes: in steady state, so many writes under way that some always wait.
+pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
+    let mut random = Random::new(seed);
+    let blocks = bench.used / BLOCK;
+    let mut left = UNIT_WRITES + UNIT_WRITES / 4;
+    let mut ends = Vec::with_capacity(left as usize);
+    let place = || {
+        left -= 1;
+        (left > 0).then(|| random.below(blocks) * BLOCK)
+    };
+    bench.queue(
+        Action::Write,
+        BLOCK_BYTES,
+        FILLING_DEPTH,
+        place,
+        |_, end| {
+            ends.push(end);
+        },
+    )?;
+    ends.sort_unstable();
+    let ends = &ends[(UNIT_WRITES / 4) as usize..ends.len() - FILLING_DEPTH as usize];
+    let counts = TOGETHER.map(|time| most_frequent(ends, time));
+    let best = counts
+        .into_iter()
+        .max_by(|one, other| one.1.total_cmp(&other.1));
+    let (unit, share) = best.unwrap_or_default();
+    let mut found = Findings::default();
+    if unit < 2 || share < UNIT_SHARE {
+        found.unknown.push(format!(
+            "program_unit_bytes: writes in steady state do not end together in equal numbers; the most frequent number is {unit}, with {:.0} % of them",
+            100.0 * share
+        ));
+        return Ok(found);
+    }
+    let bytes = (unit * BLOCK) as f64;
+    found.values.push(Identified::new(
+        "program_unit_bytes",
+        "bytes",
+        (bytes, bytes, bytes),
+        "how many bytes of random writes, of which some always wait, end together most of the time: what one program lets in",
+    ));
+    Ok(found)
+}
+
+/// The number of writes that most often end within `time` of each other, and its share of all such groups; 0 of groups of one.
+fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
+    let together = ends.chunk_by(|one, next| next - one <= time);
+    let mut sizes: Vec<usize> = together.map(<[Ticks]>::len).collect();
+    sizes.sort_unstable();
+    let same = sizes.chunk_by(|one, other| one == other);
+    let most = same.max_by_key(|group| group.len()).unwrap_or_default();
+    match most.first() {
+        Some(&size) if size > 1 => (size as u64, most.len() as f64 / sizes.len() as f64),
+        _ => (1, 0.0),
+    }
+}
+
+/// What the first fill of a drive tells: how much it took before it became slow.
+pub(super) fn cliff(written: &Written, used: u64) -> Findings {
+    let mut found = Findings::default();
+    let parts = &written.parts;
+    let mut before: Vec<f64> = Vec::new();
+    for (place, part) in parts.iter().enumerate() {
+        let mut sorted = before.clone();
+        sorted.sort_by(f64::total_cmp);
+        let middle = sorted.get(sorted.len() / 2).copied();
+        let stays = parts[place..]
+            .iter()
+            .all(|later| middle.is_none_or(|middle| later.mib_per_s < CLIFF.sqrt() * middle));
+        if let Some(middle) = middle
+            && part.mib_per_s < CLIFF * middle
+            && stays
+        {
+            let bytes = |place: usize| match place {
+                0 => 0.0,
+                place => parts[place - 1].drive_writes * used as f64,
+            };
+            let ends = (bytes(place), bytes(place - 1), bytes(place + 1));
+            found.values.push(Identified::new(
+                "fast_fill_bytes",
+                "bytes",
+                ends,
+                "what the first fill in order wrote before its rate fell for good: a cache of blocks with one bit a cell",
+            ));
+            return found;
+        }
+        before.push(part.mib_per_s);
+    }
+    found.unknown.push(
+        "fast_fill_bytes: the rate of the first fill in order does not fall, so that no cache of fast blocks shows".to_owned(),
+    );
+    found
+}
+
+/// What the amplification of the last overwrite at random says of the flash that there is.
+pub(super) fn spare(last: Option<&Written>) -> Findings {
+    let mut found = Findings::default();
+    // The end of a pass: before that the drive was filling what is spare.
+    let parts = last.map_or(&[][..], |last| &last.parts[last.parts.len() / 2..]);
+    let wafs: Option<Vec<f64>> = parts.iter().map(|part| part.waf).collect();
+    let Some(mut wafs) = wafs.filter(|wafs| !wafs.is_empty()) else {
+        found.unknown.push(
+            "waf, spare_percent: the drive has no counter of programmed bytes that can be read, or was not overwritten at random".to_owned(),
+        );
+        return found;
+    };
+    let mean = wafs.iter().sum::<f64>() / wafs.len() as f64;
+    wafs.sort_by(f64::total_cmp);
+    let (low, high) = (wafs[0], wafs[wafs.len() - 1]);
+    found.values.push(Identified::new(
+        "waf",
+        "",
+        (mean, low, high),
+        "bytes programmed over bytes written, in the second half of the last overwrite at random; low and high: its twentieths",
+    ));
+    let spare = |waf: f64| {
+        // A victim of greedy collection of large blocks has this share of valid pages, and all blocks this one (Desnoyers, SYSTOR 2012).
+        let valid = 1.0 - 1.0 / waf.max(1.000_001);
+        100.0 * (-libm::log(valid) / (1.0 - valid) - 1.0)
+    };
+    found.values.push(Identified::new(
+        "spare_percent",
+        "%",
+        (spare(mean), spare(high), spare(low)),
+        "flash that holds data over what is used, less 100 %, with which greedy collection has this waf",
+    ));
+    found
+}
+
+/// What rates say of how many dies there are.
+pub(super) fn dies(reads_per_s: Option<f64>, found: &Findings) -> Findings {
+    let mut more = Findings::default();
+    if let (Some(rate), Some(page)) = (reads_per_s, found.get("page_read_us")) {
+        let busy = rate * page.value / 1e6;
+        more.values.push(Identified::new(
+            "reads_at_a_time",
+            "",
+            (busy, rate * page.low / 1e6, rate * page.high / 1e6),
+            "saturated random reads a second times page_read_us: no more dies, or planes that read by themselves, are busy; there may be more of them",
+        ));
+    }
+    more.unknown.push(
+        "dies and program time: writes tell how many bytes all dies program in a second, and not which of them takes how long".to_owned(),
+    );
+    more
+}

@@ -1,0 +1,84 @@
+//! What is measured: something that takes commands and says when each has ended.
+
+use destage_base::Ticks;
+
+use crate::error::Error;
+
+/// What a command asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Bytes are read.
+    Read,
+    /// Bytes are written: some that no drive can shorten, which the target makes.
+    Write,
+    /// Everything that was answered is made to last.
+    Flush,
+}
+
+/// A command to a drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Command {
+    /// What is asked for.
+    pub action: Action,
+    /// The first byte, a multiple of 4096; of a flush nothing.
+    pub offset: u64,
+    /// How many, a multiple of 4096; of a flush nothing.
+    pub bytes: u32,
+    /// The name of the command in [`Done`]. No two commands under way have the same; the least ones that are free are taken.
+    pub tag: u32,
+}
+
+/// A command that has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Done {
+    /// The name that it was given.
+    pub tag: u32,
+    /// When it was handed to the drive.
+    pub begun: Ticks,
+    /// When it was answered.
+    pub ended: Ticks,
+}
+
+/// A drive that is measured: one in virtual time ([`Modelled`](super::Modelled)), or a real one. Times count from the beginning of the target, in ticks of
+/// 0.1 ns.
+pub trait Target {
+    /// Bytes that it offers.
+    fn bytes(&self) -> u64;
+
+    /// Bytes of the drive that it stands for: more than it has where a drive was made small.
+    fn full_bytes(&self) -> u64 {
+        self.bytes()
+    }
+
+    /// The name of the drive in tables.
+    fn name(&self) -> String;
+
+    /// Whether time passes on a clock on the wall.
+    fn is_real(&self) -> bool {
+        true
+    }
+
+    /// The time.
+    fn now(&mut self) -> Ticks;
+
+    /// Hands `command` to the drive now. Its end comes by [`Target::next`].
+    ///
+    /// # Errors
+    /// If the drive takes no commands.
+    fn submit(&mut self, command: Command) -> Result<(), Error>;
+
+    /// The next command that has ended, if one ends by `until`; else it is `until` when this returns. Without `until` it waits for the
+    /// end of a command, of which there has to be one under way.
+    ///
+    /// # Errors
+    /// If the drive refuses a command, or is gone.
+    fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error>;
+
+    /// Bytes that flash has programmed so far, by the drive's own counter; nothing if it has none.
+    ///
+    /// # Errors
+    /// If the counter cannot be read any more.
+    fn programmed(&mut self) -> Result<Option<f64>, Error> {
+        Ok(None)
+    }
+}

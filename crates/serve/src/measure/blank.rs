@@ -1,0 +1,54 @@
+//! Whether something would be lost, and bytes that no drive can shorten.
+
+use destage_base::Random;
+
+/// Bytes at either end of a drive that are looked at: what tells of partitions and file systems stands there.
+pub(super) const LOOK: u64 = 1 << 20;
+
+/// What the bytes at the ends of a drive tell.
+pub(super) fn holds(bytes: &[u8]) -> Option<String> {
+    let is_used = bytes.iter().any(|byte| *byte != 0);
+    is_used.then(|| {
+        "holds something in its first or last MiB, such as partitions or a file system".to_owned()
+    })
+}
+
+/// The parts of a drive of `bytes` that are looked at: where they begin, and their length.
+pub(super) fn parts(bytes: u64) -> Vec<(u64, usize)> {
+    let length = LOOK.min(bytes);
+    let last = (bytes - length) / 4096 * 4096;
+    vec![
+        (0, length as usize),
+        (last, (bytes - last).min(LOOK) as usize),
+    ]
+}
+
+/// Random bytes, of which writes have parts.
+pub(super) struct Pool {
+    bytes: Vec<u8>,
+    writes: u64,
+}
+
+/// Bytes of a pool. A part begins at a multiple of 8.
+const POOL: usize = 4 << 20;
+
+impl Pool {
+    pub fn new() -> Self {
+        let mut random = Random::new(0x706f_6f6c);
+        let words = (0..POOL / 8).flat_map(|_| random.next_u64().to_le_bytes());
+        Self {
+            bytes: words.collect(),
+            writes: 0,
+        }
+    }
+
+    /// Fills `out` with bytes that are different each time.
+    pub fn fill(&mut self, out: &mut [u8]) {
+        self.writes += 1;
+        let last = self.bytes.len() - out.len();
+        let from = self.writes.wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize % (last / 8) * 8;
+        out.copy_from_slice(&self.bytes[from..from + out.len()]);
+        let stamp = self.writes.to_le_bytes();
+        out[..stamp.len()].copy_from_slice(&stamp);
+    }
+}

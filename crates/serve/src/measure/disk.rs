@@ -1,0 +1,238 @@
+//! A block device or a file that is measured: a thread for each command under way.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use destage::Error;
+use destage::drive::{Action, Command, Done, Target};
+use destage_base::Ticks;
+
+use super::blank::{self, Pool};
+use super::ends::{Clock, Ends};
+
+/// Where bytes begin in memory that go past the system's cache.
+const ALIGN: usize = 4096;
+/// Bytes of a thread's stack.
+const STACK: usize = 64 << 10;
+
+/// An open block device or file.
+pub struct Disk {
+    name: String,
+    file: Arc<File>,
+    bytes: u64,
+    ends: Ends,
+    pool: Pool,
+    /// By tag: what takes its commands.
+    workers: Vec<Sender<(Command, Buffer)>>,
+    buffers: Vec<Option<Buffer>>,
+    returned: std::sync::mpsc::Receiver<(u32, Buffer)>,
+    returns: Sender<(u32, Buffer)>,
+}
+
+/// Bytes that begin where the system wants it.
+#[derive(Default)]
+struct Buffer(Vec<u8>);
+
+impl Buffer {
+    /// `bytes` of them.
+    fn part(&mut self, bytes: usize) -> &mut [u8] {
+        if self.0.len() < bytes + ALIGN {
+            self.0 = vec![0; bytes + ALIGN];
+        }
+        let from = self.0.as_ptr().align_offset(ALIGN).min(ALIGN);
+        &mut self.0[from..from + bytes]
+    }
+}
+
+impl Disk {
+    /// Opens `path`, past the system's cache where there is a way, and says what would be lost.
+    ///
+    /// # Errors
+    /// If it is no block device and no file, cannot be read and written, or something uses it.
+    pub fn open(path: &Path) -> Result<(Self, Option<String>), Error> {
+        let name = path.display().to_string();
+        let wrong = |what: String| Error::Input(format!("{name}: {what}"));
+        let failed = |cause: io::Error| {
+            wrong(format!(
+                "{cause}; expected a block device or a file that can be read and written"
+            ))
+        };
+        let data = path.metadata().map_err(failed)?;
+        let kind = data.file_type();
+        let is_block = kind.is_block_device();
+        if !is_block && !kind.is_file() {
+            return Err(wrong(
+                "is neither a block device nor a file; expected one of them, or the URI of an NBD server".to_owned(),
+            ));
+        }
+        let mut file = opened(path, is_block).map_err(|cause| match cause.kind() {
+            io::ErrorKind::ResourceBusy => wrong(
+                "is mounted, or the system uses it; expected a drive that nothing uses".to_owned(),
+            ),
+            _ => failed(cause),
+        })?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(wrong(
+                    "another program uses it; expected a drive that nothing uses".to_owned(),
+                ));
+            }
+            // Some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let bytes = file.seek(SeekFrom::End(0)).map_err(failed)? / 4096 * 4096;
+        let mut holds = partitions(is_block.then(|| data.rdev()));
+        let mut buffer = Buffer::default();
+        for (offset, length) in blank::parts(bytes) {
+            let part = buffer.part(length);
+            file.read_exact_at(part, offset).map_err(failed)?;
+            holds = holds.or_else(|| blank::holds(part));
+        }
+        let (returns, returned) = channel();
+        let disk = Self {
+            name,
+            file: Arc::new(file),
+            bytes,
+            ends: Ends::new(),
+            pool: Pool::new(),
+            workers: Vec::new(),
+            buffers: Vec::new(),
+            returned,
+            returns,
+        };
+        Ok((disk, holds))
+    }
+
+    /// Starts the thread that takes the commands of the next tag.
+    fn hire(&mut self) -> Result<(), Error> {
+        let (sender, commands) = channel::<(Command, Buffer)>();
+        let (file, clock) = (Arc::clone(&self.file), self.ends.clock);
+        let (ends, returns) = (self.ends.sender.clone(), self.returns.clone());
+        let name = self.name.clone();
+        let worker = std::thread::Builder::new().stack_size(STACK);
+        let started = worker.spawn(move || {
+            for (command, mut buffer) in commands {
+                let end = act(&file, clock, command, &mut buffer);
+                let end =
+                    end.map_err(|cause| format!("{name}: {cause}; expected a drive that works"));
+                // Nothing listens any more once the measurement has ended.
+                let _ = returns.send((command.tag, buffer));
+                if ends.send(end).is_err() {
+                    return;
+                }
+            }
+        });
+        started.map_err(|cause| Error::Input(format!("no thread more: {cause}")))?;
+        self.workers.push(sender);
+        self.buffers.push(Some(Buffer::default()));
+        Ok(())
+    }
+}
+
+/// Opens `path` for reading and writing.
+#[cfg(target_os = "linux")]
+fn opened(path: &Path, is_block: bool) -> io::Result<File> {
+    use rustix::fs::OFlags;
+
+    let open = |flags: OFlags| {
+        let mut options = OpenOptions::new();
+        let flags = flags.bits() as i32;
+        options
+            .read(true)
+            .write(true)
+            .custom_flags(flags)
+            .open(path)
+    };
+    // A block device that is mounted, or is part of another, is not opened so.
+    let alone = if is_block {
+        OFlags::EXCL
+    } else {
+        OFlags::empty()
+    };
+    match open(OFlags::DIRECT | alone) {
+        // Some file systems know no other way than through the cache.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => open(alone),
+        outcome => outcome,
+    }
+}
+
+/// Opens `path` for reading and writing.
+#[cfg(not(target_os = "linux"))]
+fn opened(path: &Path, _: bool) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(0)
+        .open(path)
+}
+
+/// What the system says of partitions of the device `number`.
+fn partitions(number: Option<u64>) -> Option<String> {
+    let number = number?;
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let folder = format!("/sys/dev/block/{major}:{minor}");
+    let entries = std::fs::read_dir(folder).ok()?;
+    let has_some = entries
+        .flatten()
+        .any(|entry| entry.path().join("partition").exists());
+    has_some.then(|| "has partitions".to_owned())
+}
+
+/// Does what `command` says.
+fn act(
+    file: &File,
+    clock: Clock,
+    command: Command,
+    buffer: &mut Buffer,
+) -> Result<Done, io::Error> {
+    let part = buffer.part(command.bytes as usize);
+    let begun = clock.now();
+    match command.action {
+        Action::Read => file.read_exact_at(part, command.offset)?,
+        Action::Write => file.write_all_at(part, command.offset)?,
+        Action::Flush => file.sync_data()?,
+    }
+    Ok(Done {
+        tag: command.tag,
+        begun,
+        ended: clock.now(),
+    })
+}
+
+impl Target for Disk {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn now(&mut self) -> Ticks {
+        self.ends.clock.now()
+    }
+
+    fn submit(&mut self, command: Command) -> Result<(), Error> {
+        let tag = command.tag as usize;
+        while self.workers.len() <= tag {
+            self.hire()?;
+        }
+        for (of, buffer) in self.returned.try_iter() {
+            self.buffers[of as usize] = Some(buffer);
+        }
+        let mut buffer = self.buffers[tag].take().unwrap_or_default();
+        if command.action == Action::Write {
+            self.pool.fill(buffer.part(command.bytes as usize));
+        }
+        let sent = self.workers[tag].send((command, buffer));
+        sent.map_err(|_| Error::Internal("a thread has ended".to_owned()))
+    }
+
+    fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error> {
+        self.ends.next(until)
+    }
+}

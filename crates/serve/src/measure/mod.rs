@@ -1,0 +1,53 @@
+//! Real drives that are measured: an NBD server, a block device, a file.
+//!
+//! Both are a [`Target`] of the experiments of [`destage::drive`]. Commands are timed where they are handed in and where their answer is
+//! taken, each in a thread that does nothing else.
+
+mod blank;
+mod disk;
+mod ends;
+mod nbd;
+
+use std::path::Path;
+
+use destage::Error;
+use destage::drive::Target;
+
+pub use self::disk::Disk;
+pub use self::nbd::Nbd;
+use crate::address::Address;
+
+/// A drive that may be measured.
+pub struct Opened {
+    /// The drive.
+    pub target: Box<dyn Target>,
+    /// What would be lost, if something would.
+    pub holds: Option<String>,
+}
+
+/// Opens the drive that `text` names: the URI of an NBD server, or the path of a block device or file. `control` is the control socket of a
+/// server of ours, which counts what flash programs.
+///
+/// # Errors
+/// If there is no such drive, something else uses it, or it cannot be written.
+pub fn open(text: &str, control: Option<&Path>) -> Result<Opened, Error> {
+    if text.starts_with("nbd:") || text.starts_with("nbd+unix:") {
+        let address = Address::parse(text).map_err(|error| Error::Input(error.to_string()))?;
+        let (target, holds) = Nbd::connect(text, &address, control)?;
+        return Ok(Opened {
+            target: Box::new(target),
+            holds,
+        });
+    }
+    if let Some(control) = control {
+        return Err(Error::Input(format!(
+            "{}: is the control socket of a server, and {text} is none; expected the URI of an NBD server",
+            control.display()
+        )));
+    }
+    let (target, holds) = Disk::open(Path::new(text))?;
+    Ok(Opened {
+        target: Box::new(target),
+        holds,
+    })
+}

@@ -1,0 +1,194 @@
+//! An NBD server that is measured.
+
+use std::path::Path;
+use std::thread::JoinHandle;
+
+use destage::Error;
+use destage::drive::{Action, Command, Done, Target, programmed_of};
+use destage_base::Ticks;
+use serde_json::Value;
+
+use super::blank::{self, Pool};
+use super::ends::{Clock, End, Ends};
+use crate::address::Address;
+use crate::client::{Client, ClientError};
+use crate::control::Operator;
+use crate::protocol::wire;
+
+/// The length of a read stands in its cookie above the tag.
+const LENGTH_SHIFT: u32 = 32;
+
+/// The connection to a server.
+pub struct Nbd {
+    name: String,
+    /// It is there until the end.
+    client: Option<Client>,
+    receiver: Option<JoinHandle<()>>,
+    control: Option<Operator>,
+    ends: Ends,
+    begun: std::sync::Arc<std::sync::Mutex<Vec<Ticks>>>,
+    pool: Pool,
+    data: Vec<u8>,
+    bytes: u64,
+}
+
+fn failed(name: &str, cause: &ClientError) -> Error {
+    Error::Input(format!("{name}: {cause}; expected an NBD server there"))
+}
+
+impl Nbd {
+    /// Connects to the server at `address`, which is called `name`, and says what would be lost there. `control` is its control
+    /// socket, if it is one of ours.
+    ///
+    /// # Errors
+    /// If there is no such server, or it cannot be written.
+    pub fn connect(
+        name: &str,
+        address: &Address,
+        control: Option<&Path>,
+    ) -> Result<(Self, Option<String>), Error> {
+        let failed = |cause: &ClientError| failed(name, cause);
+        let mut client = Client::connect(address, false).map_err(|cause| failed(&cause))?;
+        if client.flags & wire::FLAG_READ_ONLY != 0 {
+            return Err(Error::Input(format!(
+                "{name}: can only be read; expected a server that takes writes"
+            )));
+        }
+        let bytes = client.bytes;
+        let mut holds = None;
+        for (offset, length) in blank::parts(bytes) {
+            let range = (offset, length as u32);
+            let answer = client.ask((wire::CMD_READ, 0), range, &[]);
+            let answer = answer.map_err(|cause| failed(&cause))?;
+            if answer.error != 0 {
+                return Err(refused(name, answer.error));
+            }
+            holds = holds.or_else(|| blank::holds(&answer.data));
+        }
+        let control = control.map(Operator::connect).transpose();
+        let control = control.map_err(|error| Error::Input(error.to_string()))?;
+        let mut receiving = client.try_clone().map_err(|cause| failed(&cause))?;
+        let ends = Ends::new();
+        let begun = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let receiver = {
+            let (name, begun) = (name.to_owned(), std::sync::Arc::clone(&begun));
+            let (clock, sender) = (ends.clock, ends.sender.clone());
+            std::thread::spawn(move || {
+                loop {
+                    let end = receive(&name, &mut receiving, clock, &begun);
+                    let is_gone = end.is_err();
+                    // Whoever does not listen any more has ended the connection.
+                    if sender.send(end).is_err() || is_gone {
+                        return;
+                    }
+                }
+            })
+        };
+        let nbd = Self {
+            name: name.to_owned(),
+            client: Some(client),
+            receiver: Some(receiver),
+            control,
+            ends,
+            begun,
+            pool: Pool::new(),
+            data: Vec::new(),
+            bytes,
+        };
+        Ok((nbd, holds))
+    }
+}
+
+fn refused(name: &str, error: u32) -> Error {
+    Error::Input(format!(
+        "{name}: the server answers with error {error}; expected it to do what it is asked"
+    ))
+}
+
+/// Waits for the next answer.
+fn receive(
+    name: &str,
+    client: &mut Client,
+    clock: Clock,
+    begun: &std::sync::Mutex<Vec<Ticks>>,
+) -> End {
+    let answer = client.receive(|cookie| (cookie >> LENGTH_SHIFT) as u32);
+    let ended = clock.now();
+    let answer = answer.map_err(|cause| failed(name, &cause).to_string())?;
+    if answer.error != 0 {
+        return Err(refused(name, answer.error).to_string());
+    }
+    let tag = answer.cookie as u32;
+    let begun = begun.lock().unwrap_or_else(|lock| lock.into_inner());
+    let begun = begun.get(tag as usize).copied();
+    begun.map_or_else(
+        || Err(format!("{name}: answers what it was not asked")),
+        |begun| Ok(Done { tag, begun, ended }),
+    )
+}
+
+impl Target for Nbd {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn now(&mut self) -> Ticks {
+        self.ends.clock.now()
+    }
+
+    fn submit(&mut self, command: Command) -> Result<(), Error> {
+        let Some(client) = &mut self.client else {
+            return Err(Error::Internal("the connection has ended".to_owned()));
+        };
+        let (kind, length) = match command.action {
+            Action::Read => (wire::CMD_READ, command.bytes),
+            Action::Write => (wire::CMD_WRITE, 0),
+            Action::Flush => (wire::CMD_FLUSH, 0),
+        };
+        self.data.clear();
+        if command.action == Action::Write {
+            self.data.resize(command.bytes as usize, 0);
+            self.pool.fill(&mut self.data);
+        }
+        let cookie = u64::from(length) << LENGTH_SHIFT | u64::from(command.tag);
+        let mut begun = self.begun.lock().unwrap_or_else(|lock| lock.into_inner());
+        if command.tag as usize >= begun.len() {
+            begun.resize(command.tag as usize + 1, 0);
+        }
+        begun[command.tag as usize] = self.ends.clock.now();
+        drop(begun);
+        let range = (command.offset, command.bytes);
+        let sent = client.send((kind, 0), cookie, range, &self.data);
+        sent.map_err(|cause| failed(&self.name, &cause))
+    }
+
+    fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error> {
+        self.ends.next(until)
+    }
+
+    fn programmed(&mut self) -> Result<Option<f64>, Error> {
+        let Some(control) = &mut self.control else {
+            return Ok(None);
+        };
+        let stats = control.ask("stats");
+        let stats = stats.map_err(|error| Error::Input(error.to_string()))?;
+        let metrics = stats.get("metrics").and_then(Value::as_object);
+        Ok(programmed_of(|name| metrics?.get(name)?.as_f64()))
+    }
+}
+
+impl Drop for Nbd {
+    fn drop(&mut self) {
+        // The server closes its side, and the receiver ends; so it does if the server is gone.
+        if let Some(client) = self.client.take() {
+            let _ = client.disconnect();
+        }
+        if let Some(receiver) = self.receiver.take() {
+            let _ = receiver.join();
+        }
+    }
+}
