@@ -332,7 +332,9 @@ impl Dies {
     #[inline]
     pub fn finish(&mut self, die: u32) -> Option<PageOperation> {
         // Something has ended: dies that are held look again.
-        self.stirred.extend(self.held.drain(..));
+        if !self.held.is_empty() {
+            self.stirred.extend(self.held.drain(..));
+        }
         let state = &mut self.dies[die as usize];
         // Fillers are in service while erases wait.
         if state.collecting && state.in_service == 0 {
