@@ -56,7 +56,7 @@ fn errors(folder: &Path, file: &str, drive: &Settings) -> Vec<(String, f64)> {
     summary.map(|of| (of.what, of.median)).collect()
 }
 
-const REQUESTS: u64 = 60_000;
+const REQUESTS: u64 = 120_000;
 
 fn plan() -> MeasurePlan {
     MeasurePlan {
