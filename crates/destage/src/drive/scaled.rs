@@ -79,7 +79,7 @@ struct Kept {
     min_free_percent: f64,
     pools: u64,
     separate: bool,
-    /// Of a layer that collects superblocks over all dies: so many of them in all, those that are open included.
+    /// Of a layer that collects superblocks over all dies: the number of superblocks, those that are open included.
     superblocks: Option<u64>,
     /// Share of the flash that the layer keeps for itself.
     own: f64,

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::study::Role;
 use crate::study::shown::short;
 
-/// Values of at most so many letters are named where they fail.
+/// A value that fails is named if it has no more letters than this.
 const SHORT: usize = 40;
 
 impl Case<'_> {

@@ -12,7 +12,7 @@ use crate::progress::{Progress, Stage};
 
 /// So many commands are issued between two reports of progress.
 const REPORT: u64 = 1024;
-/// A window ends after so many times the length that it was to have, however slow the drive has become.
+/// A window ends after this multiple of the length that it was to have, however slow the drive has become.
 const PATIENCE: f64 = 3.0;
 
 /// How commands come.

@@ -317,7 +317,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
     Ok(found)
 }
 
-/// When each of so many writes at random has ended, after a flush and a rest.
+/// When each of a number of writes at random has ended, after a flush and a rest.
 fn filling(bench: &mut Bench<'_>, random: &mut Random, mut left: u64) -> Result<Vec<Ticks>, Error> {
     let blocks = bench.used / BLOCK;
     bench.alone(Action::Flush, 0, 0)?;
@@ -385,7 +385,7 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
     found
 }
 
-/// How many pages are programmed together, and the rate of writes: in steady state, so many writes under way that some always wait.
+/// How many pages are programmed together, and the rate of writes: in steady state, with more writes under way than the drive serves at a time.
 pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let blocks = bench.used / BLOCK;

@@ -19,7 +19,7 @@ const PERCENTILES: [(&str, u64, u64); 11] = [
     ("99.99", 9_999, 10_000),
     ("99.999", 99_999, 100_000),
 ];
-/// A percentile is told if so many requests of each part lie beyond it.
+/// A percentile is told if this number of requests of each part lies beyond it.
 const BEYOND: u64 = 1;
 /// Percentiles up to this one are always told.
 const ALWAYS: u64 = 99;

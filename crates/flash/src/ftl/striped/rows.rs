@@ -134,7 +134,7 @@ impl Rows {
         }
     }
 
-    /// What a mount has found: `row` with so many valid pages that is not free.
+    /// What a mount has found: `row`, which is not free, and the number of its valid pages.
     pub fn found(&mut self, row: u32, valid: u32) {
         self.valid[row as usize] = valid;
         self.free.retain(|free| *free != row);

@@ -158,7 +158,7 @@ impl Initial for InitialMap {
             return NONE;
         }
         let data_unit = within / shape.unit;
-        // The unit before which so many are data: it is found from below.
+        // The unit that has this number of data units before it: it is found from below.
         let mut number = data_unit;
         while number < data_unit + shape.own_before(number + 1) {
             number = data_unit + shape.own_before(number + 1);
