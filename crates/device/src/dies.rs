@@ -329,12 +329,8 @@ impl Dies {
 
     /// The command in service at `die` has ended: takes its page operation, if it was for one. Call
     /// [`Dies::start`] afterwards.
-    #[inline]
+    #[inline(always)]
     pub fn finish(&mut self, die: u32) -> Option<PageOperation> {
-        // Something has ended: dies that are held look again.
-        if !self.held.is_empty() {
-            self.stirred.extend(self.held.drain(..));
-        }
         let state = &mut self.dies[die as usize];
         // Fillers are in service while erases wait.
         if state.collecting && state.in_service == 0 {
@@ -642,6 +638,7 @@ impl Dies {
     }
 
     /// The copies or all of a garbage collection at `die` have ended.
+    #[inline(never)]
     fn finish_gc(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
         if state.chosen.erases.is_some() && !state.chosen.copied {
@@ -681,7 +678,10 @@ impl Dies {
         }
     }
 
+    /// What was in service at `die` has ended, over a layer that places writes: dies that are held look again, and erases that waited for
+    /// it may begin.
     fn forget_replaced(&mut self, die: u32) {
+        self.stirred.extend(self.held.drain(..));
         while let Some(home) = self.dies[die as usize].chosen.replaces.pop() {
             self.release_replaced(home);
         }
