@@ -163,6 +163,35 @@ fn what_was_measured_is_not_measured_again() {
     );
 }
 
+/// What was written last is read from the buffer, or, where there is none, from flash, and then the page cannot be told from the command.
+#[test]
+fn the_page_is_told_from_the_command_by_reads_of_the_buffer() {
+    for (buffer, is_told) in [("lru", true), ("nocache", false)] {
+        let mut drive = settings(&DRIVE);
+        drive.set_pair(&format!("buffer.kind={buffer}")).unwrap();
+        let short = MeasurePlan {
+            what: vec![What::Parts],
+            requests: 1_000,
+            passes: 1,
+            ..plan()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let found = measured(&drive, &short, folder.path());
+        let page = found
+            .findings
+            .values
+            .iter()
+            .find(|of| of.name == "page_read_us");
+        assert_eq!(page.is_some(), is_told, "{:?}", found.findings.values);
+        let unknown = found
+            .findings
+            .unknown
+            .iter()
+            .any(|of| of.starts_with("page_read_us: "));
+        assert_eq!(unknown, !is_told, "{:?}", found.findings.unknown);
+    }
+}
+
 #[test]
 fn equal_drives_are_measured_to_the_byte_alike() {
     let drive = settings(&DRIVE);

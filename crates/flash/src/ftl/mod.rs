@@ -232,8 +232,8 @@ pub trait Ftl: Send + Copied + Archived {
     ) -> Result<bool, NoSpace>;
 
     /// The die at which garbage has to be collected before a write at `die` can be served: another one where what is collected is
-    /// spread over dies. Default: `die`.
-    fn collects_at(&self, die: u32) -> u32 {
+    /// spread over dies. It may leave places of an open block as they are, where nothing else gives the write a place. Default: `die`.
+    fn collects_at(&mut self, die: u32) -> u32 {
         die
     }
 

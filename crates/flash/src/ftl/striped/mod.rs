@@ -623,13 +623,14 @@ impl Ftl for Striped {
         _: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        self.close_early(die);
         Ok(self.leave_early(die, operations)
             || self.prepare(die, operations)
             || self.move_some(die, operations))
     }
 
-    fn collects_at(&self, die: u32) -> u32 {
+    fn collects_at(&mut self, die: u32) -> u32 {
+        // First: what is left early may be another die's to complete.
+        self.close_early(die);
         self.first_to_collect(die)
     }
 
