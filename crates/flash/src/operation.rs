@@ -449,6 +449,7 @@ impl Operations {
             part.details.extend(self.details.get(index).copied());
         }
         copies.merges = core::mem::take(&mut self.merges);
+        copies.left_dies = core::mem::take(&mut self.left_dies);
         *self = copies;
         erases
     }
