@@ -262,7 +262,7 @@ impl Striped {
         if self.rows.free() <= spare {
             return false;
         }
-        let Some(row) = self.rows.take() else {
+        let Some(row) = self.rows.take(self.rules.power_may_fail) else {
             return false;
         };
         self.least_free = self.least_free.min(self.rows.free());
@@ -276,9 +276,19 @@ impl Striped {
         let Some((row, 0)) = self.streams[stream].place(die, self.shape.part()) else {
             return false;
         };
+        self.erase(row, die, operations)
+    }
+
+    /// Whether no block of `row` at `die` has to be erased.
+    fn is_erased(&self, row: u32, die: u32) -> bool {
         let nand = &self.dies[die as usize];
         let mut blocks = self.shape.blocks(row);
-        if blocks.all(|block| nand.block(block).programmed == 0) {
+        blocks.all(|block| nand.block(block).programmed == 0)
+    }
+
+    /// Erases the part of `row` at `die`; whether there was something to erase.
+    fn erase(&mut self, row: u32, die: u32, operations: &mut Operations) -> bool {
+        if self.is_erased(row, die) {
             return false;
         }
         self.finish_units(die, operations);
@@ -624,6 +634,7 @@ impl Ftl for Striped {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         Ok(self.leave_early(die, operations)
+            || self.erase_reserve(die, operations)
             || self.prepare(die, operations)
             || self.move_some(die, operations))
     }
