@@ -479,11 +479,12 @@ impl Case<'_> {
 
     /// What the claim is measured on, and what that is to the paper.
     fn on(&self, inputs: &BTreeSet<InputFacts>) -> String {
-        // A worked example and a printed rule bring their own streams.
-        let is_own = matches!(self.kind, Kind::Example | Kind::Consistency);
+        // A printed rule brings its own streams, as a worked example does.
+        let is_own = self.kind == Kind::Consistency;
         let each = |input: &InputFacts| {
             let label = self.label(input).unwrap_or(&input.name);
             let role = match input.role {
+                Role::Made if self.kind == Kind::Example => "the example's own requests",
                 Role::Made if is_own => return label.to_owned(),
                 Role::Made => "made up",
                 Role::Original => "the paper's own",

@@ -214,9 +214,10 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   const head = make("thead", {}, make("tr", {}, columns.map((name) => make("th", { scope: "col" }, name))));
   const isPlain = !columns.includes("measured") && measured !== null && !follows;
   const what = `${quantity ? quantity[0].toUpperCase() + quantity.slice(1) : "Values"}${isPlain ? ", measured" : ""}`;
+  const isSaid = !unit || what.endsWith(unit) || (unit === "%" && /per cent/.test(what));
   const isUnprinted = published === null && !follows && kind !== "own";
   const table = make("table", { class: "values", "aria-label": what }, head, make("tbody", {}, body));
-  return make("div", {}, make("p", {}, `${what}${unit && !what.endsWith(unit) ? `, in ${unit}` : ""}.`, isUnprinted ? " The paper prints no number for it." : ""), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
+  return make("div", {}, make("p", {}, `${what}${isSaid ? "" : `, in ${unit}`}.`, isUnprinted ? " The paper prints no number for it." : ""), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
 }
 
 /** What a claim was measured on, with the digests of traces behind it. */
@@ -229,7 +230,7 @@ function inputsOf({ on, inputs }) {
 /** Who says it, and where. */
 function sourceOf({ paper, place, kind }, papers) {
   const { source } = papers.find(({ name }) => name === paper) || { source: paper };
-  if (kind === "own") return place && place !== "-" ? `a statement of this project on what ${place} becomes` : "a statement of this project";
+  if (kind === "own") return place && place !== "-" ? `a statement of this project, about ${place === "all" ? "all schemes" : place}` : "a statement of this project";
   return make("span", {}, make("strong", {}, place), " of ", make("a", { href: `#paper-${paper}` }, source));
 }
 
