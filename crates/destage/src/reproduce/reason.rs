@@ -119,9 +119,13 @@ impl Case<'_> {
     fn everything(&self, Share { tried, .. }: Share) -> String {
         let mut all = Vec::new();
         if tried > 1 {
-            all.push(format!(
-                "with each of {tried} seeds and unpublished settings"
-            ));
+            all.push(match tried - 1 {
+                1 => "in the base run and with the one seed or unpublished setting that was varied"
+                    .to_owned(),
+                others => format!(
+                    "in the base run and with each of the {others} seeds and unpublished settings that were varied"
+                ),
+            });
         }
         if let Some((combinations, rules)) = self.rules() {
             all.push(format!(
@@ -163,12 +167,12 @@ impl Case<'_> {
             && held > 0
         {
             all.push(format!(
-                "with seeds and unpublished settings it holds in {held} of {tried} cases"
+                "over seeds and unpublished settings, with the base run among them, it holds in {held} of {tried} cases"
             ));
         }
         if let Some(Share { held, tried }) = evidence.readings.filter(is_split) {
             all.push(format!(
-                "with the rules that the paper leaves open it holds in {held} of {tried} combinations"
+                "over the rules that the paper leaves open it holds in {held} of {tried} combinations"
             ));
         }
         if all.is_empty() {
@@ -301,6 +305,10 @@ impl Case<'_> {
         let what = "seeds and unpublished settings, one at a time";
         match (tried, turning.len()) {
             (0, _) => None,
+            (1, 0) => Some(format!(
+                "Not by the one seed or unpublished setting that was varied: {}.",
+                names(&others)
+            )),
             (_, 0) => Some(format!("None of {tried} {what}: {}.", names(&others))),
             (_, count) => {
                 let described: Vec<_> = turning

@@ -490,9 +490,11 @@ impl Case<'_> {
                 Role::Original => "the paper's own",
                 role => role.spoken(),
             };
-            match label == input.name {
+            // The parameters of a workload stand among its inputs.
+            let name = input.name.split(':').next().unwrap_or_default();
+            match label == name {
                 true => format!("{label} ({role})"),
-                false => format!("{label} ({role}: {})", input.name),
+                false => format!("{label} ({role}: {name})"),
             }
         };
         let all: Vec<_> = inputs.iter().map(each).collect();

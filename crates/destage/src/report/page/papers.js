@@ -217,14 +217,14 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   const isSaid = !unit || what.endsWith(unit) || (unit === "%" && /per cent/.test(what));
   const isUnprinted = published === null && !follows && kind !== "own";
   const table = make("table", { class: "values", "aria-label": what }, head, make("tbody", {}, body));
-  return make("div", {}, make("p", {}, `${what}${isSaid ? "" : `, in ${unit}`}.`, isUnprinted ? " The paper prints no number for it." : ""), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
+  return make("div", {}, make("p", {}, `${what}${isSaid ? "" : `, in ${unit}`}.`, isUnprinted ? " No published number is compared." : ""), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
 }
 
 /** What a claim was measured on, with the digests of traces behind it. */
 function inputsOf({ on, inputs }) {
-  const traces = inputs.filter(({ digest }) => digest);
-  const digests = traces.map(({ name, digest }) => make("p", {}, `${name}: `, make("code", {}, digest)));
-  return make("span", {}, explained(on || "nothing"), traces.length ? make("details", {}, make("summary", {}, "digests of what was read"), digests) : null);
+  const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
+  const listed = whole.map(({ name, digest }) => make("p", {}, name, digest ? ": " : null, digest ? make("code", {}, digest) : null));
+  return make("span", {}, explained(on || "nothing"), whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
 
 /** Who says it, and where. */

@@ -188,7 +188,7 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         open.because,
         [
-            "It holds in the base run, and what the paper does not say turns it: with seeds and unpublished settings it holds in 2 of 3 cases."
+            "It holds in the base run, and what the paper does not say turns it: over seeds and unpublished settings, with the base run among them, it holds in 2 of 3 cases."
         ]
     );
     assert_eq!(open.asked, "Measured is what was published, within 10 %.");
@@ -201,7 +201,7 @@ fn what_turns_a_verdict_is_named() {
     let steady = of(WITHIN, BOTH);
     assert_eq!(
         steady.because[0],
-        "It holds on the paper's own trace, with each of 3 seeds and unpublished settings."
+        "It holds on the paper's own trace, in the base run and with each of the 2 seeds and unpublished settings that were varied."
     );
     assert_eq!(
         steady.turned,
