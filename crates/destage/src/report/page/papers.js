@@ -236,11 +236,11 @@ function sourceOf({ paper, place, kind }, papers) {
 
 /** What turns a claim, with links to what each setting and each rule means. */
 function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
-  const { open = [] } = papers.find(({ name }) => name === paper) || {};
+  const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
   if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
   const told = turned.map((text) => make("p", {}, explained(text)));
   if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of the paper was varied."));
-  const settings = turned.some((text) => text.includes("unpublished settings")) ? make("a", { href: `#${paper}-${experiment}-settings` }, "what each setting is") : null;
+  const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${paper}-${experiment}-settings` }, "what each setting is") : null;
   const rules = open.length ? make("a", { href: `#paper-${paper}-rules` }, "what each rule is") : null;
   const links = [settings, rules].filter(Boolean);
   return make("div", {}, told.length ? told : make("p", {}, "Nothing was varied beside the ", explained("base run"), "."), links.length ? make("p", { class: "quiet" }, links.flatMap((link, index) => (index ? [", ", link] : [link]))) : null);
