@@ -77,7 +77,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
-    fills_blocks_in_turn: false,
+    fills_blocks_in_turn: true,
     groups_planes: false,
     places_writes: false,
     has_merges: true,
@@ -88,7 +88,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
         let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
         let make = |number| Ok(Bast::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
     },
 };
 
@@ -242,6 +242,18 @@ impl Bast {
         Ok(())
     }
 
+    /// Log blocks whose units were completed go on behind the pages without content.
+    #[inline]
+    fn follow_units(&mut self) {
+        while let Some(block) = self.blocks.take_completed() {
+            let end = self.blocks.programmed(block);
+            let mut bound = self.logs.iter_mut().filter(|log| log.owner != NONE);
+            if let Some(log) = bound.find(|log| log.block == block) {
+                log.pass_over(end);
+            }
+        }
+    }
+
     /// Moves cold data into a worn block, if that is due.
     fn level_wear(&mut self, operations: &mut Operations) {
         let no_log = |block: u32| self.log_of.get(block as usize) == NONE;
@@ -271,9 +283,11 @@ impl Die for Bast {
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
         let cause = write.cause;
+        self.follow_units();
         if self.first_write_data && self.write_to_data(page, cause, operations)? {
             return Ok(());
         }
+        self.follow_units();
         let log = self.log_with_room(page, operations)?;
         let state = &mut self.logs[log as usize];
         let place = state.place_of_next(page.offset);
@@ -325,6 +339,8 @@ impl Die for Bast {
     fn may_hold(&self, block: u32) -> bool {
         self.data.get(block).is_some() || self.log_of(block).is_some()
     }
+
+    const TAKES_UNITS: bool = true;
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
         let offsets = pages.iter().map(|(offset, _)| *offset);

@@ -11,6 +11,9 @@ use crate::nand::BlockSlot;
 /// No slot.
 const NO_SLOT: u16 = u16::MAX;
 
+/// The offset of a slot without content.
+const NO_OFFSET: u16 = u16::MAX;
+
 /// What is known of a log block bound to one logical block.
 #[derive(Clone)]
 pub(in crate::ftl) struct LogBlock {
@@ -28,9 +31,11 @@ pub(in crate::ftl) struct LogBlock {
     sequential: bool,
     /// Pages lie at their own offsets.
     in_place: bool,
+    /// Pages without content were programmed behind others.
+    has_fillers: bool,
 }
 
-archived!(LogBlock { owner, block, offsets, newest, live, sequential } fixed { in_place });
+archived!(LogBlock { owner, block, offsets, newest, live, sequential } fixed { in_place, has_fillers });
 
 impl LogBlock {
     /// A log block for blocks of `pages` pages, bound to nothing yet.
@@ -43,6 +48,7 @@ impl LogBlock {
             live: 0,
             sequential: true,
             in_place,
+            has_fillers: false,
         }
     }
 
@@ -52,15 +58,27 @@ impl LogBlock {
         self.owner = owner;
         self.block = block;
         self.sequential = true;
+        self.has_fillers = false;
     }
 
     /// Forgets everything that was written to it.
     pub fn release(&mut self) {
-        for offset in self.offsets.drain(..) {
+        let offsets = self.offsets.drain(..);
+        for offset in offsets.filter(|offset| *offset != NO_OFFSET) {
             self.newest[usize::from(offset)] = NO_SLOT;
         }
         self.owner = NONE;
         self.live = 0;
+    }
+
+    /// The log block goes on at page `end`: those before have no content. It is not in sequence any more.
+    pub fn pass_over(&mut self, end: u32) {
+        self.has_fillers = true;
+        self.sequential = false;
+        if !self.in_place {
+            let end = self.offsets.len().max(end as usize);
+            self.offsets.resize(end, NO_OFFSET);
+        }
     }
 
     /// Pages programmed so far.
@@ -78,6 +96,7 @@ impl LogBlock {
         // In place the order of programming may differ from that of the offsets.
         self.sequential
             || (self.in_place
+                && !self.has_fillers
                 && self
                     .offsets
                     .iter()
@@ -120,9 +139,11 @@ impl LogBlock {
 
     /// The offsets whose newest copy is here, in the order of programming.
     pub fn live_offsets(&self) -> impl Iterator<Item = u32> + '_ {
+        let offsets = self.offsets.iter().enumerate();
+        let known = offsets.filter(|(_, offset)| **offset != NO_OFFSET);
         let newest = |(slot, offset): (usize, &u16)| {
             (usize::from(self.newest[usize::from(*offset)]) == slot).then_some(u32::from(*offset))
         };
-        self.offsets.iter().enumerate().filter_map(newest)
+        known.filter_map(newest)
     }
 }

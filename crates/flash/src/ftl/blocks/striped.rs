@@ -10,12 +10,12 @@ use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
 use super::mount::{Copy, Recovery};
+use super::units::most_open;
 use super::{Blocks, LogicalPage};
 use crate::divide::Divider;
-use crate::ftl::{BuildError, Ftl, NoSpace, PageWrite, Properties};
-use crate::geometry::Geometry;
+use crate::ftl::{BuildError, Ftl, FtlConfig, NoSpace, PageWrite, Properties};
 use crate::mount::{FoundBlock, MountError, Place, Scan};
-use crate::nand::{BlockSlot, Wear};
+use crate::nand::{BlockSlot, Ppn, Wear};
 use crate::operation::Operations;
 
 /// One die of such a device. Everything it is asked is about its own blocks.
@@ -47,6 +47,9 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
 
     /// Whether a page of logical block `block` may have contents.
     fn may_hold(&self, block: u32) -> bool;
+
+    /// Whether its pages can be programmed in units: it asks its [blocks](Die::blocks) which of them were completed. Default: no.
+    const TAKES_UNITS: bool = false;
 
     /// Whether each page of a data block is at its own offset. Default: it is.
     const KEEPS_OFFSETS: bool = true;
@@ -119,11 +122,13 @@ pub(in crate::ftl) struct Striped<E> {
     over_dies: Divider,
     pages: u64,
     has_merges: bool,
+    /// Blocks of a die with open units, at most.
+    open_blocks: u32,
     /// What each die has to put in order after a mount; empty at all other times.
     recoveries: Vec<Recovery>,
 }
 
-archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges, recoveries });
+archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges, open_blocks, recoveries });
 
 impl<E: Die> Striped<E> {
     /// A device of dies with `logical_blocks` each, made by `make` from their number.
@@ -131,11 +136,12 @@ impl<E: Die> Striped<E> {
     /// # Errors
     /// What `make` says, or that the device has too many pages.
     pub fn new(
-        geometry: &Geometry,
+        config: &FtlConfig<'_>,
         logical_blocks: u32,
         has_merges: bool,
         make: impl FnMut(u32) -> Result<E, BuildError>,
     ) -> Result<Self, BuildError> {
+        let geometry = &config.geometry;
         let data_pages = geometry.data_pages();
         let pages = u64::from(logical_blocks) * u64::from(data_pages) * u64::from(geometry.dies);
         if pages >= u64::from(u32::MAX) {
@@ -149,6 +155,10 @@ impl<E: Die> Striped<E> {
             over_dies: Divider::new(geometry.dies),
             pages,
             has_merges,
+            open_blocks: match E::TAKES_UNITS {
+                true => most_open(config),
+                false => 0,
+            },
             recoveries: Vec::new(),
         })
     }
@@ -185,6 +195,7 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         Properties {
             has_merges: self.has_merges,
             stride: self.pages_per_block.divisor(),
+            open_blocks: self.open_blocks,
             long_write_pages: self.dies.first().and_then(Die::long_write_pages),
             ..Properties::default()
         }
@@ -256,6 +267,12 @@ impl<E: Die + 'static> Ftl for Striped<E> {
     /// Merging is part of the write that needs it.
     fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
         Ok(false)
+    }
+
+    fn fill_unit(&mut self, die: u32, at: Ppn, _: u32, operations: &mut Operations) {
+        let blocks = self.dies[die as usize].blocks_mut();
+        let (block, _) = blocks.split(at.0);
+        blocks.complete_unit(block, operations);
     }
 
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {

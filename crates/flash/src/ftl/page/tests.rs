@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random};
 
-use super::die::Die;
+use super::die::{Die, Telling};
 use super::parameters::{Below, Collection, Room};
 use super::shape::{NONE, Shape};
 use super::*;
@@ -62,7 +62,7 @@ fn config(units: u32, copy_back: bool, policy: Policy) -> PageConfig {
             step_pages: 0,
             in_background: false,
         },
-        telling: Telling::Nothing,
+        telling: Telling::NOTHING,
         journal: None,
         stride: 1,
         dynamic: false,
@@ -294,7 +294,7 @@ fn worn_blocks_receive_cold_data() {
 fn contradictions_are_refused() {
     let base = config(1, true, Policy::Greedy);
     type Check = fn(BuildError) -> bool;
-    let cases: [(PageConfig, Check); 4] = [
+    let cases: [(PageConfig, Check); 3] = [
         (
             with(base, |config| config.room.min_free_percent = 40.0),
             |error| matches!(error, BuildError::Reserve(of) if of.min_free_percent == 40.0),
@@ -322,13 +322,6 @@ fn contradictions_are_refused() {
                     }
                 )
             },
-        ),
-        (
-            with(base, |config| {
-                config.gc.policy = Policy::WearAware;
-                config.below.copy_back = false;
-            }),
-            |error| error == BuildError::NoCopyBack,
         ),
     ];
     for (config, is_expected) in cases {

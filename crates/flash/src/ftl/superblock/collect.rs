@@ -123,11 +123,13 @@ impl Superblocks {
             .map(|(from, to)| (from, self.blocks.ppn(target, to)));
         let transfer = self.blocks.copy_transfer([source].into_iter(), target);
         let purpose = self.purpose(superblock);
+        let mark = operations.mark();
         operations.push_copies(cause, transfer, count, purpose, copies);
         let range = first..first + count;
         self.blocks
             .nand
             .program_run(target, range.end, range.clone());
+        self.blocks.copied(target, first, purpose, mark, operations);
         let mut to = first;
         for page in 0..self.blocks.pages() {
             if to == range.end {
