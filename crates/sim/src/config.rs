@@ -366,10 +366,13 @@ impl Config {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
+        // A layer that merges leaves units incomplete only while programs wait for them, and without a clock none waits.
+        let has_units = self.is_timed() || !self.ftl_row.has_merges;
+        let of_units = |count: u32| if has_units { count } else { 1 };
         let built = (self.ftl_row.build)(&FtlConfig {
             units_per_page: self.units_per_page,
-            program_unit: flash.program_unit,
-            program_passes: flash.program_passes,
+            program_unit: of_units(flash.program_unit),
+            program_passes: of_units(flash.program_passes),
             bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),

@@ -31,13 +31,11 @@ pub const SUSPENSION: &[Exclusion] = &[
 ];
 
 /// Of `flash.cache_read` and `flash.cache_program`.
-pub const REGISTERS: &[Exclusion] = &[
-    excludes(
-        "",
-        "units and flash.scheduling = commands_arrival|commands_reads_first or units and flash.parallel_units > 1",
-        "where commands wait in queues a cache register is of one page, and does not hold a unit",
-    ),
-];
+pub const REGISTERS: &[Exclusion] = &[excludes(
+    "",
+    "units and flash.scheduling = commands_arrival|commands_reads_first or units and flash.parallel_units > 1",
+    "where commands wait in queues a cache register is of one page, and does not hold a unit",
+)];
 
 const NO_UNITS: &str =
     "the layer does not fill blocks page after page, so that pages cannot be programmed together";

@@ -180,7 +180,6 @@ impl Die for Fast {
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
         let cause = write.cause;
-        self.store.follow_units();
         if self.store.write_to_data(page, cause, operations)? {
             return Ok(());
         }
@@ -222,6 +221,10 @@ impl Die for Fast {
     }
 
     const TAKES_UNITS: bool = true;
+
+    fn follow_units(&mut self) {
+        self.store.follow_units();
+    }
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
         let offsets = pages.iter().map(|(offset, _)| *offset);

@@ -216,7 +216,7 @@ impl Bast {
 
     /// How `log` would be merged now.
     fn merge_kind(&self, log: &LogBlock) -> MergeKind {
-        match log.is_sequential() {
+        match log.is_sequential(self.blocks.programmed(log.block)) {
             true if log.len() == self.blocks.pages() => MergeKind::Switch,
             true if self.rules.partial => MergeKind::Partial,
             _ => MergeKind::Full,
@@ -240,18 +240,6 @@ impl Bast {
         self.unused.push(log);
         self.level_wear(operations);
         Ok(())
-    }
-
-    /// Log blocks whose units were completed go on behind the pages without content.
-    #[inline]
-    fn follow_units(&mut self) {
-        while let Some(block) = self.blocks.take_completed() {
-            let end = self.blocks.programmed(block);
-            let mut bound = self.logs.iter_mut().filter(|log| log.owner != NONE);
-            if let Some(log) = bound.find(|log| log.block == block) {
-                log.pass_over(end);
-            }
-        }
     }
 
     /// Moves cold data into a worn block, if that is due.
@@ -283,7 +271,6 @@ impl Die for Bast {
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
         let cause = write.cause;
-        self.follow_units();
         if self.first_write_data && self.write_to_data(page, cause, operations)? {
             return Ok(());
         }
@@ -341,6 +328,17 @@ impl Die for Bast {
     }
 
     const TAKES_UNITS: bool = true;
+
+    #[inline]
+    fn follow_units(&mut self) {
+        while let Some(block) = self.blocks.take_completed() {
+            let end = self.blocks.programmed(block);
+            let mut bound = self.logs.iter_mut().filter(|log| log.owner != NONE);
+            if let Some(log) = bound.find(|log| log.block == block) {
+                log.pass_over(end);
+            }
+        }
+    }
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
         let offsets = pages.iter().map(|(offset, _)| *offset);

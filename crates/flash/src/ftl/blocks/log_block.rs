@@ -31,11 +31,9 @@ pub(in crate::ftl) struct LogBlock {
     sequential: bool,
     /// Pages lie at their own offsets.
     in_place: bool,
-    /// Pages without content were programmed behind others.
-    has_fillers: bool,
 }
 
-archived!(LogBlock { owner, block, offsets, newest, live, sequential } fixed { in_place, has_fillers });
+archived!(LogBlock { owner, block, offsets, newest, live, sequential } fixed { in_place });
 
 impl LogBlock {
     /// A log block for blocks of `pages` pages, bound to nothing yet.
@@ -48,7 +46,6 @@ impl LogBlock {
             live: 0,
             sequential: true,
             in_place,
-            has_fillers: false,
         }
     }
 
@@ -58,7 +55,6 @@ impl LogBlock {
         self.owner = owner;
         self.block = block;
         self.sequential = true;
-        self.has_fillers = false;
     }
 
     /// Forgets everything that was written to it.
@@ -73,11 +69,12 @@ impl LogBlock {
 
     /// The log block goes on at page `end`: those before have no content. It is not in sequence any more.
     pub fn pass_over(&mut self, end: u32) {
-        self.has_fillers = true;
+        if end <= self.len() {
+            return;
+        }
         self.sequential = false;
         if !self.in_place {
-            let end = self.offsets.len().max(end as usize);
-            self.offsets.resize(end, NO_OFFSET);
+            self.offsets.resize(end as usize, NO_OFFSET);
         }
     }
 
@@ -91,12 +88,12 @@ impl LogBlock {
         u32::from(self.live)
     }
 
-    /// Whether the pages programmed are those from 0 on, each once and in its place.
-    pub fn is_sequential(&self) -> bool {
+    /// Whether the pages programmed are those from 0 on, each once and in its place; the block is programmed up to page `end`.
+    pub fn is_sequential(&self, end: u32) -> bool {
         // In place the order of programming may differ from that of the offsets.
         self.sequential
             || (self.in_place
-                && !self.has_fillers
+                && end == self.len()
                 && self
                     .offsets
                     .iter()

@@ -48,8 +48,12 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
     /// Whether a page of logical block `block` may have contents.
     fn may_hold(&self, block: u32) -> bool;
 
-    /// Whether its pages can be programmed in units: it asks its [blocks](Die::blocks) which of them were completed. Default: no.
+    /// Whether its pages can be programmed in units. Default: no.
     const TAKES_UNITS: bool = false;
+
+    /// Log blocks whose units were [completed](Blocks::take_completed) go on behind the pages without content. Only of layers that
+    /// [take units](Die::TAKES_UNITS); default: nothing.
+    fn follow_units(&mut self) {}
 
     /// Whether each page of a data block is at its own offset. Default: it is.
     const KEEPS_OFFSETS: bool = true;
@@ -174,12 +178,15 @@ impl<E: Die> Striped<E> {
     ) -> Result<(), NoSpace> {
         let twin = self.twins[die].get_or_insert_with(|| Box::new(self.dies[die].clone()));
         let tried = twin.write(page, write, &mut self.unwanted);
+        twin.follow_units();
         self.unwanted.clear();
         if tried.is_err() {
             self.twins[die] = None;
             return tried;
         }
-        self.dies[die].write(page, write, operations)
+        let written = self.dies[die].write(page, write, operations);
+        self.dies[die].follow_units();
+        written
     }
 
     #[inline]
@@ -228,16 +235,20 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         if state.blocks().is_near_end() {
             return self.write_near_end(die, page, write, operations);
         }
-        state.write(page, write, operations)
+        let written = state.write(page, write, operations);
+        state.follow_units();
+        written
     }
 
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, page) = self.locate(page);
         if let Some(twin) = &mut self.twins[die] {
             twin.trim(page, &mut self.unwanted);
+            twin.follow_units();
             self.unwanted.clear();
         }
         self.dies[die].trim(page, operations);
+        self.dies[die].follow_units();
         Ok(())
     }
 
@@ -270,9 +281,15 @@ impl<E: Die + 'static> Ftl for Striped<E> {
     }
 
     fn fill_unit(&mut self, die: u32, at: Ppn, _: u32, operations: &mut Operations) {
-        let blocks = self.dies[die as usize].blocks_mut();
-        let (block, _) = blocks.split(at.0);
-        blocks.complete_unit(block, operations);
+        let state = &mut self.dies[die as usize];
+        let (block, _) = state.blocks().split(at.0);
+        state.blocks_mut().complete_unit(block, operations);
+        state.follow_units();
+        if let Some(twin) = &mut self.twins[die as usize] {
+            twin.blocks_mut().complete_unit(block, &mut self.unwanted);
+            twin.follow_units();
+            self.unwanted.clear();
+        }
     }
 
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
@@ -329,7 +346,9 @@ impl<E: Die + 'static> Ftl for Striped<E> {
 
     fn reset_wear(&mut self) {
         for die in &mut self.dies {
-            die.blocks_mut().nand.reset_wear();
+            let blocks = die.blocks_mut();
+            blocks.nand.reset_wear();
+            blocks.forget_units();
         }
         self.twins.fill_with(|| None);
     }

@@ -176,6 +176,19 @@ impl Blocks {
         }
     }
 
+    /// Whether an erase completes units of other blocks.
+    pub fn completes_units(&self) -> bool {
+        let units = self.units.as_ref();
+        units.is_some_and(|units| units.power_may_fail)
+    }
+
+    /// What was programmed so far is on flash: nobody waits for its units.
+    pub fn forget_units(&mut self) {
+        if let Some(units) = &mut self.units {
+            units.open.clear();
+        }
+    }
+
     /// Takes a block that has pages without content behind others.
     pub fn take_completed(&mut self) -> Option<BlockSlot> {
         self.units.as_mut()?.completed.pop()
@@ -260,9 +273,8 @@ mod tests {
 
     #[test]
     fn units_that_a_page_passes_over_are_whole_or_left_alone() {
-        let left_out = |passes, next, page| -> Vec<u32> {
-            units(4, passes).left_out(next, page).collect()
-        };
+        let left_out =
+            |passes, next, page| -> Vec<u32> { units(4, passes).left_out(next, page).collect() };
         assert_eq!(left_out(1, 5, 6), [5]);
         assert_eq!(left_out(1, 5, 8), [5, 6, 7]);
         // Units 2 and 3 stay as they are, but for the pages before 18 of its own.

@@ -106,8 +106,7 @@ impl PageFtl {
         let dies: Vec<Die> = (0..geometry.dies)
             .map(|number| Ok(Die::new(&geometry, &config.layout(number)?)))
             .collect::<Result<_, BuildError>>()?;
-        let is_plain =
-            !config.dynamic && !config.tells();
+        let is_plain = !config.dynamic && !config.tells();
         Ok(Self {
             overwrites: is_plain
                 && config.room.allocation_pool != AllocationPool::Plane

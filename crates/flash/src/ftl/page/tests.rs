@@ -88,14 +88,12 @@ pub(super) fn every_kind() -> Vec<PageConfig> {
         Policy::GreedyWear,
     ] {
         for (units, copy_back) in [(1, true), (2, true), (1, false)] {
-            if copy_back || gc != Policy::WearAware {
-                configs.push(with(config(units, copy_back, gc), |config| {
-                    config.gc.reference_ties = false;
-                    config.room.separate_migrations = true;
-                    config.below.endurance = 200;
-                    config.below.retire = false;
-                }));
-            }
+            configs.push(with(config(units, copy_back, gc), |config| {
+                config.gc.reference_ties = false;
+                config.room.separate_migrations = true;
+                config.below.endurance = 200;
+                config.below.retire = false;
+            }));
         }
     }
     for filled in [true, false] {

@@ -355,6 +355,11 @@ impl Die for Superblocks {
 
     const TAKES_UNITS: bool = true;
 
+    /// A page is put behind what is programmed, whatever that is.
+    fn follow_units(&mut self) {
+        while self.blocks.take_completed().is_some() {}
+    }
+
     /// Superblocks have no data blocks.
     fn adopt(&mut self, _: u32, _: BlockSlot, _: &[(u32, u32)]) {}
 

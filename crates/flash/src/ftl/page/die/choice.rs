@@ -36,7 +36,9 @@ impl Die {
                 };
                 self.roomiest(&given, fits).unwrap_or(home)
             }),
-            None if same_plane && self.shape.shared.is_none() => (page / self.shape.data_pages % self.shape.planes) as usize,
+            None if same_plane && self.shape.shared.is_none() => {
+                (page / self.shape.data_pages % self.shape.planes) as usize
+            }
             None => self
                 .roomiest(&given, |index, pool| {
                     !self.limits_pools() || pool.valid + given(index) < self.rules.most_valid
