@@ -184,7 +184,11 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
         let own = Parameters::from_values(config.values);
         let greedy = Greedy {
             reserve: own.reserve,
-            stride: own.stride,
+            // Where the die of each write is chosen none has a turn.
+            stride: match own.placement {
+                Place::Stripe => own.stride,
+                Place::Dynamic => 1,
+            },
             marks: own.marks,
             levelling: own.levelling,
             background_gc: own.background_gc,
