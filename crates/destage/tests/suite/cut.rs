@@ -325,7 +325,10 @@ fn timed_by_commands(random: &mut Random) -> Vec<String> {
         pairs.push(format!("ftl.journal_changes={}", draw(&["0", "20"])));
         pairs.push(format!("ftl.gc_step_pages={}", draw(&["0", "5"])));
         pairs.push(format!("ftl.placement={}", draw(&["stripe", "dynamic"])));
-        pairs.push(format!("ftl.victim_ties={}", draw(&["oldest", "reference"])));
+        pairs.push(format!(
+            "ftl.victim_ties={}",
+            draw(&["oldest", "reference"])
+        ));
         let policies = ["greedy", "wear_aware", "greedy_wear"];
         pairs.push(format!("ftl.gc_policy={}", draw(&policies)));
         pairs.push(format!("ftl.wl_migrate={}", draw(&["false", "true"])));

@@ -167,7 +167,6 @@ fn small_devices_find_room_and_keep_what_they_promise() {
     for device in 0..devices {
         let mut random = Random::new(seed.wrapping_mul(1 << 32).wrapping_add(device));
         let pairs = drawn(&mut random);
-        if let Ok(only) = std::env::var("SHOW") { if !only.split(",").all(|o| pairs.iter().any(|p| p.contains(o))) { continue; } eprintln!("{device}: {}", pairs.join(" ")); }
         match held(&pairs, &mut random, 6) {
             Ok(is_made) => made += u64::from(is_made),
             Err(why) => panic!("seed {seed}, device {device}, {}: {why}", pairs.join(" ")),
