@@ -429,7 +429,7 @@ impl Operations {
                     self.push_filler(filler, || purpose);
                 }
             } else if operation.kind == Kind::Read {
-                let before = core::mem::replace(&mut last, Some(operation.at));
+                let before = last.replace(operation.at);
                 if before.is_some_and(|before| together(before, operation.at)) {
                     continue;
                 }
