@@ -239,7 +239,7 @@ parameters! {
         /// Status of a read or an erase on its channel.
         status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default", needs &[CLOCK];
         /// What a die does next: arrival, page operations as they came, and garbage collection before them where it is due; reads_first, host reads and then that; garbage_last, host reads, the rest as it came while there is room, and garbage collection last (docs/SPEC.md, Order of service); commands_arrival and commands_reads_first, commands that wait in queues until channel and die are free, as they came or reads first (docs/SPEC.md, Commands dispatched).
-        scheduling: Scheduling = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection; commands_reads_first: MQSim (FAST 2018)", needs &[CLOCK], excludes SCHEDULING;
+        scheduling: Scheduling = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection; commands_reads_first: MQSim (FAST 2018)", needs &[CLOCK];
         /// Host reads that may go ahead of something else that waits at their die: after so many it is its turn.
         read_starvation_limit: u32 = "16" in COUNT, "reads", OURS, needs &[CLOCK, "flash.scheduling = reads_first|garbage_last|commands_reads_first"];
         /// Reads that go ahead interrupt a program or an erase of their die: never; keeps_end: it is done when it would have been, and its die in use for longer; moves_end: it is done so much later.
@@ -371,7 +371,7 @@ parameters! {
         /// RAM for buffered pages; parts of a page are not used.
         capacity_bytes: u64 = "8MiB" in Kind::Bytes { min: 0, max: 1 << 44 }, "bytes", "the prototype of BPLRU (FAST 2008)";
         /// How placement handles (ftl.handles) share the buffer: one scheme for all, or a scheme and an equal share of the slots for each.
-        by_handle: ByHandle = "shared", "", OURS, needs &["handles", "shares"], excludes HANDLES_APART;
+        by_handle: ByHandle = "shared", "", OURS, needs &["handles", "shares"];
     }
 }
 
@@ -383,7 +383,7 @@ parameters! {
         /// Unit that requests are aligned to before pages are made of them: nearest rounds to it, cover and rmw enlarge to it (trims stay as they are). A multiple of 512; 0: nearest rounds to pages, the others enlarge nothing.
         align_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "4096 in EPO (2011), whatever the page", excludes OTHER_BYTES_LIVE;
         /// Requests beyond the device: an error, wrapped round, or all addresses shrunk evenly.
-        addr_map: AddressMap = "error", "", "shrink: EPO (2011)", excludes ADDRESSES;
+        addr_map: AddressMap = "error", "", "shrink: EPO (2011)", needs &["input"];
     }
 }
 
