@@ -199,10 +199,6 @@ mod tests {
                 "ftl.reserve_percent = 0 of 2048 blocks per plane is less than one block; a page-mapped device needs one to write to",
             ),
             (
-                "ftl.gc_policy=wear_aware flash.copy_back=false",
-                "ftl.gc_policy = wear_aware: wear-aware garbage collection moves pages inside their plane; expected ftl.gc_policy = greedy, or to be without flash.copy_back = false",
-            ),
-            (
                 "ftl.gc_low=1 ftl.separate_gc_block=true",
                 "ftl.gc_low = 1 leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it is at least 2",
             ),
