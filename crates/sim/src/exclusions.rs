@@ -30,6 +30,13 @@ pub const SUSPENSION: &[Exclusion] = &[
     ),
 ];
 
+/// Of `flash.suspend_pulse_us` and `flash.suspend_tail_us`.
+pub const PULSES: &[Exclusion] = &[excludes(
+    "",
+    QUEUES,
+    "where commands wait in queues a read is let in before it is known how much a program has still to do",
+)];
+
 /// Of `flash.cache_read` and `flash.cache_program`.
 pub const REGISTERS: &[Exclusion] = &[
     excludes(

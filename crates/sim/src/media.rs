@@ -167,6 +167,8 @@ impl Config {
             suspend: self.interrupts().then(|| media::Suspend {
                 cost: from_units(flash.suspend_us, TICKS_PER_US),
                 limit: flash.suspend_limit,
+                pulse: from_units(flash.suspend_pulse_us, TICKS_PER_US),
+                tail: from_units(flash.suspend_tail_us, TICKS_PER_US),
                 moves_end: flash.suspend == Suspend::MovesEnd,
             }),
             registers: self.registers(),

@@ -248,6 +248,10 @@ parameters! {
         suspend_us: f64 = "5" in MICROSECONDS, "us", "FEMU's media layer, its examples", needs &[CLOCK, "flash.suspend != never"];
         /// How often one program or erase is interrupted; reads that come meanwhile join.
         suspend_limit: u32 = "8" in COUNT, "", OURS, needs &[CLOCK, "flash.suspend != never"];
+        /// Cells that program or erase work in pulses of this length, counted back from the end, and stop for a read only between two of them. 0: anywhere.
+        suspend_pulse_us: f64 = "0" in MICROSECONDS, "us", "0; 6 to 150 us in enterprise drives, as their reads under writes say (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
+        /// A program is not interrupted in its last part, of this length. 0: it always is.
+        suspend_tail_us: f64 = "0" in MICROSECONDS, "us", "0; 300 to 480 us in enterprise drives, as their reads under writes say (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
         /// Pages that wait at a die go as one command if they are of several planes and have one offset in their blocks: off; in_order, where no page is programmed before an earlier one of its block; any_order, wherever it can be.
         multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first", "flash.parallel_units = 1"], excludes OUT_OF_ORDER;
         /// Command and address of a program, where commands wait in queues; flash.command_ns is then that of reads and erases.

@@ -32,6 +32,18 @@ impl Striped {
         self.space() < self.rules.target
             || self.rows.free() <= self.rules.bottom
             || (self.rules.pace == Pace::Whole && !self.victims.is_empty())
+            || self.is_bursting
+    }
+
+    /// Where garbage is collected in bursts: one begins when there is less room than the goal, and ends when it has gained what it is to gain.
+    pub(super) fn begin_or_end_burst(&mut self) {
+        if self.rules.pace == Pace::Burst {
+            let goal = match self.is_bursting {
+                true => self.rules.target + self.rules.burst,
+                false => self.rules.target,
+            };
+            self.is_bursting = self.space() < goal;
+        }
     }
 
     /// Whether there is something to collect that gains room.
@@ -108,6 +120,7 @@ impl Striped {
         (0..self.moves()).any(is_due)
             || self.blocked(die).is_some()
             || (self.rules.pace == Pace::Whole && self.wants_moves())
+            || self.is_bursting
     }
 
     /// Where `die` has filled both superblocks of a stream of which more waits there, the other dies leave the first as it is.
