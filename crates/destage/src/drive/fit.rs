@@ -249,8 +249,8 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
     })
 }
 
-/// No figure counts for more than this: what the model cannot do is not to draw everything else along.
-const MOST: f64 = 12.0;
+/// An error of more than this counts for less and less more: what the model cannot do is not to draw everything else along.
+const FAR: f64 = 12.0;
 /// Steps of the search, as factors: the first is coarse, since the search may begin far off.
 const STEPS: [f64; 4] = [1.5, 1.2, 1.08, 1.03];
 /// How often a step is repeated in one direction, at most.
@@ -274,10 +274,21 @@ struct Search<'a> {
     trials: u64,
 }
 
+/// A model that gives no more than this share of what was measured gives nothing.
+const NOTHING: f64 = 1e-6;
+
+/// What an error counts for.
+fn counted(error: f64) -> f64 {
+    match error.abs() {
+        near if near <= FAR => error,
+        far => (FAR * (1.0 + (far / FAR).ln())).copysign(error),
+    }
+}
+
 /// The loss of a trial: what `errors` cost together.
 fn loss(errors: Option<&Errors>) -> f64 {
     errors.map_or(f64::INFINITY, |errors| {
-        errors.iter().map(|(_, error)| error.abs().min(MOST)).sum()
+        errors.iter().map(|(_, error)| counted(*error).abs()).sum()
     })
 }
 
@@ -324,6 +335,8 @@ impl Search<'_> {
                 let weight = (least / compared.measured).max(share);
                 let row = checked.measurements.rows[compared.row].line;
                 let name = format!("{row} {}", compared.what);
+                // Twice as much is as far off as half as much.
+                let error = (1.0 + error).max(NOTHING).ln();
                 found.get_or_insert_default().push((name, error / weight));
             }
         }
@@ -373,7 +386,7 @@ impl Search<'_> {
         Ok(numbers)
     }
 
-    /// The errors of one trial whose name ends so, as shares of what was measured.
+    /// The error of the figure whose name ends so: the logarithm of modelled over measured.
     fn share(&mut self, numbers: &[f64], what: &str, requests: u64) -> Result<Option<f64>, Error> {
         let errors = self.errors(numbers, false, requests)?.unwrap_or_default();
         let scale = wanted(what).map_or(1.0, |(share, _)| share);
@@ -392,7 +405,7 @@ impl Search<'_> {
                 break;
             };
             let (low, high) = self.knobs.all()[program].bounds;
-            numbers[program] = (numbers[program] * (1.0 + share)).clamp(low, high);
+            numbers[program] = (numbers[program] * share.exp()).clamp(low, high);
         }
         Ok(())
     }
@@ -512,7 +525,7 @@ impl Search<'_> {
             let slope = here.iter().enumerate().map(|(row, (name, error))| {
                 let at = |end: &(f64, Errors)| {
                     let same = end.1.get(row).filter(|(other, _)| other == name);
-                    same.map_or(*error, |(_, error)| *error).clamp(-MOST, MOST)
+                    counted(same.map_or(*error, |(_, error)| *error))
                 };
                 match up.0 - down.0 {
                     0.0 => 0.0,
@@ -521,10 +534,7 @@ impl Search<'_> {
             });
             slopes.push(slope.collect::<Vec<f64>>());
         }
-        let squares: f64 = here
-            .iter()
-            .map(|(_, error)| error.abs().min(MOST).powi(2))
-            .sum();
+        let squares: f64 = here.iter().map(|(_, error)| counted(*error).powi(2)).sum();
         let free = here.len().saturating_sub(count).max(1) as f64;
         // What is wanted is the least that is believed of a model.
         let variance = (squares / free).max(0.25);

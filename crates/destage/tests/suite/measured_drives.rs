@@ -232,7 +232,7 @@ fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
         ("read", "99"),
         ("write", "50"),
     ];
-    let loads = [600, 2_000, 3_000, 4_000, 5_500, 20_000];
+    let loads = [1_000, 4_000, 6_000, 8_000, 11_000, 40_000];
     let table = |value: &dyn Fn(usize, usize) -> (f64, f64)| Measurements {
         file: "own.csv".to_owned(),
         shape: Shape::Latency,
@@ -268,7 +268,7 @@ fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
     };
     // What it sustains is seen first.
     let guess = table(&|load, _| match load {
-        5 => (1.0, 6_000.0),
+        5 => (1.0, 12_500.0),
         load => (1.0, f64::from(loads[load])),
     });
     let checked = check(guess, &plan, &Effort::default()).unwrap();
@@ -278,7 +278,7 @@ fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
         found.unwrap().modelled.unwrap()
     };
     let most = rate(&checked);
-    assert!(most > 5_800.0, "{most}");
+    assert!(most > 11_500.0, "{most}");
     let values: Vec<f64> = checked
         .rows
         .iter()
