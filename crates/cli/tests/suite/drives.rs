@@ -404,12 +404,12 @@ mod measured {
             let row = rows.iter().find(is_it).expect(what);
             row["measured"].as_f64().unwrap()
         };
-        // A read takes 100 us in the model; what comes on top is the way through two programs and a socket, on a machine that may be busy.
+        // A read takes 100 us in the model; what comes on top is the way through two programs and a socket, on a machine that does other things, too.
         let read = row("1", "randread p50");
-        assert!(read >= 100.0, "{read}");
+        assert!((100.0..3_000.0).contains(&read), "{read}");
         // One die does no more than 10,000 a second.
         let rate = row("64", "randread iops");
-        assert!(rate > 0.0 && rate < 10_100.0, "{rate}");
+        assert!((300.0..10_100.0).contains(&rate), "{rate}");
         // A fill and three passes, in twentieths.
         assert_eq!(place.read("found/waf.csv").lines().count(), 81);
         let found = json(&place.read("found/measured.json"));
