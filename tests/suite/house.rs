@@ -215,9 +215,11 @@ fn one_place_looks_for_outside_data() {
 #[test]
 fn no_error_of_the_library_names_an_option() {
     // Pages about a command quote it, and a line for a shell is one that a user copies.
-    const COMMANDS: [&str; 4] = [
+    const COMMANDS: [&str; 6] = [
         "`destage reproduce ",
-        "--trace {trace}=FILE names it",
+        "\"destage reproduce p",
+        "\" --traces DIR\"",
+        "--trace {trace}=FILE",
         "destage trace scale --time ",
         "--format csv --set \\\"trace.columns",
     ];

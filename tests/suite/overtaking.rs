@@ -5,8 +5,8 @@ use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
 use destage_buffer::{Buffer, BufferConfig};
 use destage_device::{
-    BatchStep, Device, DeviceConfig, Driver, Note, Progress, RequestKind, ServiceOrder, Span,
-    Token, Transaction, Work,
+    BatchStep, Device, DeviceConfig, Driver, Handover, Note, Progress, RequestKind, ServiceOrder,
+    Span, Token, Transaction, Work,
 };
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Geometry, Operations, Timing};
@@ -359,7 +359,10 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
     let config = DeviceConfig {
         service: ServiceOrder::ReadsFirst,
         reads_ahead: bound,
-        frees_dies: hands_over,
+        handover: match hands_over {
+            true => Handover::OfFixedDies,
+            false => Handover::Never,
+        },
         ..DeviceConfig::new(4, 32)
     };
     let mut device = Device::new(config, Buffer::new(buffer, scheme), ftl);

@@ -460,7 +460,7 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
     for (pairs, says) in [
         ("ftl.map_unit_bytes=3KiB", "divides flash.page_bytes = 4096"),
         (
-            "ftl.map_unit_bytes=1KiB ftl.kind=bast",
+            "ftl.map_unit_bytes=1KiB ftl.kind=hybrid",
             "ftl.map_unit_bytes = 1024: the layer does not fill blocks page after page",
         ),
         ("ftl.map_unit_bytes=1KiB ftl.kind=pslc", "one by one"),
@@ -469,16 +469,8 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
             "flash.multi_plane = any_order: a unit would be programmed before its pages have come",
         ),
         (
-            "ftl.handles=2 ftl.hot_window=5",
-            "ftl.hot_window = 5: handles tell writes apart already",
-        ),
-        (
-            "ftl.handles=2 ftl.placement=dynamic",
-            "to be without ftl.placement = dynamic",
-        ),
-        (
-            "ftl.gc_step_pages=2 ftl.gc_policy=wear_aware",
-            "without ftl.victim_ties = reference, or ftl.gc_policy = wear_aware",
+            "flash.suspend=keeps_end flash.scheduling=commands_arrival",
+            "or to be without flash.scheduling = commands_arrival",
         ),
         (
             "ftl.gc_step_pages=2 ftl.gc_hard_threshold=1",
@@ -489,7 +481,7 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
             "a number that divides the",
         ),
         (
-            "ftl.kind=bast flash.program_unit=2",
+            "ftl.kind=hybrid flash.program_unit=2",
             "flash.program_unit = 2: the layer does not fill",
         ),
     ] {

@@ -87,6 +87,19 @@ pub(crate) enum UnderWay {
     Part(u32, u16),
 }
 
+/// Which transactions leave their dies to the next before they end. The driver says [`Progress::Beside`], or calls
+/// [`Device::free`](crate::Device::free).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Handover {
+    /// None does.
+    #[default]
+    Never,
+    /// Those of layers under which a page keeps its die: their commands wait in queues.
+    OfFixedDies,
+    /// Those of all layers: cache registers hold their pages.
+    OfAll,
+}
+
 /// What the layer and the configuration say once of how dies work.
 struct Rules {
     /// Of a read, and of a write or trim.
@@ -106,8 +119,7 @@ struct Rules {
     /// What a die does first, and how many reads go before something else that waits.
     service: ServiceOrder,
     reads_ahead: u32,
-    /// Transactions may leave their dies to the next before they end.
-    frees_dies: bool,
+    handover: Handover,
     power_may_fail: bool,
     /// How pages are programmed together, if they are.
     units: Option<Units>,
@@ -133,7 +145,7 @@ impl Rules {
             gc_limit: gc_limit(config.blocks_per_die, properties.gc_steps),
             service: config.service,
             reads_ahead: config.reads_ahead,
-            frees_dies: config.frees_dies,
+            handover: config.handover,
             power_may_fail: config.power_may_fail,
             units: config.units,
         }
@@ -262,9 +274,15 @@ impl Dies {
         written.filter(move |page| pages.contains(&page.0))
     }
 
-    /// Whether a program of `page` is in service, and the next could go elsewhere.
+    /// Whether transactions may leave their dies before they end.
+    #[inline]
+    pub fn hands_over(&self) -> bool {
+        self.rules.handover == Handover::OfAll || !self.rules.places_writes
+    }
+
+    /// Whether a program of `page` is in service, and the next could go elsewhere: not where it [follows](Dies::follow).
     pub fn is_programming(&self, page: Lpn) -> bool {
-        if self.rules.units.is_some() {
+        if self.rules.units.is_some() || self.rules.handover == Handover::OfAll {
             return false;
         }
         let serving = self.dies[self.ftl.die_of(page) as usize].serving;
@@ -340,7 +358,7 @@ impl Dies {
         state.in_service -= 1;
         let operation = state.serving.take();
         if self.rules.places_writes {
-            self.forget_replaced(die);
+            self.forget_chosen(die, operation);
         }
         operation
     }
@@ -508,6 +526,9 @@ impl Dies {
             self.begin_units(die, operation.write_cause().map(|_| operation));
         }
         if !PLAIN && self.rules.places_writes {
+            if self.follows_without_units() && operation.write_cause().is_some() {
+                self.follow(die, operation);
+            }
             self.note_replaced(die);
         }
         if self.operations.all().is_empty() && self.puts_off(die, operation, driver) {
@@ -525,7 +546,7 @@ impl Dies {
     /// What `die` has in service from now on is called so.
     #[inline(always)]
     fn serves(&mut self, die: u32) -> Token {
-        if !self.rules.frees_dies {
+        if self.rules.handover == Handover::Never {
             return Token::of_die(die);
         }
         let place = self.under_way.insert_made(|| UnderWay::InService(die));
@@ -685,6 +706,17 @@ impl Dies {
         while let Some(home) = self.dies[die as usize].chosen.replaces.pop() {
             self.release_replaced(home);
         }
+    }
+
+    /// What was in service at `die` has ended, `operation` if it was for one, over a layer that places writes.
+    #[inline(never)]
+    fn forget_chosen(&mut self, die: u32, operation: Option<PageOperation>) {
+        if self.follows_without_units()
+            && let Some(operation) = operation
+        {
+            self.forget_unfinished(operation);
+        }
+        self.forget_replaced(die);
     }
 
     /// A program that replaces a page of `home` has ended elsewhere.

@@ -27,7 +27,7 @@ mod request;
 pub mod slab;
 
 pub use device::{Device, DeviceConfig, Ordering, Outcome, Wording};
-pub use dies::{ServiceOrder, Units, gc_limit, only_collects};
+pub use dies::{Handover, ServiceOrder, Units, gc_limit, only_collects};
 pub use driver::{BatchStep, Driver, Note, Progress, Token, Transaction};
 pub use operation::{PageOperation, Work};
 pub use request::{Request, RequestKind, Span};

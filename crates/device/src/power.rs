@@ -18,6 +18,7 @@ use destage_flash::ftl::PageWrite;
 use destage_flash::medium::{BadDrive, CutReport};
 use destage_flash::mount::{MountError, Steps, take_over};
 use destage_flash::nand::Ppn;
+use destage_flash::operation::Purpose;
 use destage_flash::{Ftl, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::device::Device;
@@ -152,7 +153,7 @@ impl Device {
         for page in &pages {
             goes_on = goes_on && dump.program(&mut *ftl, *page, loss.now)?;
         }
-        dump.complete_units(&mut *ftl)?;
+        dump.complete_units()?;
         dump.done.left = pages.len() as u64 - dump.done.pages;
         dump.done.energy = capacitor.charge - dump.charge;
         dump.done.time = dump.busy.iter().copied().max().unwrap_or(0);
@@ -170,8 +171,9 @@ struct Dumping<'a> {
     timing: &'a Timing,
     /// How pages are programmed together, if they are, and how long a first pass takes.
     units: Option<(Units, Ticks)>,
-    /// By die, the page that was programmed last, if others of its unit follow: the first of them has paid for all.
-    open: Vec<Option<Ppn>>,
+    /// By die, the page that was programmed last, if others of its unit follow, and what its block is used for: the first of them has
+    /// paid for all.
+    open: Vec<Option<(Ppn, Purpose)>>,
     /// By die, how long it works since the power has failed.
     busy: Vec<Ticks>,
     most_collections: u32,
@@ -225,17 +227,18 @@ impl Dumping<'_> {
         };
         let mut energy: u64 = 0;
         let mut open = self.open[die as usize];
-        for operation in operations.all() {
+        for (operation, detail) in operations.all().iter().zip(operations.details()) {
             let alone = self.capacitor.energy.of(operation);
             if operation.kind != Kind::Program || operation.one_bit {
                 energy = energy.saturating_add(alone);
                 continue;
             }
-            if !open.is_some_and(|open| units.are_together(open, operation.at)) {
+            if !open.is_some_and(|(open, _)| units.are_together(open, operation.at)) {
                 let pages = u64::from(units.left_from(operation.at) * units.passes);
                 energy = energy.saturating_add(alone.saturating_mul(pages));
             }
-            open = (!units.is_last(operation.at)).then_some(operation.at);
+            let purpose = detail.purpose.filter(|_| !units.is_last(operation.at));
+            open = purpose.map(|purpose| (operation.at, purpose));
         }
         let is_paid = self.spend(die, energy, self.time_of(operations));
         if is_paid {
@@ -244,18 +247,21 @@ impl Dumping<'_> {
         is_paid
     }
 
-    /// Units that pages from RAM have begun are completed with fillers, which are paid for.
-    fn complete_units(&mut self, ftl: &mut dyn Ftl) -> Result<(), MountError> {
+    /// Units that pages from RAM have begun are completed with fillers, which are paid for. The layer is not asked: it may be ahead of the
+    /// flash by a write that was not paid for.
+    fn complete_units(&mut self) -> Result<(), MountError> {
         let Some((units, _)) = self.units else {
             return Ok(());
         };
         let mut operations = Operations::detailed();
         for die in 0..self.open.len() as u32 {
-            let Some(at) = self.open[die as usize].take() else {
+            let Some((Ppn(at), purpose)) = self.open[die as usize].take() else {
                 continue;
             };
             operations.set_die(die);
-            ftl.fill_unit(die, at, units.pages, &mut operations);
+            for page in 1..units.left_from(Ppn(at)) {
+                operations.push_filler(Ppn(at + page), || purpose);
+            }
             self.busy[die as usize] += self.time_of(&operations);
             self.carry_out(die, &operations)?;
             operations.clear();

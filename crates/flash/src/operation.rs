@@ -405,6 +405,39 @@ impl Operations {
         }
     }
 
+    /// Among what was added since `mark`: puts the fillers before each program that `left_out` gives for its page, in blocks used as
+    /// `purpose` says, and leaves out a read of a page that is read `together` with the one before. Only where every page is named.
+    pub fn complete_since(
+        &mut self,
+        mark: Mark,
+        purpose: Purpose,
+        mut left_out: impl FnMut(Ppn, &mut Vec<Ppn>),
+        together: impl Fn(Ppn, Ppn) -> bool,
+    ) {
+        if !self.is_spelled_out {
+            return;
+        }
+        let details = match self.is_detailed {
+            true => self.details[mark.list..self.list.len()].to_vec(),
+            false => Vec::new(),
+        };
+        let (mut fillers, mut last) = (Vec::new(), None);
+        for (index, operation) in self.list.split_off(mark.list).into_iter().enumerate() {
+            if operation.kind == Kind::Program {
+                left_out(operation.at, &mut fillers);
+                for filler in fillers.drain(..) {
+                    self.push_filler(filler, || purpose);
+                }
+            } else if operation.kind == Kind::Read {
+                let before = last.replace(operation.at);
+                if before.is_some_and(|before| together(before, operation.at)) {
+                    continue;
+                }
+            }
+            self.push(operation, |_| details[index]);
+        }
+    }
+
     /// Of the operations from the one numbered `first` on, those where `holds` says so work on cells of one bit.
     pub fn hold_one_bit(&mut self, first: usize, holds: impl Fn(Ppn) -> bool) {
         for operation in &mut self.list[first..] {
@@ -449,6 +482,7 @@ impl Operations {
             part.details.extend(self.details.get(index).copied());
         }
         copies.merges = core::mem::take(&mut self.merges);
+        copies.left_dies = core::mem::take(&mut self.left_dies);
         *self = copies;
         erases
     }

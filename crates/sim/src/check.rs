@@ -82,6 +82,11 @@ pub const FACTS: &[Fact] = &[
         holds: |of| of.purpose == Purpose::Live,
     },
     Fact {
+        name: "input",
+        words: "an input, whose addresses may lie beyond the device (those of a served device do not)",
+        holds: |of| of.purpose != Purpose::Live,
+    },
+    Fact {
         name: "watch",
         words: "a run that is watched",
         holds: |of| of.purpose == Purpose::Watch,
@@ -508,16 +513,16 @@ mod tests {
                 .for_each(|pair| settings.set_pair(pair).unwrap());
             settings.resolve()
         };
-        let pairs = ["flash.scheduling=garbage_last", "flash.parallel_units=2"];
+        let pairs = ["buffer.kind=belady", "host.queues=2"];
         let refusal = resolved(&pairs).err().unwrap();
         assert!(matches!(refusal, SimError::Excluded(_)), "{refusal}");
-        let config = resolved(&[&pairs[..], &["flash.copy_back=false"]].concat()).unwrap();
+        let config = resolved(&[&pairs[..], &["sim.costing=op_count"]].concat()).unwrap();
         let named: Vec<&str> = config
             .without_effect
             .iter()
             .map(|(key, _)| &**key)
             .collect();
-        assert_eq!(named, ["flash.parallel_units"]);
+        assert_eq!(named, ["host.queues"]);
         // One that has its default is not named, whatever it needs.
         let config = resolved(&["flash.ready_ns=0", "flash.suspend_us=7"]).unwrap();
         let said = &config.without_effect;

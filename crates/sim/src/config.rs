@@ -9,7 +9,7 @@ use std::sync::Arc;
 use destage_base::parameter::{CountOrAuto, Parameter, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow, Shares};
-use destage_device::{Device, DeviceConfig, Ordering, Wording};
+use destage_device::{Device, DeviceConfig, Handover, Ordering, Wording};
 use destage_flash::ftl::{FtlConfig, FtlRow};
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
@@ -129,6 +129,12 @@ impl Config {
             None => true,
             Some((row, value)) => has_default(row, value) || self.lacks(key, None).is_some(),
         });
+        for key in &self.asked.given {
+            let is_known = without_effect.iter().any(|(known, _)| known == key);
+            let lacking = self.lacks(key, None).filter(|_| !is_known);
+            without_effect
+                .extend(lacking.map(|lacking| (key.clone(), format!("it needs {lacking}"))));
+        }
         for (key, word, _) in replaced {
             without_effect.retain(|(known, _)| known != key);
             without_effect.push(((*key).to_owned(), format!("with bytes it is {word}")));
@@ -360,10 +366,13 @@ impl Config {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
+        // A layer that merges leaves units incomplete only while programs wait for them, and without a clock none waits.
+        let has_units = self.is_timed() || !self.ftl_row.has_merges;
+        let of_units = |count: u32| if has_units { count } else { 1 };
         let built = (self.ftl_row.build)(&FtlConfig {
             units_per_page: self.units_per_page,
-            program_unit: flash.program_unit,
-            program_passes: flash.program_passes,
+            program_unit: of_units(flash.program_unit),
+            program_passes: of_units(flash.program_passes),
             bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),
@@ -485,7 +494,10 @@ impl Config {
             reads_ahead: self.typed.flash.read_starvation_limit,
             units: self.units().filter(|_| timed),
             power_may_fail: self.typed.device.power_may_fail,
-            frees_dies: timed && self.frees_dies(),
+            handover: match timed {
+                true => self.handover(),
+                false => Handover::Never,
+            },
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };
         Device::new(config, buffer, ftl)

@@ -105,10 +105,6 @@ mod tests {
                 "does not hold a unit",
             ),
             (
-                &["flash.scheduling=garbage_last", "flash.parallel_units=2"],
-                "without flash.parallel_units > 1",
-            ),
-            (
                 &["flash.scheduling=reads_first", "flash.parallel_units=3"],
                 "divides flash.planes_per_die = 8",
             ),

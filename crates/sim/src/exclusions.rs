@@ -30,19 +30,19 @@ pub const SUSPENSION: &[Exclusion] = &[
     ),
 ];
 
+/// Of `flash.suspend_pulse_us` and `flash.suspend_tail_us`.
+pub const PULSES: &[Exclusion] = &[excludes(
+    "",
+    QUEUES,
+    "where commands wait in queues a read is let in before it is known how much a program has still to do",
+)];
+
 /// Of `flash.cache_read` and `flash.cache_program`.
-pub const REGISTERS: &[Exclusion] = &[
-    excludes(
-        "",
-        "units and flash.scheduling = commands_arrival|commands_reads_first or units and flash.parallel_units > 1",
-        "where commands wait in queues a cache register is of one page, and does not hold a unit",
-    ),
-    excludes(
-        "",
-        "places-writes or ftl.placement = dynamic",
-        "the layer chooses the die of each write, and has to know when the write before has ended",
-    ),
-];
+pub const REGISTERS: &[Exclusion] = &[excludes(
+    "",
+    "units and flash.scheduling = commands_arrival|commands_reads_first or units and flash.parallel_units > 1",
+    "where commands wait in queues a cache register is of one page, and does not hold a unit",
+)];
 
 const NO_UNITS: &str =
     "the layer does not fill blocks page after page, so that pages cannot be programmed together";
@@ -60,18 +60,11 @@ pub const MAP_UNITS: &[Exclusion] = &[
     ),
 ];
 
-/// Of `flash.scheduling`.
-pub const SCHEDULING: &[Exclusion] = &[excludes(
-    "= garbage_last",
-    "flash.parallel_units > 1",
-    "commands of groups of planes wait in queues, and a collection that comes last has no place there",
-)];
-
 /// Of `flash.summary_page`.
 pub const SUMMARY: &[Exclusion] = &[excludes(
     "= true",
-    "units",
-    "pages that are programmed together fill whole blocks, and a summary page leaves a block with one page less",
+    "units and places-writes or units and merges",
+    "the layer counts whole units, and a summary page leaves a block with one page less",
 )];
 
 const ORDER_OF_THE_TRACE: &str =
@@ -91,13 +84,6 @@ pub const NO_MOUNT: &[Exclusion] = &[excludes(
     "the layer does not find its data again after a loss of power",
 )];
 
-/// Of `buffer.by_handle`.
-pub const HANDLES_APART: &[Exclusion] = &[excludes(
-    "",
-    "foreknown",
-    "the scheme knows the writes of all handles together",
-)];
-
 /// Of `buffer.kind`.
 pub const LIVE_FUTURE: &[Exclusion] = &[excludes(
     "",
@@ -108,13 +94,10 @@ pub const LIVE_FUTURE: &[Exclusion] = &[excludes(
 const OF_THE_REQUEST: &str = "other bytes than those of the request would be written";
 
 /// Of `trace.align`.
-pub const OTHER_BYTES: &[Exclusion] = &[excludes("= nearest", "bytes", OF_THE_REQUEST)];
+pub const OTHER_BYTES: &[Exclusion] = &[excludes("= nearest", "live", OF_THE_REQUEST)];
 
 /// Of `trace.align_bytes`.
 pub const OTHER_BYTES_LIVE: &[Exclusion] = &[excludes("", "live", OF_THE_REQUEST)];
-
-/// Of `trace.addr_map`.
-pub const ADDRESSES: &[Exclusion] = &[excludes("", "live", "two addresses would be one")];
 
 /// Of `sim.costing`.
 pub const NO_CLOCK: &[Exclusion] = &[

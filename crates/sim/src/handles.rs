@@ -23,7 +23,7 @@ impl Config {
     pub(crate) fn host_streams(&self) -> u32 {
         match self.of_layer("hot_window", 0) {
             0 => self.handles(),
-            _ => 2,
+            _ => 2 * self.handles(),
         }
     }
 

@@ -3,7 +3,7 @@
 use destage_base::Ticks;
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
-use destage_device::{ServiceOrder, Units};
+use destage_device::{Handover, ServiceOrder, Units};
 use destage_flash::media::dispatch::Together;
 use destage_flash::media::{self, BusTimes, Cells, MediaConfig, Registers};
 
@@ -167,6 +167,8 @@ impl Config {
             suspend: self.interrupts().then(|| media::Suspend {
                 cost: from_units(flash.suspend_us, TICKS_PER_US),
                 limit: flash.suspend_limit,
+                pulse: from_units(flash.suspend_pulse_us, TICKS_PER_US),
+                tail: from_units(flash.suspend_tail_us, TICKS_PER_US),
                 moves_end: flash.suspend == Suspend::MovesEnd,
             }),
             registers: self.registers(),
@@ -184,9 +186,14 @@ impl Config {
         (flash.cache_read || flash.cache_program).then_some(registers)
     }
 
-    /// Whether a command may leave its die to the next before it ends: it waits in a queue, or a cache register holds its page.
-    pub(crate) fn frees_dies(&self) -> bool {
-        self.queues() != Dispatch::Off || self.registers().is_some()
+    /// Which commands may leave their dies to the next before they end: those that wait in a queue, or whose page a cache register
+    /// holds.
+    pub(crate) fn handover(&self) -> Handover {
+        match (self.registers(), self.queues()) {
+            (Some(_), _) => Handover::OfAll,
+            (None, Dispatch::Off) => Handover::Never,
+            (None, _) => Handover::OfFixedDies,
+        }
     }
 
     /// Pages that are programmed together, if any are.
@@ -195,7 +202,7 @@ impl Config {
         (flash.program_unit > 1 || flash.program_passes > 1).then(|| Units {
             pages: flash.program_unit,
             passes: flash.program_passes,
-            block_pages: geometry.data_pages(),
+            block_pages: geometry.pages_per_block,
             page_bits: geometry.page_bits(),
             wait: from_units(flash.unit_wait_us, TICKS_PER_US),
         })
@@ -232,8 +239,11 @@ impl Config {
     /// In which order a die does page operations. Where commands wait in queues it is these that are in an order, and what is not one
     /// command alone lets reads pass that interrupt commands.
     pub(crate) fn service(&self) -> ServiceOrder {
+        let scheduling = self.typed.flash.scheduling;
         match self.queues() {
-            Dispatch::Off => self.typed.flash.scheduling.service(),
+            Dispatch::Off => scheduling.service(),
+            // Planes in rounds: what comes last joins their queues when nothing else waits.
+            _ if scheduling == Scheduling::GarbageLast => ServiceOrder::GarbageLast,
             Dispatch::ReadsFirst if self.interrupts() => ServiceOrder::ReadsFirst,
             Dispatch::Arrival | Dispatch::ReadsFirst => ServiceOrder::Arrival,
         }

@@ -239,7 +239,7 @@ parameters! {
         /// Status of a read or an erase on its channel.
         status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default", needs &[CLOCK];
         /// What a die does next: arrival, page operations as they came, and garbage collection before them where it is due; reads_first, host reads and then that; garbage_last, host reads, the rest as it came while there is room, and garbage collection last (docs/SPEC.md, Order of service); commands_arrival and commands_reads_first, commands that wait in queues until channel and die are free, as they came or reads first (docs/SPEC.md, Commands dispatched).
-        scheduling: Scheduling = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection; commands_reads_first: MQSim (FAST 2018)", needs &[CLOCK], excludes SCHEDULING;
+        scheduling: Scheduling = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection; commands_reads_first: MQSim (FAST 2018)", needs &[CLOCK];
         /// Host reads that may go ahead of something else that waits at their die: after so many it is its turn.
         read_starvation_limit: u32 = "16" in COUNT, "reads", OURS, needs &[CLOCK, "flash.scheduling = reads_first|garbage_last|commands_reads_first"];
         /// Reads that go ahead interrupt a program or an erase of their die: never; keeps_end: it is done when it would have been, and its die in use for longer; moves_end: it is done so much later.
@@ -248,6 +248,10 @@ parameters! {
         suspend_us: f64 = "5" in MICROSECONDS, "us", "FEMU's media layer, its examples", needs &[CLOCK, "flash.suspend != never"];
         /// How often one program or erase is interrupted; reads that come meanwhile join.
         suspend_limit: u32 = "8" in COUNT, "", OURS, needs &[CLOCK, "flash.suspend != never"];
+        /// Cells that program or erase work in pulses of this length, counted back from the end, and stop for a read only between two of them. 0: anywhere.
+        suspend_pulse_us: f64 = "0" in MICROSECONDS, "us", "0; 6 to 150 us in enterprise drives, as their reads under writes say (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
+        /// A program is not interrupted in its last part, of this length. 0: it always is.
+        suspend_tail_us: f64 = "0" in MICROSECONDS, "us", "0; 300 to 480 us in enterprise drives, as their reads under writes say (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
         /// Pages that wait at a die go as one command if they are of several planes and have one offset in their blocks: off; in_order, where no page is programmed before an earlier one of its block; any_order, wherever it can be.
         multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first", "flash.parallel_units = 1"], excludes OUT_OF_ORDER;
         /// Command and address of a program, where commands wait in queues; flash.command_ns is then that of reads and erases.
@@ -367,7 +371,7 @@ parameters! {
         /// RAM for buffered pages; parts of a page are not used.
         capacity_bytes: u64 = "8MiB" in Kind::Bytes { min: 0, max: 1 << 44 }, "bytes", "the prototype of BPLRU (FAST 2008)";
         /// How placement handles (ftl.handles) share the buffer: one scheme for all, or a scheme and an equal share of the slots for each.
-        by_handle: ByHandle = "shared", "", OURS, needs &["handles", "shares"], excludes HANDLES_APART;
+        by_handle: ByHandle = "shared", "", OURS, needs &["handles", "shares"];
     }
 }
 
@@ -379,7 +383,7 @@ parameters! {
         /// Unit that requests are aligned to before pages are made of them: nearest rounds to it, cover and rmw enlarge to it (trims stay as they are). A multiple of 512; 0: nearest rounds to pages, the others enlarge nothing.
         align_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "4096 in EPO (2011), whatever the page", excludes OTHER_BYTES_LIVE;
         /// Requests beyond the device: an error, wrapped round, or all addresses shrunk evenly.
-        addr_map: AddressMap = "error", "", "shrink: EPO (2011)", excludes ADDRESSES;
+        addr_map: AddressMap = "error", "", "shrink: EPO (2011)", needs &["input"];
     }
 }
 

@@ -73,6 +73,8 @@ const DECIDES: &[(&str, bool)] = &[
     ("flash.suspend", false),
     ("flash.suspend_us", false),
     ("flash.suspend_limit", false),
+    ("flash.suspend_pulse_us", false),
+    ("flash.suspend_tail_us", false),
     ("flash.multi_plane", false),
     ("flash.program_command_ns", false),
     ("flash.ready_ns", false),

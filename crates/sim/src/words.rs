@@ -66,7 +66,6 @@ pub fn layer(error: &BuildError) -> String {
         BuildError::ReserveIsNone { percent, blocks } => format!(
             "ftl.reserve_percent = {percent} of {blocks} blocks per plane is less than one block; a page-mapped device needs one to write to"
         ),
-        BuildError::NoCopyBack => "ftl.gc_policy = wear_aware needs flash.copy_back = true".into(),
         BuildError::LowMark { low, least } => format!(
             "ftl.gc_low = {low} leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it is at least {least}"
         ),
@@ -198,10 +197,6 @@ mod tests {
             (
                 "ftl.reserve_percent=0",
                 "ftl.reserve_percent = 0 of 2048 blocks per plane is less than one block; a page-mapped device needs one to write to",
-            ),
-            (
-                "ftl.gc_policy=wear_aware flash.copy_back=false",
-                "ftl.gc_policy = wear_aware: wear-aware garbage collection moves pages inside their plane; expected ftl.gc_policy = greedy, or to be without flash.copy_back = false",
             ),
             (
                 "ftl.gc_low=1 ftl.separate_gc_block=true",

@@ -103,6 +103,8 @@ fn own_media(femu: &MediaConfig) -> Option<own::Media> {
         suspend: femu.suspend.map(|cost| own::Suspend {
             cost,
             limit: u32::MAX,
+            pulse: 0,
+            tail: 0,
             moves_end: false,
         }),
         registers: None,

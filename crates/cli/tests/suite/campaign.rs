@@ -107,9 +107,11 @@ impl Plan {
         } else if maybe(20, "flash.scheduling=reads_first") {
             maybe(50, "flash.suspend=moves_end");
         }
-        let fills_units = ["page", "hat", "dftl", "pslc"].contains(&layer) && size != "32KiB";
+        let merges = ["bast", "fast", "superblock"].contains(&layer);
+        let fills_units = merges || ["page", "hat", "dftl", "pslc"].contains(&layer);
+        let fills_units = fills_units && size != "32KiB";
         let has_units = fills_units && !is_queued && maybe(25, "flash.program_unit=2");
-        if !has_units {
+        if !has_units || !merges {
             maybe(20, "flash.summary_page=true");
         }
         let is_flash = medium != Medium::Backing;

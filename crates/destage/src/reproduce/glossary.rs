@@ -1,7 +1,7 @@
 //! The words of a report, for a reader who knows the papers and not the program.
 
 /// Words and what they mean, in the order in which a reader meets them.
-pub(super) const GLOSSARY: [(&str, &str); 27] = [
+pub(super) const GLOSSARY: [(&str, &str); 29] = [
     (
         "claim",
         "One thing that a paper says, or one statement of the project (R, T). Its name is the letter of its paper and a number, with the trace, size or setting behind a point: P12.cello-d8-best.",
@@ -35,8 +35,8 @@ pub(super) const GLOSSARY: [(&str, &str); 27] = [
         "A rule of a scheme that the paper's text allows to be read in several ways. Each way is a reading; every combination of readings is tried on every claim of the paper.",
     ),
     (
-        "alone, together",
-        "A rule turns a claim alone if it does so with every other rule at its default, and together if it takes several.",
+        "turned by",
+        "What makes a claim come out otherwise than in the base run: fail if it holds there, or hold if it fails. Every seed, every unpublished setting and every combination of open rules that was tried is counted, and those that turn it are named. A rule turns it alone with every other rule at its default; together if it takes several.",
     ),
     (
         "original",
@@ -53,6 +53,14 @@ pub(super) const GLOSSARY: [(&str, &str); 27] = [
     (
         "made up",
         "A stream that stands for no trace, such as uniform writes.",
+    ),
+    (
+        "financial1, financial2, cello-d3, cello-d8, tpcc",
+        "Names of inputs, after the trace of the paper that they are or stand for: two SPC traces of transaction processing, two disks of HP's Cello99, and TPC-C. financial1-asu9 and financial1-head are relatives: one unit of Financial1, and its first 10000 requests.",
+    ),
+    (
+        "standin-, dense-, near-, runs-, scattered-",
+        "Stand-ins of the trace that is named behind, each with the counts that the paper prints: the default one, and those with other distances between rewrites and other neighbourhoods.",
     ),
     (
         "fitted",

@@ -8,6 +8,7 @@
 //! | [`decide`] | the verdict, from what is known of a claim |
 //! | [`verdict`] | a claim over its results |
 //! | `glossary` | the words of a report |
+//! | [`ran`] | what a claim was measured on, and how that is run again |
 //! | [`readings`] | open rules, chosen by the paper's own claims |
 //! | `readme` | a paper's README |
 //! | `reason` | why a claim came out as it did, in sentences |
@@ -20,6 +21,7 @@ mod claim;
 pub mod decide;
 mod glossary;
 mod paper;
+pub mod ran;
 pub mod readings;
 mod readme;
 mod reason;
@@ -283,12 +285,8 @@ impl Plan {
         let first = of_sets.first().unwrap_or(&none);
         let mut claims = Vec::new();
         for claim in &paper.claims {
-            let share = readings.as_ref().and_then(|each| each.share_of(&claim.id));
-            let mut judged = self.case(paper, claim, first).judge(share)?;
-            if let Some(readings) = &readings {
-                readings.add_to(&mut judged);
-            }
-            claims.push(judged);
+            let case = self.case(paper, claim, first, readings.as_ref());
+            claims.push(case.judge()?);
         }
         Ok(PaperReport {
             name: paper.name.clone(),
@@ -316,7 +314,7 @@ impl Plan {
         for (set, rows) in sets.iter().zip(of_sets) {
             let mut held = BTreeMap::new();
             for claim in &paper.claims {
-                let holds = self.case(paper, claim, rows).holds()?;
+                let holds = self.case(paper, claim, rows, None).holds()?;
                 held.extend(holds.map(|holds| (claim.id.clone(), holds)));
             }
             combinations.push(readings::Combination {
@@ -325,17 +323,18 @@ impl Plan {
             });
         }
         Ok(Some(Readings {
-            parameters: readings::parameters(paper),
+            rules: readings::rules(paper),
             combinations,
         }))
     }
 
-    /// `claim` with the study that it goes over, and its results.
+    /// `claim` with the study that it goes over, its results, and what `readings` make of it.
     fn case<'a>(
         &'a self,
         paper: &'a Paper,
         claim: &'a claim::Claim,
         rows: &'a ByStudy,
+        readings: Option<&'a Readings>,
     ) -> verdict::Case<'a> {
         let over = claim
             .experiment
@@ -348,6 +347,7 @@ impl Plan {
             kind: paper.kind_of(claim),
             thresholds: &self.thresholds,
             over,
+            readings,
         }
     }
 }
@@ -422,14 +422,14 @@ impl PaperReport {
                 "gaps": experiment.gaps,
             })
         });
-        let open = self.readings.iter().flat_map(|each| &each.parameters);
+        let open = self.readings.iter().flat_map(|each| &each.rules);
         json!({
             "name": self.name,
             "own": self.own,
             "source": self.source,
             "about": self.about,
             "experiments": experiments.collect::<Vec<_>>(),
-            "open": open.map(|(name, about)| json!({"name": name, "about": about})).collect::<Vec<_>>(),
+            "open": open.map(|rule| json!({"name": rule.parameter, "about": rule.about})).collect::<Vec<_>>(),
         })
     }
 }

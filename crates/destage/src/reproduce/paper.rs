@@ -55,6 +55,9 @@ pub(super) struct Reading {
     pub(super) values: Vec<toml::Value>,
     /// What the values mean.
     pub(super) about: String,
+    /// What each value says, as a part of a sentence, in the order of the values; none where the values speak for themselves.
+    #[serde(default)]
+    pub(super) says: Vec<String>,
 }
 
 /// What stands in `claims.toml`.
@@ -152,6 +155,22 @@ impl Paper {
                 let refusal = format!("{}: {row:?}: no claim has this name", origin("words.toml"));
                 let names = paper.claims.iter().map(|claim| claim.id.as_str());
                 return Err(Error::unknown(refusal, row, names));
+            }
+        }
+        for Reading {
+            parameter,
+            values,
+            says,
+            ..
+        } in &paper.head.reading
+        {
+            if !says.is_empty() && says.len() != values.len() {
+                return Err(Error::Input(format!(
+                    "{}: reading {parameter:?}: says has {} sentences for {} values; expected one for each",
+                    origin("paper.toml"),
+                    says.len(),
+                    values.len()
+                )));
             }
         }
         for claim in &paper.claims {

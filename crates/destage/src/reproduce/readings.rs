@@ -1,21 +1,42 @@
 //! Rules that a paper leaves open, chosen by its own claims: every combination is tried on all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::decide::{Share, Verdict};
-use super::paper::Paper;
-use super::verdict::Judged;
+use super::decide::Share;
+use super::paper::{Paper, Reading};
 use crate::study::product;
 
 /// How many of a paper's claims hold under each combination of readings.
 #[derive(Clone, Debug)]
 pub struct Readings {
-    /// Parameters by dotted name, and what their values mean.
-    pub parameters: Vec<(String, String)>,
+    /// The rules that are left open.
+    pub rules: Vec<Rule>,
     /// The combinations; the first is the default.
     pub combinations: Vec<Combination>,
+}
+
+/// A rule that the paper leaves open.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// The parameter that decides, by dotted name.
+    pub parameter: String,
+    /// What its values mean, in a sentence.
+    pub about: String,
+    /// By value, what it says, as a part of a sentence: `every write to a block is a use of it`. Empty for a value without.
+    says: BTreeMap<String, String>,
+}
+
+impl Rule {
+    /// What it says with `value`, and how that is set.
+    fn with(&self, value: &str) -> String {
+        let set = format!("{} = {value}", self.parameter);
+        match self.says.get(value) {
+            Some(says) => format!("{says} ({set})"),
+            None => set,
+        }
+    }
 }
 
 /// One combination.
@@ -66,53 +87,62 @@ impl Readings {
         })
     }
 
-    /// Says of `claim` under how many combinations it holds, if it depends on them, and with which rules it comes out otherwise
-    /// than by default: with each alone, and with those that only do so together.
-    pub(super) fn add_to(&self, claim: &mut Judged) {
-        let Some(Share { held, tried }) = self.share_of(&claim.id) else {
-            return;
+    /// Which rules turn the claim called `id`: with which it comes out otherwise than with the default of each, alone and
+    /// together. None if they were not tried on it.
+    pub(super) fn turned(&self, id: &str) -> Option<String> {
+        let first = self.combinations.first()?;
+        let by_default = *first.claims.get(id)?;
+        let others = self.combinations.len() - 1;
+        let of_rules = format!(
+            "{others} other combinations of the {} rules that the paper leaves open",
+            self.rules.len()
+        );
+        let turning = self.turning(id);
+        if turning.is_empty() {
+            return Some(format!("None of {of_rules}."));
+        }
+        let is_other = |each: &&Combination| each.claims.get(id) != Some(&by_default);
+        let count = self.combinations.iter().filter(is_other).count();
+        let does = match by_default {
+            true => "fails",
+            false => "holds",
         };
-        let first = self.combinations.first();
-        let by_default = first.and_then(|each| each.claims.get(&claim.id)) == Some(&true);
-        let (base, other) = match by_default {
-            true => ("holds", "Fails"),
-            false => ("fails", "Holds"),
-        };
-        let mut sentences = vec![format!(
-            "Rules that the paper leaves open: holds under {held} of {tried} combinations. Base run, with the default of each and all seeds: {base}."
-        )];
-        let turning = self.turning(&claim.id);
+        let mut text = format!("{count} of {of_rules}.");
         let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
-        let listed = |sets: Vec<&Vec<String>>| {
-            let all: Vec<_> = sets.into_iter().map(|set| set.join(" and ")).collect();
-            all.join("; ")
+        let named = |set: &Vec<(usize, &str)>| {
+            let all: Vec<_> = set
+                .iter()
+                .map(|(index, value)| self.rules[*index].with(value))
+                .collect();
+            all.join(", and ")
+        };
+        let listed = |sets: Vec<&Vec<(usize, &str)>>| {
+            let all: Vec<_> = sets.into_iter().map(named).collect();
+            all.join("; or ")
         };
         if !alone.is_empty() {
-            sentences.push(format!("{other} with one rule alone: {}.", listed(alone)));
+            text.push_str(&format!(
+                " It {does} with one rule alone: {}.",
+                listed(alone)
+            ));
         }
         if !together.is_empty() {
-            sentences.push(format!(
-                "{other} only with rules together: {}.",
+            text.push_str(&format!(
+                " It {does} with rules together, though with none of these alone: {}.",
                 listed(together)
             ));
         }
-        if claim.verdict == Verdict::Reproduced {
-            let decides = |(index, _): &(usize, _)| self.decides(&claim.id, *index);
-            let names = self.parameters.iter().map(|(name, _)| name);
-            let pairs = names.zip(first.iter().flat_map(|each| &each.values));
-            let named: Vec<_> = pairs
-                .enumerate()
-                .filter(decides)
-                .map(|(_, (name, value))| format!("{name} = {value}"))
-                .collect();
-            sentences.push(format!(
-                "The original's own numbers come out with {}, which is taken as the paper's reading.",
-                named.join(", ")
-            ));
-        }
-        // Behind the reason and what was compared.
-        let place = claim.because.len().min(2);
-        claim.because.insert(place, sentences.join(" "));
+        Some(text)
+    }
+
+    /// The rules that turn the claim called `id`, alone or with others, with the default of each.
+    pub(super) fn defaults(&self, id: &str) -> String {
+        let turning = self.turning(id);
+        let decisive: BTreeSet<_> = turning.iter().flatten().map(|(index, _)| *index).collect();
+        let first = self.combinations.first();
+        let with = |index: usize| Some(self.rules.get(index)?.with(first?.values.get(index)?));
+        let all: Vec<_> = decisive.into_iter().filter_map(with).collect();
+        all.join(", and ")
     }
 
     /// Which rules of `each` have another value than by default, by their places.
@@ -125,8 +155,8 @@ impl Readings {
         others.map(|(index, _)| index).collect()
     }
 
-    /// The smallest sets of rules, each with its value, with which the claim called `id` comes out otherwise than by default.
-    fn turning(&self, id: &str) -> Vec<Vec<String>> {
+    /// The smallest sets of rules, each by its place and with its value, with which the claim called `id` comes out otherwise than by default.
+    fn turning(&self, id: &str) -> Vec<Vec<(usize, &str)>> {
         let of = |each: &Combination| each.claims.get(id).copied();
         let default = self.combinations.first().and_then(of);
         let turned = |each: &&Combination| of(each) != default;
@@ -139,27 +169,21 @@ impl Readings {
         let smallest = all
             .iter()
             .filter(|each| !all.iter().any(|other| is_within(other, each)));
-        let named = |each: &&Combination| {
-            let changed = self.changed(each).into_iter();
-            let name =
-                |index: usize| format!("{} = {}", self.parameters[index].0, each.values[index]);
-            changed.map(name).collect()
-        };
-        smallest.map(named).collect()
-    }
-
-    /// Whether the rule at the place `index` is among those that turn the claim called `id`.
-    fn decides(&self, id: &str, index: usize) -> bool {
-        let name = format!("{} = ", self.parameters[index].0);
-        let turning = self.turning(id);
-        turning.iter().flatten().any(|text| text.starts_with(&name))
+        smallest
+            .map(|each| {
+                let changed = self.changed(each).into_iter();
+                changed
+                    .map(|index| (index, each.values[index].as_str()))
+                    .collect()
+            })
+            .collect()
     }
 
     /// As in the results of `reproduce`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let combinations = self.combinations.iter().map(|each| {
-            let names = self.parameters.iter().map(|(name, _)| name);
+            let names = self.rules.iter().map(|rule| &rule.parameter);
             let values: BTreeMap<_, _> = names.zip(&each.values).collect();
             json!({ "readings": values, "held": each.held(), "claims": each.claims })
         });
@@ -185,11 +209,18 @@ pub(super) fn combinations(paper: &Paper) -> Vec<Set> {
     all.map(|choice| set(choice).collect()).collect()
 }
 
-/// Parameters and what their values mean.
-pub(super) fn parameters(paper: &Paper) -> Vec<(String, String)> {
-    let all = paper.head.reading.iter();
-    all.map(|reading| (reading.parameter.clone(), reading.about.trim().to_owned()))
-        .collect()
+/// The rules that `paper` leaves open.
+pub(super) fn rules(paper: &Paper) -> Vec<Rule> {
+    let rule = |reading: &Reading| {
+        let axis = [(&reading.parameter, &reading.values)];
+        let values = product(axis).into_iter().flatten().map(|(_, value)| value);
+        Rule {
+            parameter: reading.parameter.clone(),
+            about: reading.about.trim().to_owned(),
+            says: values.zip(reading.says.iter().cloned()).collect(),
+        }
+    };
+    paper.head.reading.iter().map(rule).collect()
 }
 
 #[cfg(test)]
@@ -202,7 +233,14 @@ mod tests {
             values: values.map(str::to_owned).to_vec(),
             claims: BTreeMap::from([("X".to_owned(), holds)]),
         };
-        let names = ["a", "b", "c"].map(|name| (name.to_owned(), String::new()));
+        let rule = |name: &str, says: &str| Rule {
+            parameter: name.to_owned(),
+            about: String::new(),
+            says: [("1".to_owned(), says.to_owned())]
+                .into_iter()
+                .filter(|(_, says)| !says.is_empty())
+                .collect(),
+        };
         let mut combinations = Vec::new();
         for a in ["0", "1"] {
             for b in ["0", "1"] {
@@ -212,13 +250,23 @@ mod tests {
                 }
             }
         }
-        let readings = Readings {
-            parameters: names.to_vec(),
+        let mut readings = Readings {
+            rules: vec![rule("a", "hot pages stay"), rule("b", ""), rule("c", "")],
             combinations,
         };
         let mut turning = readings.turning("X");
         turning.sort_by_key(Vec::len);
-        assert_eq!(turning, [vec!["a = 1"], vec!["b = 1", "c = 1"]]);
-        assert!(readings.decides("X", 2));
+        assert_eq!(turning, [vec![(0, "1")], vec![(1, "1"), (2, "1")]]);
+        assert_eq!(
+            readings.turned("X").unwrap(),
+            "5 of 7 other combinations of the 3 rules that the paper leaves open. It fails with one rule alone: hot pages stay (a = 1). It fails with rules together, though with none of these alone: b = 1, and c = 1."
+        );
+        assert_eq!(readings.defaults("X"), "a = 0, and b = 0, and c = 0");
+        assert_eq!(readings.turned("Y"), None);
+        readings.combinations.truncate(2);
+        assert_eq!(
+            readings.turned("X").unwrap(),
+            "None of 1 other combinations of the 3 rules that the paper leaves open."
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::decide::OF_OWN;
 use super::glossary::GLOSSARY;
+use super::readings::Rule;
 use super::{ExperimentReport, Judged, PaperReport, Readings, Report, Verdict};
 use crate::study::figure::Figure;
 
@@ -169,24 +170,42 @@ fn claims(all: &[Judged]) -> String {
             claim.id.clone(),
             plain(&claim.place),
             plain(&claim.statement),
-            plain(&claim.on),
+            plain(&claim.ran.on),
             plain(&claim.check),
             plain(&claim.values.quantity),
             published,
             measured,
             ratio,
             format!("**{}**", claim.spoken()),
-            claim.experiment.clone().unwrap_or_default(),
-            plain(&claim.because.join(" ")),
+            claim.ran.experiment.clone().unwrap_or_default(),
+            plain(&because(claim)),
         ]
     });
     table(&head.map(str::to_owned), rows)
 }
 
+/// Why a claim came out so, what it was asked, and what turns it.
+fn because(claim: &Judged) -> String {
+    let because = claim.because.iter().map(String::as_str);
+    let mut all: Vec<_> = because.collect();
+    let asked = (!claim.asked.is_empty()).then(|| format!("Asked: {}", claim.asked));
+    // Behind the reason, before what a reader should know.
+    if let Some(asked) = &asked {
+        all.insert(all.len().min(1), asked);
+    }
+    let turned =
+        (!claim.turned.is_empty()).then(|| format!("Turned by: {}", claim.turned.join(" ")));
+    all.extend(turned.as_deref());
+    all.join(" ")
+}
+
 /// Every combination with the claims that hold under it.
 fn open_rules(readings: &Readings) -> String {
     let mut text = String::from("What the paper leaves open:\n\n");
-    for (parameter, about) in &readings.parameters {
+    for Rule {
+        parameter, about, ..
+    } in &readings.rules
+    {
         text.push_str(&format!("* `{parameter}`: {}\n", plain(about)));
     }
     let decided = readings.decided();
@@ -195,9 +214,9 @@ fn open_rules(readings: &Readings) -> String {
         false => format!("\nIt decides {}.\n\n", decided.join(", ")),
     });
     let mut head: Vec<_> = readings
-        .parameters
+        .rules
         .iter()
-        .map(|(name, _)| format!("`{name}`"))
+        .map(|rule| format!("`{}`", rule.parameter))
         .collect();
     head.extend(["claims that hold", "of those it decides"].map(str::to_owned));
     let rows = readings

@@ -1,32 +1,29 @@
-//! Why a claim came out as it did, in sentences: the reason first, then what was compared and what came of it.
+//! Why a claim came out as it did, in sentences: the reason first, then what a reader should know; what it was asked; and what turns it.
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::claim::Check;
-use super::decide::{Evidence, Kind, Share, Verdict};
+use super::decide::{Kind, Share, Verdict};
 use super::values::each_names;
 use super::verdict::{Case, Outcome};
-use super::words::{Words, filled};
+use super::words::{Words, filled, labelled};
 use crate::error::Error;
 use crate::study::Role;
 use crate::study::shown::short;
 
 /// A value that fails is named if it has no more letters than this.
-const SHORT: usize = 40;
+const SHORT: usize = 90;
 
 impl Case<'_> {
     /// Why it came out so, in paragraphs.
-    ///
-    /// # Errors
-    /// If a tolerance or a limit is not declared.
-    pub(super) fn reason(&self, outcome: &Outcome) -> Result<Vec<String>, Error> {
+    pub(super) fn reason(&self, outcome: &Outcome) -> Vec<String> {
         let Outcome {
             first, evidence, ..
         } = outcome;
-        let mut because = vec![self.why(outcome), self.compared(outcome)?];
-        because.extend(beside(outcome, &|name| self.described(name)));
+        let mut because = vec![self.why(outcome)];
+        because.extend(self.of_each(outcome));
         let relatives = first.inputs.iter();
         let relatives = relatives.filter(|input| input.role == Role::Relative);
         because.extend(relatives.map(|input| format!("{}: {}", input.name, input.differs)));
@@ -36,7 +33,7 @@ impl Case<'_> {
                 self.claim.fitted.join(", ")
             ));
         }
-        Ok(because)
+        because
     }
 
     /// What decided the verdict.
@@ -71,29 +68,32 @@ impl Case<'_> {
             ),
             Role::Made => "on streams that are made up".to_owned(),
         };
+        let all = self.everything(evidence.share);
         match (verdict, self.kind) {
-            (Verdict::UnderDetermined, _) => self.open(evidence),
+            (Verdict::UnderDetermined, _) => self.open(outcome),
             (Verdict::Reproduced, Kind::Example) => {
                 "The worked example comes out as the paper prints it.".to_owned()
             }
             (Verdict::Reproduced, _) => match evidence.readings {
-                Some(share) if share.held < share.tried => {
-                    "It holds on the paper's own trace with the default of each open rule, which is taken as the paper's reading.".to_owned()
-                }
-                _ => "It holds on the paper's own trace, with everything that was tried.".to_owned(),
+                Some(share) if share.held < share.tried => format!(
+                    "It holds on the paper's own trace with {}, which is therefore taken as what the paper did.",
+                    self.readings
+                        .map_or(String::new(), |each| each.defaults(&self.claim.id))
+                ),
+                _ => format!("It holds on the paper's own trace{all}."),
             },
             (Verdict::SignReproduced, _) => match evidence.effect {
                 Some(effect) => format!(
-                    "The direction is as published, {on}, with everything that was tried; the size is {}.",
+                    "The direction is as published, {on}{all}; the size is {}.",
                     seen(effect)
                 ),
-                None => format!("It holds {on}, with everything that was tried."),
+                None => format!("It holds {on}{all}."),
             },
             (Verdict::SignOnly, _) => format!(
                 "The direction is as published, {on}; hardly any of the size is seen: it is {}.",
                 seen(evidence.effect.unwrap_or_default())
             ),
-            (Verdict::Holds, _) => "It holds in everything that was tried.".to_owned(),
+            (Verdict::Holds, _) => format!("It holds in everything that was tried{all}."),
             (Verdict::Consistent, _) => "What the paper prints agrees with itself.".to_owned(),
             (Verdict::Inconsistent, _) if self.claim.check.check == Check::Arithmetic => {
                 "Numbers that the paper prints contradict each other.".to_owned()
@@ -102,11 +102,9 @@ impl Case<'_> {
                 "The paper's rules, carried out, contradict what the paper says of them.".to_owned()
             }
             (Verdict::NotSeen, _) => format!(
-                "It fails with everything that was tried, {on}: a stand-in is no evidence against the paper."
+                "It fails {on}{all}: what a stand-in does is no evidence against the paper."
             ),
-            (Verdict::Contradicted, Kind::Measured) => {
-                format!("It fails with everything that was tried, {on}.")
-            }
+            (Verdict::Contradicted, Kind::Measured) => format!("It fails {on}{all}."),
             (Verdict::Contradicted, Kind::Example) => {
                 "The worked example does not come out as the paper prints it.".to_owned()
             }
@@ -117,78 +115,118 @@ impl Case<'_> {
         }
     }
 
-    /// What decides, of a claim that the paper's own words leave open.
-    fn open(&self, evidence: &Evidence) -> String {
+    /// With what a claim comes out the same, behind what it does: nothing if nothing was varied.
+    fn everything(&self, Share { tried, .. }: Share) -> String {
         let mut all = Vec::new();
+        if tried > 1 {
+            all.push(match tried - 1 {
+                1 => "in the base run and with the one seed or unpublished setting that was varied"
+                    .to_owned(),
+                others => format!(
+                    "in the base run and with each of the {others} seeds and unpublished settings that were varied"
+                ),
+            });
+        }
+        if let Some((combinations, rules)) = self.rules() {
+            all.push(format!(
+                "under each of {combinations} combinations of the {rules} rules that the paper leaves open"
+            ));
+        }
+        match all.is_empty() {
+            true => String::new(),
+            false => format!(", {}", all.join(" and ")),
+        }
+    }
+
+    /// How many combinations of how many open rules were tried on it, if any.
+    fn rules(&self) -> Option<(usize, usize)> {
+        let readings = self.readings?;
+        let first = readings.combinations.first()?;
+        first.claims.get(&self.claim.id)?;
+        Some((readings.combinations.len(), readings.rules.len()))
+    }
+
+    /// What decides, of a claim that the paper's own words leave open.
+    fn open(&self, outcome: &Outcome) -> String {
+        let Outcome {
+            first, evidence, ..
+        } = outcome;
         let is_split = |share: &Share| share.held < share.tried;
+        let base = match first.holds {
+            true => "holds",
+            false => "fails",
+        };
+        let mut all = Vec::new();
         if evidence.assumed {
-            all.push(format!("an assumption, that {}", self.claim.assumes));
+            return format!(
+                "It rests on an assumption, which the paper does not make: {}. With it the claim {base}.",
+                self.claim.assumes
+            );
         }
         if let Some(Share { held, tried }) = Some(evidence.share).filter(is_split)
             && held > 0
         {
             all.push(format!(
-                "seeds and unpublished settings, of which it holds with {held} of {tried}"
+                "over seeds and unpublished settings, with the base run among them, it holds in {held} of {tried} cases"
             ));
         }
         if let Some(Share { held, tried }) = evidence.readings.filter(is_split) {
             all.push(format!(
-                "rules that the paper leaves open, of whose combinations it holds under {held} of {tried}"
+                "over the rules that the paper leaves open it holds in {held} of {tried} combinations"
             ));
         }
+        if all.is_empty() {
+            return format!(
+                "It {base}, but with {}, fitted so that it holds: that is no evidence.",
+                self.claim.fitted.join(", ")
+            );
+        }
+        let mut text = format!(
+            "It {base} in the base run, and what the paper does not say turns it: {}.",
+            all.join("; ")
+        );
         if evidence.fitted && evidence.role != Role::Original {
-            all.push(format!(
-                "{}, fitted so that it holds",
+            text.push_str(&format!(
+                " Besides, {} was fitted so that it holds.",
                 self.claim.fitted.join(", ")
             ));
         }
-        format!(
-            "What the paper does not say decides: {}.",
-            all.join("; and ")
-        )
+        text
     }
 
-    /// What was compared, what the check asks, and what came of it in the base run.
-    fn compared(&self, outcome: &Outcome) -> Result<String, Error> {
-        let claim = self.claim;
+    /// For which of its traces, sizes or settings the base run holds, of a claim that is asked of several.
+    fn of_each(&self, outcome: &Outcome) -> Option<String> {
         let first = &outcome.first;
-        if claim.check.check == Check::Arithmetic && claim.holds.is_none() {
-            return Ok(format!(
-                "Compared: {} = {}, where the paper has {}.",
-                claim.measured.as_deref().unwrap_or_default(),
-                short(&first.measured),
-                short(&self.published())
-            ));
+        let names = each_names(self.claim).unwrap_or_default();
+        let all = names.len();
+        if all < 2 {
+            return None;
         }
-        let quantity = match self.said(|words| &words.quantity)?.as_str() {
-            "" => String::new(),
-            words => format!("Compared: {words}. "),
-        };
-        let asked = self.asked()?;
-        let names = each_names(claim).unwrap_or_default();
-        let result = match (first.holds, names.len()) {
-            (true, _) => "holds".to_owned(),
-            (false, 0 | 1) => "fails".to_owned(),
-            (false, all) if first.failed.len() == all => format!("fails for each of the {all}"),
-            (false, _) => {
+        let failed = first.failed.len();
+        Some(match failed {
+            0 => format!("Base run: it holds for each of the {all}."),
+            _ if failed == all => format!("Base run: it fails for each of the {all}."),
+            _ => {
+                let words = self.words.cloned().unwrap_or_default();
+                let named = |value: &Value| {
+                    // The names fit, or the claim would have been refused.
+                    labelled(value, &words.labels, &words.unit).unwrap_or_default()
+                };
                 let of = |index: &usize| {
                     let name = names.get(*index).cloned().unwrap_or_default();
-                    let value = first.measured.get(*index).map(short).unwrap_or_default();
+                    let value = first.measured.get(*index).map(named).unwrap_or_default();
                     match value.len() {
                         1..=SHORT => format!("{name} ({value})"),
                         _ => name,
                     }
                 };
-                let all: Vec<_> = first.failed.iter().map(of).collect();
-                format!("fails for {}", all.join("; "))
+                let listed: Vec<_> = first.failed.iter().map(of).collect();
+                format!(
+                    "Base run: it fails for {failed} of {all}: {}.",
+                    listed.join("; ")
+                )
             }
-        };
-        let run = match self.over {
-            Some(_) => "Base run",
-            None => "So it",
-        };
-        let between = if run == "Base run" { ": " } else { " " };
-        Ok(format!("{quantity}Asked: {asked}. {run}{between}{result}."))
+        })
     }
 
     /// What stands in `words.toml` of the claim, with the limits that it names.
@@ -197,11 +235,23 @@ impl Case<'_> {
         filled(text, &self.thresholds.limits()).map_err(|text| self.wrong(&text))
     }
 
-    /// What the check asks, as the end of a sentence.
+    /// What is asked of `quantity`, as a sentence; nothing of what cannot be checked.
     ///
     /// # Errors
     /// If its tolerance or a limit is not declared.
-    pub(super) fn asked(&self) -> Result<String, Error> {
+    pub(super) fn asked(&self, quantity: &str) -> Result<String, Error> {
+        if self.claim.check.check == Check::Not {
+            return Ok(String::new());
+        }
+        let of = match quantity {
+            "" => String::new(),
+            words => format!("{}: ", capital(words)),
+        };
+        Ok(capital(&format!("{of}{}.", self.demand()?)))
+    }
+
+    /// What the check asks, as the end of a sentence.
+    fn demand(&self) -> Result<String, Error> {
         let words = self.said(|words| &words.asks)?;
         if !words.is_empty() {
             return Ok(words);
@@ -220,43 +270,71 @@ impl Case<'_> {
                 "the measured values, in the order in which they stand, grow".to_owned()
             }
             (Check::Sign, _) => format!(
-                "measured has the sign of what was published; whether {least:.2} of its size is seen decides between sign reproduced and sign only"
+                "measured has the sign of what was published; from {least:.2} of its size on the verdict is sign reproduced, below that sign only"
             ),
             (Check::Property, _) => "each is true".to_owned(),
-            (Check::Arithmetic, _) => format!("what follows is what the paper prints{within}"),
+            (Check::Arithmetic, _) => {
+                format!(
+                    "what follows from other published numbers is what the paper prints{within}"
+                )
+            }
             (Check::Not, _) => "nothing".to_owned(),
         })
     }
-}
 
-/// What seeds and unpublished settings made of it, if any were tried beside the base run.
-fn beside(outcome: &Outcome, described: &dyn Fn(&str) -> String) -> Option<String> {
-    if outcome.others.is_empty() {
-        return None;
+    /// With what the claim comes out otherwise than in the base run, of seeds, unpublished settings and open rules.
+    pub(super) fn turned(&self, outcome: &Outcome) -> Vec<String> {
+        let seeds = self.beside(outcome);
+        let rules = self
+            .readings
+            .and_then(|readings| readings.turned(&self.claim.id));
+        seeds.into_iter().chain(rules).collect()
     }
-    let Share { held, tried } = outcome.evidence.share;
-    // What comes out otherwise than the base run is what decides: it is named with what it is.
-    let with = |wanted: bool| {
-        let some = outcome.others.iter().filter(|(_, holds)| *holds == wanted);
-        let names: Vec<_> = some
-            .map(|(name, _)| match wanted == outcome.first.holds {
-                true => name.clone(),
-                false => described(name),
-            })
-            .collect();
-        names.join("; ")
-    };
-    let base = match outcome.first.holds {
-        true => "holds",
-        false => "fails",
-    };
-    let mut text =
-        format!("Seeds and unpublished settings: holds with {held} of {tried}. Base run: {base}.");
-    for (wanted, word) in [(true, "Holds"), (false, "Fails")] {
-        match with(wanted).as_str() {
-            "" => {}
-            names => text.push_str(&format!(" {word} with: {names}.")),
+
+    /// Which seeds and unpublished settings turn it, if any were tried beside the base run.
+    fn beside(&self, outcome: &Outcome) -> Option<String> {
+        let (turning, others): (Vec<_>, Vec<_>) = outcome
+            .others
+            .iter()
+            .partition(|(_, holds)| *holds != outcome.first.holds);
+        let names = |of: &[&(String, bool)]| {
+            let names: Vec<_> = of.iter().map(|(name, _)| name.as_str()).collect();
+            names.join("; ")
+        };
+        let tried = outcome.others.len();
+        let what = "seeds and unpublished settings, one at a time";
+        match (tried, turning.len()) {
+            (0, _) => None,
+            (1, 0) => Some(format!(
+                "Not by the one seed or unpublished setting that was varied: {}.",
+                names(&others)
+            )),
+            (_, 0) => Some(format!("None of {tried} {what}: {}.", names(&others))),
+            (_, count) => {
+                let described: Vec<_> = turning
+                    .iter()
+                    .map(|(name, _)| self.described(name))
+                    .collect();
+                let base = match outcome.first.holds {
+                    true => "fails",
+                    false => "holds",
+                };
+                let rest = match others.is_empty() {
+                    true => String::new(),
+                    false => format!(" Not by: {}.", names(&others)),
+                };
+                Some(format!(
+                    "{count} of {tried} {what}: it {base} with {}.{rest}",
+                    described.join("; ")
+                ))
+            }
         }
     }
-    Some(text)
+}
+
+/// `text` with its first letter large.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase());
+    first.into_iter().flatten().chain(letters).collect()
 }

@@ -131,7 +131,6 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
             .map(|_| names().zip(&mut rows).collect())
             .collect();
         let readings = plan.readings_of(paper, &sets, &of_sets).unwrap();
-        let share = |id: &str| readings.as_ref().and_then(|each| each.share_of(id));
         let text = paper::shipped_text(&format!("{}/claims.toml", paper.name));
         for times in [3, -1] {
             for index in 0.. {
@@ -146,12 +145,10 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                     if !ids.contains(&claim.id) {
                         continue;
                     }
-                    let now = plan
-                        .case(paper, claim, &of_sets[0])
-                        .judge(share(&claim.id))
-                        .unwrap();
+                    let case = |claim| plan.case(paper, claim, &of_sets[0], readings.as_ref());
+                    let now = case(claim).judge().unwrap();
                     // A formula that takes the number for a parameter finds no run with another.
-                    let other = plan.case(paper, other, &of_sets[0]).judge(share(&claim.id));
+                    let other = case(other).judge();
                     asked += 1;
                     let is_moved = match other {
                         Ok(other) => (other.verdict, other.share) != (now.verdict, now.share),
@@ -164,9 +161,8 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                     let reasons: &[&str] = match now.verdict {
                         Verdict::TraceMissing => &["was not found"],
                         Verdict::UnderDetermined => &[
-                            "decides: an assumption, that ",
-                            "seeds and unpublished settings, of which it holds with ",
-                            "rules that the paper leaves open, of whose combinations ",
+                            "an assumption, which the paper does not make: ",
+                            "what the paper does not say turns it: ",
                             "fitted so that it holds",
                         ],
                         verdict if verdict.holds() => match times > 0 {

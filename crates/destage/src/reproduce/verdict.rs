@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest, truth};
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
+use super::ran::{Command, Ran, commands, listed};
+use super::readings::Readings;
 use super::thresholds::Thresholds;
 use super::values::Values;
 use super::words::Words;
@@ -29,24 +31,24 @@ pub struct Judged {
     pub statement: String,
     /// What sort of statement it is.
     pub kind: Kind,
-    /// The experiment whose runs it goes over, if any.
-    pub experiment: Option<String>,
     /// How it was checked, with the tolerance, or the formula that has to be true.
     pub check: String,
+    /// What that asks, as a sentence.
+    pub asked: String,
     /// What was published and measured.
     pub values: Values,
     /// What became of it.
     pub verdict: Verdict,
     /// In how many of what was tried it holds: seeds, and settings that were not published. None if one thing was tried.
     pub share: Option<Share>,
-    /// What it was checked on, and what that is to the paper, in words.
-    pub on: String,
-    /// What it was checked on.
-    pub inputs: BTreeSet<InputFacts>,
+    /// What it was measured on, and how that is run again.
+    pub ran: Ran,
     /// The ids of the figures of its experiment that show it.
     pub figures: Vec<String>,
     /// Why, in paragraphs, the reason first.
     pub because: Vec<String>,
+    /// What turns it: with what it comes out otherwise than in the base run, of all that was varied; a sentence for each kind.
+    pub turned: Vec<String>,
 }
 
 impl Judged {
@@ -62,17 +64,21 @@ impl Judged {
     /// As in the results of `reproduce`.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let inputs = self.inputs.iter().map(
+        let inputs = self.ran.inputs.iter().map(
             |input| json!({"name": input.name, "digest": input.digest, "role": input.role, "differs": input.differs}),
         );
+        let commands = self.ran.commands.iter();
+        let commands =
+            commands.map(|Command { command, does }| json!({"command": command, "does": does}));
         json!({
             "id": self.id,
             "paper": self.paper,
             "place": self.place,
             "statement": self.statement,
             "kind": self.kind.name(),
-            "experiment": self.experiment,
+            "experiment": self.ran.experiment,
             "check": self.check,
+            "asked": self.asked,
             "published": self.values.published,
             "measured": self.values.measured,
             "ratio": self.values.ratio,
@@ -82,10 +88,13 @@ impl Judged {
             "each": self.values.each,
             "verdict": self.verdict.name(),
             "share": self.share.map(|share| json!({"held": share.held, "tried": share.tried})),
-            "on": self.on,
+            "on": self.ran.on,
             "inputs": inputs.collect::<Vec<_>>(),
+            "runs": self.ran.runs,
+            "commands": commands.collect::<Vec<_>>(),
             "figures": self.figures,
             "because": self.because,
+            "turned": self.turned,
         })
     }
 }
@@ -97,6 +106,8 @@ pub(super) struct Tried {
     /// Which of the values that the formulas go over fail, by their places.
     pub(super) failed: Vec<usize>,
     pub(super) inputs: BTreeSet<InputFacts>,
+    /// The labels of the runs that were looked at.
+    pub(super) runs: BTreeSet<Context>,
 }
 
 impl Tried {
@@ -106,6 +117,7 @@ impl Tried {
         holds: false,
         failed: Vec::new(),
         inputs: BTreeSet::new(),
+        runs: BTreeSet::new(),
     };
 }
 
@@ -129,35 +141,38 @@ pub(super) struct Case<'a> {
     pub(super) kind: Kind,
     pub(super) thresholds: &'a Thresholds,
     pub(super) over: Option<(&'a Study, &'a Arc<Rows>)>,
+    /// What the combinations of the rules that the paper leaves open make of its claims, if they were tried.
+    pub(super) readings: Option<&'a Readings>,
 }
 
 impl Case<'_> {
-    /// What becomes of the claim. `readings` is how many combinations of open rules it holds under, if it depends on them.
+    /// What becomes of the claim.
     ///
     /// # Errors
     /// If one of its formulas is wrong, or its tolerance is not declared.
-    pub(super) fn judge(&self, readings: Option<Share>) -> Result<Judged, Error> {
-        let claim = self.claim;
-        let checked = self.checked()?;
-        if claim.check.check == Check::Not {
-            return self.judged(checked, Verdict::NotCheckable, None, None, Vec::new());
+    pub(super) fn judge(&self) -> Result<Judged, Error> {
+        if self.claim.check.check == Check::Not {
+            return self.judged(Verdict::NotCheckable, None, None, Vec::new());
         }
-        let seeds = self.seeds();
-        let outcome = match self.outcome(readings)? {
+        let outcome = match self.outcome()? {
             Ok(outcome) => outcome,
             Err(NoValue::Missing(trace)) => {
                 let because = vec![format!(
-                    "The trace {trace} was not found; --trace {trace}=FILE names it."
+                    "It needs the trace {trace}, which was not found; --trace {trace}=FILE names it."
                 )];
-                return self.judged(checked, Verdict::TraceMissing, None, None, because);
+                let mut judged = self.judged(Verdict::TraceMissing, None, None, because)?;
+                judged.ran.on = format!("nothing: the trace {trace} was not found");
+                judged.ran.commands = self.commands(&BTreeSet::new(), Some(&trace));
+                return Ok(judged);
             }
             Err(NoValue::Failed(error)) => {
                 let because = vec![format!("A run it needs gave no result: {error}.")];
-                return self.judged(checked, Verdict::NotCheckable, None, None, because);
+                return self.judged(Verdict::NotCheckable, None, None, because);
             }
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
         };
-        let mut because = self.reason(&outcome)?;
+        let mut because = self.reason(&outcome);
+        let mut turned = self.turned(&outcome);
         let Outcome {
             first,
             evidence: Evidence { share, .. },
@@ -165,22 +180,19 @@ impl Case<'_> {
             ..
         } = outcome;
         if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) {
-            let turned = self.turned(seeds.first())?;
-            if !turned.is_empty() {
-                because.push(format!(
-                    "Other conditions were tried to find why. Holds with: {}.",
-                    turned.join("; ")
-                ));
-            }
+            turned.extend(self.caused()?);
         }
-        because.extend(self.unmoved(readings, (verdict, share))?);
+        because.extend(self.unmoved((verdict, share))?);
         let shown = (share.tried > 1).then_some(share);
-        self.judged(checked, verdict, Some(first), shown, because)
+        let mut judged = self.judged(verdict, Some(first), shown, because)?;
+        judged.turned = turned;
+        Ok(judged)
     }
 
     /// The claim in everything that is tried, and the verdict on that; why there is none otherwise.
-    fn outcome(&self, readings: Option<Share>) -> Result<Result<Outcome, NoValue>, Error> {
+    fn outcome(&self) -> Result<Result<Outcome, NoValue>, Error> {
         let claim = self.claim;
+        let readings = self.readings.and_then(|each| each.share_of(&claim.id));
         let seeds = self.seeds();
         let first = match self.attempt(&self.context(BASE, seeds.first())) {
             Ok(tried) => tried,
@@ -225,11 +237,7 @@ impl Case<'_> {
 
     /// What a reader should know if the paper might have printed another number: that the verdict would be the same with
     /// one of its numbers three times as large, or of the other sign. Where it is open what decides, that is named already.
-    fn unmoved(
-        &self,
-        readings: Option<Share>,
-        now: (Verdict, Share),
-    ) -> Result<Option<String>, Error> {
+    fn unmoved(&self, now: (Verdict, Share)) -> Result<Option<String>, Error> {
         let (verdict, _) = now;
         let Some(published) = &self.claim.published else {
             return Ok(None);
@@ -248,7 +256,7 @@ impl Case<'_> {
                     claim: &claim,
                     ..*self
                 };
-                if let Ok(other) = case.outcome(readings)? {
+                if let Ok(other) = case.outcome()? {
                     *same |= (other.verdict, other.evidence.share) == now;
                 }
             }
@@ -275,14 +283,20 @@ impl Case<'_> {
         }))
     }
 
-    /// How it is checked, with the tolerance, or the formula that has to be true.
+    /// How it is checked, with the tolerance, and the formula that has to be true or that published numbers are put into.
     fn checked(&self) -> Result<String, Error> {
-        let name = self.claim.check.check.name();
-        Ok(match (self.tolerance()?, &self.claim.holds) {
-            (_, Some(formula)) => format!("{name}: {formula}"),
-            (Some(tolerance), None) => format!("{name} {tolerance}"),
-            (None, None) => name.to_owned(),
-        })
+        let claim = self.claim;
+        let name = claim.check.check.name();
+        let tolerance = self.tolerance()?;
+        let tolerance = tolerance.map_or(String::new(), |by| format!(" {by}"));
+        let is_arithmetic = claim.check.check == Check::Arithmetic;
+        let sum = claim.measured.as_ref().filter(|_| is_arithmetic);
+        let formula = match (sum, &claim.holds) {
+            (None, None) => String::new(),
+            (Some(one), None) | (None, Some(one)) => format!(": {one}"),
+            (Some(sum), Some(holds)) => format!(": {holds}, where measured = {sum}"),
+        };
+        Ok(format!("{name}{tolerance}{formula}"))
     }
 
     pub(super) fn tolerance(&self) -> Result<Option<Tolerance>, Error> {
@@ -291,7 +305,7 @@ impl Case<'_> {
         found.transpose().map_err(|text| self.wrong(&text))
     }
 
-    /// Whether it holds under the paper's own settings, if that can be told.
+    /// Whether it holds under the paper's own settings with the first seed, if that can be told.
     ///
     /// # Errors
     /// If one of its formulas is wrong.
@@ -299,28 +313,29 @@ impl Case<'_> {
         if matches!(self.claim.check.check, Check::Not | Check::Arithmetic) {
             return Ok(None);
         }
-        let mut all = true;
-        for (index, seed) in self.seeds().iter().enumerate() {
-            match self.attempt(&self.context(BASE, Some(seed))) {
-                Ok(tried) => all &= tried.holds,
-                Err(NoValue::NoRun(_)) if index > 0 => {}
-                Err(NoValue::Missing(_) | NoValue::Failed(_)) => return Ok(None),
-                Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
-            }
+        let seeds = self.seeds();
+        match self.attempt(&self.context(BASE, seeds.first())) {
+            Ok(tried) => Ok(Some(tried.holds)),
+            Err(NoValue::Missing(_) | NoValue::Failed(_)) => Ok(None),
+            Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => Err(self.wrong(&text)),
         }
-        Ok(Some(all))
     }
 
     pub(super) fn wrong(&self, text: &str) -> Error {
         Error::Input(format!("{}: claim {}: {text}", self.paper, self.claim.id))
     }
 
-    /// What turns the claim, each with the figure that it leads to: the study's variants and the claim's own causes.
-    fn turned(&self, seed: Option<&String>) -> Result<Vec<String>, Error> {
+    /// Whether conditions that are not the paper's make the claim hold, which fails: the study's variants and the claim's own causes.
+    /// None without any.
+    fn caused(&self) -> Result<Option<String>, Error> {
+        let seeds = self.seeds();
+        let seed = seeds.first();
         let mut turned = Vec::new();
+        let mut tries = 0;
         let with = |what: String, figure: &Value| format!("{what}, measured {}", short(figure));
         for name in self.variants(VariantKind::Cause) {
             let tried = self.try_beside(&self.context(&name, seed))?;
+            tries += usize::from(tried.is_some());
             if let Some(tried) = tried.filter(|tried| tried.holds) {
                 turned.push(with(self.described(&name), &tried.measured));
             }
@@ -335,11 +350,24 @@ impl Case<'_> {
                 ..*self
             };
             let tried = case.try_beside(&self.context(BASE, seed))?;
+            tries += usize::from(tried.is_some());
             if let Some(tried) = tried.filter(|tried| tried.holds) {
                 turned.push(with(cause.about.clone(), &tried.measured));
             }
         }
-        Ok(turned)
+        let tried = "Other conditions were tried to find why";
+        Ok(match (tries, turned.len()) {
+            (0, _) => None,
+            (_, 0) => Some(format!("{tried}: none of {tries} turns it.")),
+            (_, some) => Some(format!(
+                "{tried}: {some} of {tries} {} it. It holds with: {}.",
+                match some {
+                    1 => "turns",
+                    _ => "turn",
+                },
+                turned.join("; ")
+            )),
+        })
     }
 
     /// A context beside the first; none if the study has no such runs.
@@ -396,7 +424,7 @@ impl Case<'_> {
         let tolerance = claim.check.tolerance.as_ref();
         let tolerance = tolerance.map(|name| self.thresholds.tolerance(name));
         let tolerance = tolerance.transpose().map_err(NoValue::Wrong)?;
-        let mut inputs = BTreeSet::new();
+        let (mut inputs, mut runs) = (BTreeSet::new(), BTreeSet::new());
         let (mut values, mut failed) = (Vec::new(), Vec::new());
         for (index, labels) in product(&claim.each).into_iter().enumerate() {
             let mut context = context.clone();
@@ -409,6 +437,7 @@ impl Case<'_> {
                 Some(formula) => {
                     let outcome = evaluate(formula, rows, &context, &names)?;
                     inputs.extend(outcome.inputs);
+                    runs.extend(outcome.runs);
                     outcome.value
                 }
                 None => Value::Null,
@@ -417,6 +446,7 @@ impl Case<'_> {
             let mut true_of = |formula: &String| {
                 let outcome = evaluate(formula, rows, &context, &names)?;
                 inputs.extend(outcome.inputs);
+                runs.extend(outcome.runs);
                 truth(&outcome.value).map_err(NoValue::Wrong)
             };
             let holds = match &claim.holds {
@@ -436,6 +466,7 @@ impl Case<'_> {
             holds: failed.is_empty(),
             failed,
             inputs,
+            runs,
         })
     }
 
@@ -448,19 +479,22 @@ impl Case<'_> {
 
     /// What the claim is measured on, and what that is to the paper.
     fn on(&self, inputs: &BTreeSet<InputFacts>) -> String {
-        // A worked example and a printed rule bring their own streams.
-        let is_own = matches!(self.kind, Kind::Example | Kind::Consistency);
+        // A printed rule brings its own streams, as a worked example does.
+        let is_own = self.kind == Kind::Consistency;
         let each = |input: &InputFacts| {
             let label = self.label(input).unwrap_or(&input.name);
             let role = match input.role {
+                Role::Made if self.kind == Kind::Example => "the example's own requests",
                 Role::Made if is_own => return label.to_owned(),
                 Role::Made => "made up",
                 Role::Original => "the paper's own",
                 role => role.spoken(),
             };
-            match label == input.name {
+            // The parameters of a workload stand among its inputs.
+            let name = input.name.split(':').next().unwrap_or_default();
+            match label == name {
                 true => format!("{label} ({role})"),
-                false => format!("{label} ({role}: {})", input.name),
+                false => format!("{label} ({role}: {name})"),
             }
         };
         let all: Vec<_> = inputs.iter().map(each).collect();
@@ -494,38 +528,57 @@ impl Case<'_> {
         }
     }
 
+    /// What makes the claim's runs again, if it goes over any.
+    fn commands(&self, inputs: &BTreeSet<InputFacts>, missing: Option<&str>) -> Vec<Command> {
+        let has_rules = self.readings.is_some();
+        let of =
+            |(study, _): (&Study, _)| commands(self.paper, &study.name, inputs, missing, has_rules);
+        self.over.map_or(Vec::new(), of)
+    }
+
     fn judged(
         &self,
-        check: String,
         verdict: Verdict,
         tried: Option<Tried>,
         share: Option<Share>,
         mut because: Vec<String>,
     ) -> Result<Judged, Error> {
         let claim = self.claim;
-        let (measured, inputs) = match tried {
-            Some(tried) => (tried.measured, tried.inputs),
-            None => (Value::Null, BTreeSet::new()),
-        };
+        let Tried {
+            measured,
+            inputs,
+            runs,
+            ..
+        } = tried.unwrap_or(Tried::FAILED);
         because.push(claim.note.trim().to_owned());
         because.retain(|text| !text.is_empty());
         let values = Values::of(claim, self.words, &self.thresholds.limits(), measured);
         let values = values.map_err(|text| self.wrong(&text))?;
+        let figures = self.figures(&inputs)?;
+        let ran = Ran {
+            experiment: claim.experiment.clone(),
+            on: self.on(&inputs),
+            runs: self
+                .over
+                .map_or(String::new(), |(_, rows)| listed(rows, &runs)),
+            commands: self.commands(&inputs, None),
+            inputs,
+        };
         Ok(Judged {
             id: claim.id.clone(),
             paper: self.paper.to_owned(),
             place: claim.place.clone(),
             statement: claim.statement.clone(),
             kind: self.kind,
-            experiment: claim.experiment.clone(),
-            check,
+            check: self.checked()?,
+            asked: self.asked(&values.quantity)?,
             values,
             verdict,
             share,
-            figures: self.figures(&inputs)?,
-            on: self.on(&inputs),
-            inputs,
+            ran,
+            figures,
             because,
+            turned: Vec::new(),
         })
     }
 }

@@ -38,6 +38,8 @@ pub struct Outcome {
     pub value: Json,
     /// The inputs of the runs it looked at.
     pub inputs: BTreeSet<InputFacts>,
+    /// The labels of these runs.
+    pub runs: BTreeSet<Context>,
 }
 
 /// Why a formula has no value.
@@ -57,6 +59,7 @@ pub enum NoValue {
 #[derive(Default)]
 struct Seen {
     inputs: BTreeSet<InputFacts>,
+    runs: BTreeSet<Context>,
     /// Why it has no value, if that is not the formula's fault.
     hindrance: Option<NoValue>,
 }
@@ -108,6 +111,7 @@ pub fn evaluate(
             value: json_of(&value)
                 .map_err(|error| NoValue::Wrong(format!("{formula}: {error}")))?,
             inputs: seen.inputs,
+            runs: seen.runs,
         }),
         (Err(error), None) => Err(NoValue::Wrong(format!("{formula}: {}", spoken(&error)))),
     }
@@ -151,6 +155,7 @@ fn values(
     }
     let row = find(rows, &labels, seen)?;
     seen.inputs.insert(row.input.clone());
+    seen.runs.insert(row.labels.clone());
     if let Some(error) = row.error() {
         // Where the parameters are known, what is none of them has to be a metric.
         let may_be_parameter = !row.has_parameters() || row.value(name).is_some();

@@ -261,10 +261,20 @@ fn what_reference_simulators_do_in_their_own_way_is_done_otherwise_and_says_so()
 fn timed_by_commands(random: &mut Random) -> Vec<String> {
     let mut draw = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
     let layers = [
-        "page", "page", "hat", "dftl", "pslc", "zns", "striped", "fast", "bast",
+        "page",
+        "page",
+        "hat",
+        "dftl",
+        "pslc",
+        "zns",
+        "striped",
+        "fast",
+        "bast",
+        "superblock",
     ];
     let layer = draw(&layers);
     let chooses_dies = ["zns", "striped"].contains(&layer.as_str());
+    let merges = ["fast", "bast", "superblock"].contains(&layer.as_str());
     let is_queued = draw(&["yes", "no", "no"]) == "yes" && layer != "pslc";
     let mut pairs = vec![
         format!("ftl.kind={layer}"),
@@ -296,24 +306,36 @@ fn timed_by_commands(random: &mut Random) -> Vec<String> {
             pairs.push(format!("flash.suspend={suspend}"));
         }
         pairs.push(format!("flash.scheduling={order}"));
-        if !["fast", "bast"].contains(&layer.as_str()) {
-            // A block has to hold some units.
-            pairs.push("flash.pages_per_block=32".to_owned());
-            pairs.push("flash.blocks_per_plane=32".to_owned());
-            if !chooses_dies {
-                pairs.push("ftl.min_free_percent=1".to_owned());
-            }
-            pairs.push(format!("flash.program_unit={}", draw(&["1", "2", "4"])));
-            pairs.push(format!("flash.program_passes={}", draw(&["1", "1", "2"])));
-            if ["page", "striped"].contains(&layer.as_str()) {
-                pairs.push(format!("ftl.map_unit_bytes={}", draw(&["0", "2048"])));
-            }
+        // A block has to hold some units.
+        pairs.push("flash.pages_per_block=32".to_owned());
+        pairs.push("flash.blocks_per_plane=32".to_owned());
+        if !chooses_dies && !merges {
+            pairs.push("ftl.min_free_percent=1".to_owned());
+            pairs.push(format!("flash.summary_page={}", draw(&["false", "true"])));
+        }
+        pairs.push(format!("flash.program_unit={}", draw(&["1", "2", "4"])));
+        pairs.push(format!("flash.program_passes={}", draw(&["1", "1", "2"])));
+        if merges || ["page", "striped"].contains(&layer.as_str()) {
+            pairs.push(format!("ftl.map_unit_bytes={}", draw(&["0", "2048"])));
         }
     }
-    if !chooses_dies {
-        pairs.push(format!("flash.cache_read={}", draw(&["false", "true"])));
-        pairs.push(format!("flash.cache_program={}", draw(&["false", "true"])));
+    if layer == "page" {
+        pairs.push(format!("ftl.handles={}", draw(&["1", "3"])));
+        pairs.push(format!("ftl.hot_window={}", draw(&["0", "40"])));
+        pairs.push(format!("ftl.journal_changes={}", draw(&["0", "20"])));
+        pairs.push(format!("ftl.gc_step_pages={}", draw(&["0", "5"])));
+        pairs.push(format!("ftl.placement={}", draw(&["stripe", "dynamic"])));
+        pairs.push(format!(
+            "ftl.victim_ties={}",
+            draw(&["oldest", "reference"])
+        ));
+        let policies = ["greedy", "wear_aware", "greedy_wear"];
+        pairs.push(format!("ftl.gc_policy={}", draw(&policies)));
+        pairs.push(format!("ftl.wl_migrate={}", draw(&["false", "true"])));
+        pairs.push(format!("flash.copy_back={}", draw(&["true", "false"])));
     }
+    pairs.push(format!("flash.cache_read={}", draw(&["false", "true"])));
+    pairs.push(format!("flash.cache_program={}", draw(&["false", "true"])));
     pairs
 }
 

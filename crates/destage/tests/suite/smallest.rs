@@ -337,11 +337,16 @@ fn a_scheme_whose_run_fails_is_said_to_have_failed() {
     let input = writes((0..900).map(|page| page % 50));
     let all = size(&input, &plan, &Effort::default()).unwrap();
     assert_eq!((all.answers.len(), all.failed.len()), (2, 0));
-    plan.settings.set_pair("ftl.gc_policy=wear_aware").unwrap();
+    for pair in [
+        "flash.suspend=keeps_end",
+        "flash.scheduling=commands_arrival",
+    ] {
+        plan.settings.set_pair(pair).unwrap();
+    }
     let error = size(&input, &plan, &Effort::default())
         .unwrap_err()
         .to_string();
-    assert!(error.contains("copy_back"), "{error}");
+    assert!(error.contains("flash.suspend"), "{error}");
 }
 
 /// With blocks of two pages `fab` evicts the fullest block: of these writes a buffer of two pages has a hit, one of three has none, and

@@ -89,7 +89,7 @@ impl Device {
                         self.page_done(operation, now, driver)?;
                     }
                 }
-                Progress::Beside if !self.dies.places_writes() => self.dies.hand_over(die),
+                Progress::Beside if self.dies.hands_over() => self.dies.hand_over(die),
                 _ => break,
             }
         }
@@ -99,15 +99,11 @@ impl Device {
         Ok(())
     }
 
-    /// The transaction `token` of a page operation or fillers goes on by itself, and its die may begin the next. Over a layer
-    /// that [places writes](destage_flash::ftl::Properties::places_writes) the die begins nothing before its end all the same.
+    /// The transaction `token` of a page operation or fillers goes on by itself, and its die may begin the next.
     ///
     /// # Errors
     /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
     pub fn free<D: Driver>(&mut self, token: Token, now: Ticks, driver: &mut D) -> Outcome {
-        if self.dies.places_writes() {
-            return Ok(());
-        }
         let die = self.dies.die_of_token(token);
         self.dies.hand_over(die);
         self.activate(die, now, driver)
@@ -125,7 +121,7 @@ impl Device {
         if self.dies.has_units() && !operation.is_read() {
             return self.unit_ended((place, die), now, driver);
         }
-        self.dies.finish_queued(die);
+        self.dies.finish_left(die, operation);
         self.page_done(operation, now, driver)?;
         self.activate_if_busy(die, now, driver)
     }

@@ -335,13 +335,13 @@ impl Device {
         }
         let mut awaited = Vec::new();
         for record in self.records.iter_mut() {
-            let own = record.programs.iter().filter(|program| {
+            let is_own = |program: &PageOperation| {
                 let is_data = matches!(program.work(), Work::Destage(..));
                 is_data && span.has(program.page(), self.layer.pages) && has_left(program.page())
-            });
-            let before = awaited.len();
-            awaited.extend(own.map(|program| program.page()));
-            if awaited.len() > before {
+            };
+            if record.programs.iter().any(is_own) {
+                // It waits for the whole record, whose other pages may be in units of other dies.
+                awaited.extend(record.programs.iter().map(|program| program.page()));
                 record.waiters.push(token);
                 self.remaining[token as usize] += 1;
             }

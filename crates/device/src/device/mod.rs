@@ -16,7 +16,7 @@ use destage_buffer::destage::DestageCause;
 use destage_flash::Ftl;
 use destage_flash::ftl::{NoSpace, Shortage};
 
-use crate::dies::{Dies, ServiceOrder, UNIT_ALARM, UnderWay, Units};
+use crate::dies::{Dies, Handover, ServiceOrder, UNIT_ALARM, UnderWay, Units};
 use crate::driver::{Driver, Token};
 use crate::idle::Idle;
 use crate::operation::PageOperation;
@@ -81,9 +81,8 @@ pub struct DeviceConfig {
     /// The power may fail: what a program replaces on another die is not erased before its unit has ended, and a read that programs or
     /// erases does not go between the commands of a step.
     pub power_may_fail: bool,
-    /// The driver lets transactions leave their dies to the next before they end: it says [`Progress::Beside`](crate::Progress::Beside), or calls
-    /// [`Device::free`].
-    pub frees_dies: bool,
+    /// Which transactions leave their dies to the next before they end, as the driver lets them.
+    pub handover: Handover,
 }
 
 impl DeviceConfig {
@@ -103,7 +102,7 @@ impl DeviceConfig {
             reads_ahead: 1,
             units: None,
             power_may_fail: false,
-            frees_dies: false,
+            handover: Handover::Never,
         }
     }
 }

@@ -28,4 +28,13 @@ impl Dies {
     pub fn finish_queued(&mut self, die: u32) {
         self.dies[die as usize].queued -= 1;
     }
+
+    /// The same, and it is `operation`, and not of a unit.
+    #[inline(always)]
+    pub fn finish_left(&mut self, die: u32, operation: PageOperation) {
+        self.finish_queued(die);
+        if self.rules.places_writes {
+            self.forget_unfinished(operation);
+        }
+    }
 }

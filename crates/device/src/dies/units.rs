@@ -12,9 +12,9 @@ use destage_base::{Lpn, Ticks};
 use destage_flash::ftl::NoSpace;
 use destage_flash::medium::{FlashCommand, Pass};
 use destage_flash::nand::Ppn;
-use destage_flash::{Cause, Kind, Operations};
+use destage_flash::{Cause, Kind, Operation, Operations};
 
-use super::{Die, Dies};
+use super::{Die, Dies, Handover};
 use crate::driver::{Driver, Progress, Transaction};
 use crate::operation::{PageOperation, Work};
 
@@ -28,7 +28,7 @@ pub struct Units {
     pub pages: u32,
     /// One or two.
     pub passes: u32,
-    /// Data pages of a block.
+    /// Pages of a block, that of its summary included.
     pub block_pages: u32,
     /// Bits of a page number within its block.
     pub page_bits: u32,
@@ -130,18 +130,25 @@ impl Open {
     }
 
     /// A step of `operations` begins, which serves `own` if that is a program.
-    fn begin(&mut self, units: &Units, operations: &Operations, own: Option<PageOperation>) {
+    fn begin(
+        &mut self,
+        units: &Units,
+        operations: &Operations,
+        (own, home): (Option<PageOperation>, Option<Ppn>),
+    ) {
         let mut own = own;
         let mask = (1 << units.page_bits) - 1;
+        let own_place = own.and_then(|own| own_place(own, home, operations));
         let programs = operations.all().iter();
-        for program in programs.filter(|operation| operation.kind == Kind::Program) {
+        let programs = programs.enumerate();
+        for (place, program) in programs.filter(|(_, of)| of.kind == Kind::Program) {
             let Ppn(at) = program.at;
             if program.one_bit {
                 // Programmed by itself.
                 self.ending.extend(own.take());
                 continue;
             }
-            if matches!(program.cause, Cause::Host | Cause::Pad)
+            if own_place == Some(place)
                 && let Some(operation) = own.take()
             {
                 self.waiting.push(Waiting {
@@ -177,6 +184,17 @@ impl Open {
     }
 }
 
+/// The place among `operations` of the program of `own`, whose page is at `home` now if that is known. What makes units whole may come
+/// before it, and has the cause of padding.
+fn own_place(own: PageOperation, home: Option<Ppn>, operations: &Operations) -> Option<usize> {
+    let is_its = |operation: &Operation| {
+        operation.kind == Kind::Program && Some(operation.cause) == own.write_cause()
+    };
+    let all = operations.all();
+    let at = |home: Ppn| all.iter().position(|of| is_its(of) && of.at == home);
+    home.and_then(at).or_else(|| all.iter().position(is_its))
+}
+
 impl Die {
     /// Whether somebody waits for pages of a unit that the next pages are not to be waited for: not while a step is under way that
     /// has left the die to the next.
@@ -200,47 +218,68 @@ impl Dies {
     /// A step of `die` begins, which serves `own` if that is a program.
     pub(super) fn begin_units(&mut self, die: u32, own: Option<PageOperation>) {
         let Self {
+            ftl,
             rules,
             dies,
             operations,
             ..
         } = self;
         if let Some(units) = &rules.units {
-            dies[die as usize].open.begin(units, operations, own);
+            // Only padding can be taken for what makes units whole.
+            let pads = own.filter(|own| own.write_cause() == Some(Cause::Pad));
+            let home = pads.and_then(|own| {
+                let mut looked = Operations::default();
+                ftl.peek(own.page(), &mut looked);
+                looked.all().last().map(|read| read.at)
+            });
+            dies[die as usize]
+                .open
+                .begin(units, operations, (own, home));
             if rules.places_writes
                 && let Some(own) = own
             {
-                let left = match rules.power_may_fail {
-                    true => operations.take_left_die(),
-                    false => None,
-                };
-                if let Some(home) = left {
-                    dies[home as usize].chosen.replaced_elsewhere += 1;
-                }
-                let waits = left.is_some_and(|home| dies[home as usize].chosen.erases.is_some());
-                let unfinished = self.unfinished.entry(own.page());
-                let unfinished = unfinished.or_insert(Unfinished {
-                    die,
-                    programs: 0,
-                    replaces: left,
-                });
-                unfinished.programs += 1;
-                if waits {
-                    // Erases that have begun to wait wait for this unit, too.
-                    self.want(die);
-                }
+                self.follow(die, own);
             }
         }
     }
 
-    /// The die with a program of `page` that has begun and waits for its unit, where a layer chooses the die of each write: the
+    /// Whether the next write of a page follows a program of it that has left its die, where none waits for a unit.
+    pub(super) fn follows_without_units(&self) -> bool {
+        self.rules.handover == Handover::OfAll && self.rules.units.is_none()
+    }
+
+    /// The program `own` begins at `die`, over a layer that chooses the die of each write, and may not end with what is in service there:
+    /// until its end the next one of the page goes there, too, and what it replaces on another die is not erased.
+    pub(super) fn follow(&mut self, die: u32, own: PageOperation) {
+        let left = match self.rules.power_may_fail || self.follows_without_units() {
+            true => self.operations.take_left_die(),
+            false => None,
+        };
+        if let Some(home) = left {
+            self.dies[home as usize].chosen.replaced_elsewhere += 1;
+        }
+        let waits = left.is_some_and(|home| self.dies[home as usize].chosen.erases.is_some());
+        let unfinished = self.unfinished.entry(own.page());
+        let unfinished = unfinished.or_insert(Unfinished {
+            die,
+            programs: 0,
+            replaces: left,
+        });
+        unfinished.programs += 1;
+        if waits {
+            // Erases that have begun to wait wait for this unit, too.
+            self.want(die);
+        }
+    }
+
+    /// The die with a program of `page` that has begun and not ended, where a layer chooses the die of each write: the
     /// next one goes there, too, so that they keep their order.
     pub(super) fn waits_in_unit(&self, page: Lpn) -> Option<u32> {
         self.unfinished.get(&page).map(|unfinished| unfinished.die)
     }
 
-    /// `operation`, if it is a program that was begun in a unit, has ended.
-    fn forget_unfinished(&mut self, operation: PageOperation) {
+    /// `operation`, if it is a program that others [follow](Dies::follow), has ended.
+    pub(super) fn forget_unfinished(&mut self, operation: PageOperation) {
         let Some(unfinished) = self.unfinished.get_mut(&operation.page()) else {
             return;
         };
@@ -288,7 +327,13 @@ impl Dies {
         let handed_over = &mut self.dies[die as usize].open.handed_over;
         let index = handed_over.iter().position(|(other, _)| *other == place);
         let ended = index.and_then(|index| handed_over.remove(index));
-        ended.map(|(_, ending)| ending).unwrap_or_default()
+        let ended = ended.map(|(_, ending)| ending).unwrap_or_default();
+        if self.rules.places_writes {
+            for operation in &ended {
+                self.forget_unfinished(*operation);
+            }
+        }
+        ended
     }
 
     /// All programs that were queued or begun at `die` are wanted on flash.

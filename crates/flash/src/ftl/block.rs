@@ -49,7 +49,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         let spare = parameters.spare_blocks;
         let logical = shared::logical_blocks(geometry.blocks_per_die(), None, spare)?;
         let make = |number| Ok(Block::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
     },
 };
 

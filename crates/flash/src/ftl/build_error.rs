@@ -49,8 +49,6 @@ pub enum BuildError {
         /// Blocks of a plane.
         blocks: u32,
     },
-    /// Wear-aware garbage collection without copy-back.
-    NoCopyBack,
     /// The low mark leaves no free block for what garbage collection moves.
     LowMark {
         /// Free blocks at which it starts.

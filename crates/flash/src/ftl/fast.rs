@@ -52,7 +52,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
-    fills_blocks_in_turn: false,
+    fills_blocks_in_turn: true,
     groups_planes: false,
     places_writes: false,
     has_merges: true,
@@ -63,7 +63,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
         let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
         let make = |number| Ok(Fast::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
     },
 };
 
@@ -218,6 +218,12 @@ impl Die for Fast {
 
     fn may_hold(&self, block: u32) -> bool {
         self.store.may_hold(block)
+    }
+
+    const TAKES_UNITS: bool = true;
+
+    fn follow_units(&mut self) {
+        self.store.follow_units();
     }
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {

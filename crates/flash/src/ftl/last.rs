@@ -59,7 +59,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
         let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
         let make = |number| Ok(Last::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
     },
 };
 

@@ -57,8 +57,7 @@ pub struct Properties {
     /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
     /// their own. Default: none.
     pub long_write_pages: Option<u32>,
-    /// Blocks of a die that take pages of the host at the same time, each page by page from its first; 0 if blocks are not
-    /// filled like that, and [`Ftl::fill_unit`] does nothing. Default: 0.
+    /// Blocks of a die with pages of the host that wait for others of their program units, at most; 0 if it leaves units incomplete, and [`Ftl::fill_unit`] does nothing. Default: 0.
     pub open_blocks: u32,
     /// [`Ftl::work_idle`] does something. Default: false.
     pub works_when_idle: bool,
@@ -232,8 +231,8 @@ pub trait Ftl: Send + Copied + Archived {
     ) -> Result<bool, NoSpace>;
 
     /// The die at which garbage has to be collected before a write at `die` can be served: another one where what is collected is
-    /// spread over dies. Default: `die`.
-    fn collects_at(&self, die: u32) -> u32 {
+    /// spread over dies. It may leave places of an open block as they are, where nothing else gives the write a place. Default: `die`.
+    fn collects_at(&mut self, die: u32) -> u32 {
         die
     }
 
@@ -253,7 +252,7 @@ pub trait Ftl: Send + Copied + Archived {
     }
 
     /// Programs fillers behind `at` of `die`, a page of an open block, up to the end of the unit of `unit_pages` pages that
-    /// is open there; a whole unit if none is. Default: nothing.
+    /// is open there, or up to its last pass; a whole unit if none is. Default: nothing.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let _ = (die, at, unit_pages, operations);
     }
@@ -379,7 +378,8 @@ pub struct FtlRow {
     pub has_cell_modes: bool,
     /// It finds its data again after a loss of power.
     pub can_be_mounted: bool,
-    /// It fills blocks page after page for the host, so that pages can be programmed in units; see [`Properties::open_blocks`].
+    /// Its pages can be programmed in units: it fills blocks page after page for the host, or programs without content what it leaves
+    /// out; see [`Properties::open_blocks`].
     pub fills_blocks_in_turn: bool,
     /// It serves batches by groups of planes; see [`Properties::parallel_units`].
     pub groups_planes: bool,

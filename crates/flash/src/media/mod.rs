@@ -54,6 +54,11 @@ pub struct Suspend {
     pub cost: Ticks,
     /// One program or erase is interrupted so often; further reads wait for its end.
     pub limit: u32,
+    /// Cells work in pulses of so many ticks, counted back from the end of the program or erase, and stop only between two of them; 0: they
+    /// stop anywhere.
+    pub pulse: Ticks,
+    /// A program that has no more than this left is not interrupted.
+    pub tail: Ticks,
     /// [`Media::change_done`] moves by what the interruptions take; else the answer given at the issue stands, and only
     /// the array is in use for longer.
     pub moves_end: bool,
@@ -100,6 +105,8 @@ struct Array {
     busy_until: Ticks,
     /// End of the last program or erase.
     change_ends: Ticks,
+    /// Whether that is a program.
+    is_program: bool,
     /// End of the last read.
     read_ends: Ticks,
     /// When the last program or erase is done.
@@ -110,6 +117,20 @@ struct Array {
     interruptions: u32,
     /// With cache registers: before, the cells do not work on the last program or erase.
     change_begins: Ticks,
+}
+
+impl Array {
+    /// What the pulse under way at `ready` has still to do, before the end of the last program or erase.
+    fn pulse_left(&self, ready: Ticks, suspend: &Suspend) -> Ticks {
+        let left = self.change_ends - ready;
+        left.checked_rem(suspend.pulse).unwrap_or(0)
+    }
+
+    /// Whether the cells can be stopped by a read that is ready at `ready`, before the end of the last program or erase.
+    fn stops(&self, ready: Ticks, suspend: &Suspend) -> bool {
+        let behind = self.change_ends - ready - self.pulse_left(ready, suspend);
+        behind > if self.is_program { suspend.tail } else { 0 }
+    }
 }
 
 /// The timelines. See the [module](self).
@@ -239,7 +260,8 @@ impl Media {
             is_alone
                 && ready < array.busy_until
                 && ready < array.change_ends
-                && (array.read_ends > ready || array.interruptions < suspend.limit)
+                && (array.read_ends > ready
+                    || (array.interruptions < suspend.limit && array.stops(ready, suspend)))
         })
     }
 
@@ -258,7 +280,8 @@ impl Media {
             (array.read_ends, time)
         } else {
             array.interruptions += 1;
-            (ready + suspend.cost, time + suspend.cost)
+            let stopped = ready + array.pulse_left(ready, &suspend) + suspend.cost;
+            (stopped, time + suspend.cost)
         };
         array.change_ends += shift;
         array.read_ends = start + time;
@@ -315,6 +338,7 @@ impl Media {
             array.read_ends = end.max(array.read_ends);
         } else {
             array.change_ends = end.max(array.change_ends);
+            array.is_program = kind == Kind::Program;
             array.interruptions = 0;
         }
     }

@@ -201,6 +201,10 @@ impl Block {
 
     /// The program of `page` never was; what was there `before` it is again, but for programs behind it that were.
     pub fn take_back(&mut self, page: u32, before: Before) {
+        if self.cells.get(page as usize) == Some(&UNREADABLE) {
+            // An erase behind it was cut off.
+            return;
+        }
         self.drop_stored(page);
         self.cells[page as usize] = ERASED;
         let is_last = self.end == page + 1;

@@ -12,7 +12,7 @@ use destage_base::Ticks;
 use super::cut::Done;
 use super::{Hold, Medium, Refusal};
 use crate::nand::Ppn;
-use crate::operation::{Kind, Operation};
+use crate::operation::{Cause, Kind, Operation};
 
 /// A command: a page that is read, pages that are programmed together, or a block that is erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,8 +187,28 @@ impl Medium {
         }
         for place in self.covered(die, command).into_iter().rev() {
             let ended = self.dies[die as usize].done.remove(place);
-            if ended.operation.kind == Kind::Program {
-                self.holds.retain(|hold| hold.by.number != ended.number);
+            match ended.operation.kind {
+                Kind::Program => self.holds.retain(|hold| hold.by.number != ended.number),
+                Kind::Erase => self.drop_fillers(die, ended.operation.at, place),
+                Kind::Read => {}
+            }
+        }
+    }
+
+    /// The block that begins at `first` of `die` is erased: pages without content that were programmed before, at the first `before` places
+    /// of what has not ended, wait for no second pass any more.
+    fn drop_fillers(&mut self, die: u32, Ppn(first): Ppn, before: usize) {
+        let (done, bits) = (&mut self.dies[die as usize].done, self.page_bits);
+        let is_its = |done: &Done| {
+            let operation = &done.operation;
+            operation.kind == Kind::Program
+                && operation.cause == Cause::Pad
+                && done.page.is_none()
+                && operation.at.0 >> bits == first >> bits
+        };
+        for place in (0..before).rev() {
+            if is_its(&done[place]) {
+                done.remove(place);
             }
         }
     }

@@ -31,14 +31,18 @@ fn setup(rules: &Rules) -> Setup {
             .with("journal_changes", &changes.to_string())
             .with("journal_pages", &pages.to_string());
     }
-    match rules.telling {
-        Telling::Nothing => setup,
-        Telling::Hot(window) => setup.with("hot_window", &window.to_string()),
-        Telling::Handle(handles, isolates) => setup.with("handles", &handles.to_string()).with(
+    let Telling {
+        handles,
+        isolates,
+        window,
+    } = rules.telling;
+    setup
+        .with("hot_window", &window.to_string())
+        .with("handles", &handles.to_string())
+        .with(
             "handle_isolation",
             if isolates { "persistent" } else { "initial" },
-        ),
-    }
+        )
 }
 
 /// Plays random writes, reads and trims on both, with as many steps of garbage collection between them as `random` says where
@@ -103,18 +107,29 @@ fn compare(rules: Rules, seed: u64) -> (Tally, Vec<(String, f64)>) {
     }
     let mut figures = Vec::new();
     ftl.report(&mut |name, value| figures.push((name.to_owned(), value)));
-    for (stream, (written, moved)) in model.told.iter().enumerate() {
+    let handles = rules.telling.handles as usize;
+    for handle in (0..handles).filter(|_| handles > 1) {
+        let of_handle = model.told.iter().skip(handle).step_by(handles);
+        let (written, moved) = of_handle.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
         let of = |name: &str| {
-            let name = format!("handle_{stream}_{name}");
+            let name = format!("handle_{handle}_{name}");
             figures
                 .iter()
                 .find(|(other, _)| *other == name)
                 .map(|(_, value)| *value)
         };
-        if let (Telling::Handle(..), 1..) = (rules.telling, *written) {
-            assert_eq!(of("writes"), Some(*written as f64));
-            assert_eq!(of("waf"), Some((written + moved) as f64 / *written as f64));
+        if written > 0 {
+            assert_eq!(of("writes"), Some(written as f64));
+            assert_eq!(of("waf"), Some((written + moved) as f64 / written as f64));
         }
+    }
+    if rules.telling.window > 0 {
+        let hot: u64 = model.told[handles..]
+            .iter()
+            .map(|(written, _)| written)
+            .sum();
+        let found = figures.iter().find(|(name, _)| name == "hot_writes");
+        assert_eq!(found.map(|(_, value)| *value), Some(hot as f64));
     }
     (tally, figures)
 }
@@ -123,21 +138,22 @@ fn compare(rules: Rules, seed: u64) -> (Tally, Vec<(String, f64)>) {
 fn streams_steps_and_units_cost_what_the_naive_model_says() {
     let mut random = Random::new(2026);
     for round in 0..60 {
-        let telling = match round % 4 {
-            0 => Telling::Nothing,
-            1 => Telling::Handle(2 + random.below(4), false),
-            2 => Telling::Handle(2 + random.below(4), true),
-            _ => Telling::Hot(1 + random.below(60)),
+        let has_handles = [1, 2, 4, 5].contains(&(round % 6));
+        let telling = Telling {
+            handles: if has_handles { 2 + random.below(4) } else { 1 },
+            isolates: [2, 5].contains(&(round % 6)),
+            window: if round % 6 > 2 {
+                1 + random.below(60)
+            } else {
+                0
+            },
         };
-        let kept = match telling {
-            Telling::Handle(handles, true) => handles as usize - 1,
-            _ => 0,
+        let kept = if telling.isolates {
+            telling.handles as usize - 1
+        } else {
+            0
         };
-        let told = match telling {
-            Telling::Nothing => 0,
-            Telling::Handle(handles, _) => handles as usize - 1,
-            Telling::Hot(_) => 1,
-        };
+        let told = telling.streams() - 1;
         let pages = [2, 4, 8, 12][random.below(4) as usize];
         let journal =
             (round % 5 == 0).then(|| (1 + random.below(20), 1 + random.below(20) as usize));
@@ -155,7 +171,7 @@ fn streams_steps_and_units_cost_what_the_naive_model_says() {
             low,
             high,
             floor: least + 1 + random.below(3) as usize,
-            step: if telling == Telling::Nothing || random.below(2) == 0 {
+            step: if told == 0 || random.below(2) == 0 {
                 1 + random.below(5) as usize
             } else {
                 0

@@ -87,6 +87,19 @@ fn many_operations_cost_what_the_naive_model_says() {
             grain: stripe * planes,
             step: one_of(&mut random, &[1, 1, 3]),
             whole: random.below(3) == 0,
+            burst: 0,
+        };
+        let rules = Rules {
+            burst: match rules.whole {
+                true => 0,
+                false => one_of(&mut random, &[0, 0, 1, 5]),
+            },
+            ..rules
+        };
+        let pace = match (rules.whole, rules.burst) {
+            (true, _) => "whole",
+            (false, 0) => "even",
+            (false, _) => "burst",
         };
         let reserved = (superblocks - offered) as f64 + 0.5;
         let mut setup = Setup::new("striped", dies as u32, superblocks as u32, pages as u32)
@@ -97,7 +110,8 @@ fn many_operations_cost_what_the_naive_model_says() {
             .with("gc_low", &low.to_string())
             .with("gc_step_units", &rules.step.to_string())
             .with("stripe_units", &stripe.to_string())
-            .with("gc_pace", if rules.whole { "whole" } else { "even" });
+            .with("gc_burst_units", &rules.burst.max(1).to_string())
+            .with("gc_pace", pace);
         setup.geometry.planes = planes as u32;
         setup.filled = rules.filled;
         kit::about(format!("{rules:?}"), || {

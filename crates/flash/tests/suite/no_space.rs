@@ -50,6 +50,7 @@ impl Pair {
         self.spared.now += 1;
         for _ in 0..1_000 {
             let at = self.asked.ftl.collects_at(die);
+            assert_eq!(self.spared.ftl.collects_at(die), at);
             match self.step(|device| device.collect_once(at)) {
                 Some(true) => {}
                 Some(false) => break,

@@ -34,10 +34,14 @@ struct Die {
     /// Reads that wait, by number, and what is left of the one in the cells.
     reads: VecDeque<usize>,
     reading: Option<(usize, u64)>,
+    /// Left of the pulse that the cells finish before they stop.
+    pulse_left: u64,
     /// Left of an interruption that begins.
     stopping: u64,
     /// The program or erase: number, what is left, interruptions.
     change: Option<(usize, u64, u32)>,
+    /// A program is not interrupted when it has no more than this left; nothing of an erase.
+    tail: u64,
     /// Reads that wait for its end.
     behind: VecDeque<usize>,
     done: Vec<u64>,
@@ -46,16 +50,22 @@ struct Die {
 }
 
 impl Die {
-    fn issue(&mut self, number: usize, kind: Kind, limit: u32) {
+    fn issue(&mut self, number: usize, kind: Kind, suspend: &Suspend) {
         self.done.resize(number + 1, 0);
         match (kind, &mut self.change) {
-            (Kind::Read, Some((.., interruptions))) => {
+            (Kind::Read, Some((_, left, interruptions))) => {
                 let is_reading =
                     self.reading.is_some() || self.stopping > 0 || !self.reads.is_empty();
+                let pulse_left = match suspend.pulse {
+                    0 => 0,
+                    pulse => *left % pulse,
+                };
+                let stops = *left - pulse_left > self.tail;
                 if is_reading {
                     self.reads.push_back(number);
-                } else if *interruptions < limit && self.behind.is_empty() {
+                } else if *interruptions < suspend.limit && stops && self.behind.is_empty() {
                     *interruptions += 1;
+                    self.pulse_left = pulse_left;
                     self.stopping = COST;
                     self.reads.push_back(number);
                 } else {
@@ -63,13 +73,27 @@ impl Die {
                 }
             }
             (Kind::Read, None) => self.reads.push_back(number),
-            (Kind::Program, _) => self.change = Some((number, PROGRAM, 0)),
-            (Kind::Erase, _) => self.change = Some((number, ERASE, 0)),
+            (Kind::Program, _) => {
+                self.change = Some((number, PROGRAM, 0));
+                self.tail = suspend.tail;
+            }
+            (Kind::Erase, _) => {
+                self.change = Some((number, ERASE, 0));
+                self.tail = 0;
+            }
         }
     }
 
     /// One microsecond passes, from `now` on.
     fn step(&mut self, now: u64) {
+        if self.pulse_left > 0 {
+            self.pulse_left -= 1;
+            self.worked += 1;
+            if let Some((_, left, _)) = &mut self.change {
+                *left -= 1;
+            }
+            return;
+        }
         if self.stopping > 0 {
             self.stopping -= 1;
             self.worked += 1;
@@ -104,11 +128,15 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let limit = random.below(4) as u32;
-        let mut media = media(Suspend {
+        let suspend = Suspend {
             cost: COST,
             limit,
+            // Two thirds of the seeds have pulses, and half have a tail.
+            pulse: [0, 7, 60][seed as usize % 3],
+            tail: [0, 30 + random.below(100)][seed as usize % 2],
             moves_end: true,
-        });
+        };
+        let mut media = media(suspend);
         let mut die = Die::default();
         // Answers, and the last change, whose answer moves.
         let mut answers: Vec<u64> = Vec::new();
@@ -131,7 +159,7 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
                 continue;
             }
             let number = answers.len();
-            die.issue(number, kind, limit);
+            die.issue(number, kind, &suspend);
             let command = Command {
                 kind,
                 die: 0,
@@ -156,7 +184,7 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
         for now in 20_000..40_000 {
             die.step(now);
         }
-        assert_eq!(die.done, answers, "seed {seed}, limit {limit}");
+        assert_eq!(die.done, answers, "seed {seed}, {suspend:?}");
         // Work is conserved: what was done is what was asked for, and the interruptions.
         let stops = die.worked - expected_work;
         assert!(

@@ -82,10 +82,12 @@ impl Planner {
         self.layout.units.is_some()
     }
 
-    /// Whether `operation` is one command, whatever was before it.
+    /// Whether `operation`, which is all that a page operation does, is one command, whatever was before it. With units an erase, as a trim
+    /// may bring it about, is a step, like all that ends by itself and reads nothing.
     #[inline(always)]
     pub fn is_one(&self, operation: &Operation) -> bool {
-        self.held.is_empty() && !self.is_in_unit(operation)
+        let is_apart = operation.kind == Kind::Read || operation.one_bit;
+        self.held.is_empty() && (self.layout.units.is_none() || is_apart)
     }
 
     /// Whether `operation` is programmed with others of its unit.

@@ -34,6 +34,7 @@ function figure(parent, each) {
     own.append(make("h4", {}, title));
   }
   for (const gap of each.gaps || []) own.append(make("p", { class: "note" }, `Not all is shown: ${gap}.`));
+  if (each.claims) own.append(make("p", { class: "quiet" }, "Shows ", each.claims));
   if (!has && !(each.gaps || []).length) own.append(make("p", { class: "note" }, "No run has what it shows."));
   if (!each.x.length) return;
   const columns = [{ name: each.x_title }];
@@ -103,24 +104,59 @@ function legend(part, { claims, verdicts: known, thresholds }) {
   part.append(make("details", {}, make("summary", {}, "What counts as what, declared for all papers"), ...thresholds.map(limit)));
 }
 
-/** The runs of a claim, and the command that does them again; its paper if it needs none. */
-function runsOf({ paper, experiment, check }) {
-  if (!experiment && check === "not") return "none";
-  if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, paper), " prints");
+/** The runs of a claim, and the commands that do them again. */
+function runsOf({ paper, experiment, runs, commands, check, kind }) {
+  if (check === "not") return "none: nothing can be run for it";
+  if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, kind === "own" ? paper : "the paper"), " prints");
   const name = `${paper}/${experiment}`;
-  return make("span", {}, make("a", { href: `#${paper}-${experiment}` }, name), ", again with ", make("code", {}, `destage reproduce ${name}`));
+  const places = [["DIR", "DIR is the folder of the traces"], ["FILE", "FILE is the trace"]].filter(([word]) => commands.some(({ command }) => new RegExp(`\\b${word}\\b`).test(command)));
+  const again = commands.map(({ command, does }) => make("p", {}, make("code", { class: "typed" }, command), ` ${does}.`));
+  return make("div", {},
+    make("p", {}, runs ? `${runs}. ` : "", "Its settings, inputs and figures: ", make("a", { href: `#${paper}-${experiment}` }, name), "."),
+    again, places.length ? make("p", { class: "quiet" }, `${places.map(([, says]) => says).join("; ")}.`) : null);
 }
 
-/** Links to the figures of a claim, by what they show. */
+/** A link to a figure, by its place in the paper and what it shows. */
+function figureLink(paper, experiment, { id, place, title, y_title: unit }) {
+  const text = place ? `${place} of the paper: ${title}` : title;
+  return make("li", {}, make("a", { href: `#${paper}-${experiment}-${id}` }, text), unit ? make("span", { class: "quiet" }, ` (in ${unit})`) : null);
+}
+
+/** Links to the figures of a claim. */
 function figuresOf({ paper, experiment, figures: ids }, figures) {
   const all = figures[`${paper}/${experiment}`] || [];
   const shows = ids.map((id) => all.find((each) => each.id === id)).filter(Boolean);
-  return shows.map(({ id, place, title }) => make("li", {}, make("a", { href: `#${paper}-${experiment}-${id}` }, title), place ? ` (${place})` : ""));
+  return shows.map((each) => figureLink(paper, experiment, each));
+}
+
+/** What words of a claim are explained by which entry of the glossary. */
+const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "seeds and unpublished settings": "unpublished setting", "rules that the paper leaves open": "rule left open" };
+
+/** The anchor of a word of the glossary. */
+function wordAnchor(word) {
+  return `word-${word.split(",")[0].replaceAll(" ", "-")}`;
+}
+
+/** `text` with the first of each of its explained words as a link to the glossary. */
+function explained(text) {
+  const parts = [text];
+  for (const [words, entry] of Object.entries(EXPLAINED)) {
+    const index = parts.findIndex((part) => typeof part === "string" && part.toLowerCase().includes(words));
+    if (index < 0) continue;
+    const part = parts[index];
+    const at = part.toLowerCase().indexOf(words);
+    const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, at + words.length));
+    parts.splice(index, 1, part.slice(0, at), link, part.slice(at + words.length));
+  }
+  return parts.filter((part) => part !== "");
 }
 
 /** Each part of `value` with the names that lead to it. */
 function partsOf(value, labels, path = []) {
-  const [names, ...deeper] = labels;
+  const [given, ...deeper] = labels;
+  // What is listed in words, such as destages, has a number for each item.
+  const isTold = Array.isArray(value) && value.length > 1 && value.every((item) => typeof item === "string");
+  const names = given || (isTold ? value.map((_, index) => `${index + 1}.`) : undefined);
   if (!Array.isArray(value) || !names || names.length !== value.length) return [{ path, value }];
   return value.flatMap((item, index) => partsOf(item, deeper, [...path, names[index]]));
 }
@@ -135,10 +171,12 @@ function spoken(value, unit) {
 }
 
 /** What was published and measured, side by side: a row for each part, or a table of the last two depths. */
-function valuesOf({ published, measured, ratio, quantity, unit, labels, each, check }) {
+function valuesOf({ published, measured, ratio, quantity, unit, labels, each, check, kind }) {
   const own = labels.slice(each);
   const isBetween = check.startsWith("between") && Array.isArray(published);
-  const isListed = Array.isArray(published) && !isBetween && own.length > 0;
+  const isTold = [published, measured].every((value) => Array.isArray(value) && value.every((item) => typeof item === "string")) && published.length === measured.length;
+  const isListed = Array.isArray(published) && !isBetween && (own.length > 0 || isTold);
+  const follows = check.startsWith("arithmetic");
   const parts = partsOf(measured === null ? published : measured, measured === null ? (isListed ? own : []) : labels);
   const at = (value, labelsOf) => new Map(partsOf(value, labelsOf).map((part) => [part.path.join(), part.value]));
   const publishedAt = isListed ? at(published, own) : null;
@@ -162,8 +200,8 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
     if (isNamed) columns.push("");
     const hasPublished = published !== null && !isWords;
     if (hasPublished) columns.push("published");
-    if (measured !== null) columns.push("measured");
-    if (ratioAt) columns.push("measured over published");
+    if (measured !== null) columns.push(follows ? "as it follows" : "measured");
+    if (ratioAt) columns.push(follows ? "as it follows over published" : "measured over published");
     for (const { path, value } of parts) {
       const cells = isNamed ? [make("th", { scope: "row" }, path.join(", "))] : [];
       if (hasPublished) cells.push(cellOf(isOnce ? said : spoken(publishedAt.get(path.slice(measured === null ? 0 : each).join()) ?? "-", unit)));
@@ -174,52 +212,71 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   }
   if (published === null && measured === null) return "nothing";
   const head = make("thead", {}, make("tr", {}, columns.map((name) => make("th", { scope: "col" }, name))));
-  const isPlain = !columns.includes("measured") && measured !== null;
-  const what = `${quantity || "Values"}${isPlain ? ", measured" : ""}`;
+  const isPlain = !columns.includes("measured") && measured !== null && !follows;
+  const what = `${quantity ? quantity[0].toUpperCase() + quantity.slice(1) : "Values"}${isPlain ? ", measured" : ""}`;
+  const isSaid = !unit || what.endsWith(unit) || (unit === "%" && /per cent/.test(what));
+  const isUnprinted = published === null && !follows && kind !== "own";
   const table = make("table", { class: "values", "aria-label": what }, head, make("tbody", {}, body));
-  return make("div", {}, make("p", {}, what), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
+  return make("div", {}, make("p", {}, `${what}${isSaid ? "" : `, in ${unit}`}.`, isUnprinted ? " No published number is compared." : ""), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
 }
 
 /** What a claim was measured on, with the digests of traces behind it. */
 function inputsOf({ on, inputs }) {
-  const traces = inputs.filter(({ digest }) => digest);
-  const digests = traces.map(({ name, digest }) => make("p", {}, `${name}: `, make("code", {}, digest)));
-  return make("span", {}, on || "nothing", traces.length ? make("details", {}, make("summary", {}, "digests of what was read"), digests) : null);
+  const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
+  const listed = whole.map(({ name, digest }) => make("p", {}, name, digest ? ": " : null, digest ? make("code", {}, digest) : null));
+  return make("span", {}, explained(on || "nothing"), whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
 
-function verdicts(part, claims, known, figures) {
+/** Who says it, and where. */
+function sourceOf({ paper, place, kind }, papers) {
+  const { source } = papers.find(({ name }) => name === paper) || { source: paper };
+  if (kind === "own") return place && place !== "-" ? `a statement of this project, about ${place === "all" ? "all schemes" : place}` : "a statement of this project";
+  return make("span", {}, make("strong", {}, place), " of ", make("a", { href: `#paper-${paper}` }, source));
+}
+
+/** What turns a claim, with links to what each setting and each rule means. */
+function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
+  const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
+  if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
+  const told = turned.map((text) => make("p", {}, explained(text)));
+  if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of the paper was varied."));
+  const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${paper}-${experiment}-settings` }, "what each setting is") : null;
+  const rules = open.length ? make("a", { href: `#paper-${paper}-rules` }, "what each rule is") : null;
+  const links = [settings, rules].filter(Boolean);
+  return make("div", {}, told.length ? told : make("p", {}, "Nothing was varied beside the ", explained("base run"), "."), links.length ? make("p", { class: "quiet" }, links.flatMap((link, index) => (index ? [", ", link] : [link]))) : null);
+}
+
+function verdicts(part, claims, { verdicts: known, figures, papers }) {
   const said = verdictWords(known);
-  const columns = [{ name: "claim" }, { name: "statement" }, { name: "why" }, { name: "values" }, { name: "measured on" }, { name: "runs" }, { name: "figures" }, { name: "formula" }, { name: "verdict" }, { name: "published" }, { name: "measured" }];
+  const columns = [{ name: "claim" }, { name: "why" }, { name: "values" }, { name: "asked" }, { name: "turned by" }, { name: "said in" }, { name: "measured on" }, { name: "run" }, { name: "figure" }, { name: "formula" }, { name: "verdict" }, { name: "published" }, { name: "measured" }];
   const value = (each) => (each === null ? null : spoken(each, ""));
   const rows = claims.map((claim) => {
-    const row = [`${claim.paper} ${claim.id}`, claim.statement, claim.because.join(" "), claim.quantity, claim.on || null, claim.experiment ? `${claim.paper}/${claim.experiment}` : claim.paper, claim.figures.join(", ") || null, claim.check, said(claim.verdict).words, value(claim.published), value(claim.measured)];
+    const row = [`${claim.paper} ${claim.id}: ${claim.statement}`, claim.because.join(" "), claim.quantity, claim.asked || null, claim.turned.join(" ") || null, claim.place, claim.on || null, claim.commands.map(({ command }) => command).join("; ") || null, claim.figures.join(", ") || null, claim.check, said(claim.verdict).words, value(claim.published), value(claim.measured)];
     return Object.assign(row, { claim });
   });
   const cell = (value, { name }, { claim }) => {
     switch (name) {
       case "claim": {
         const anchor = `${claim.paper}-${claim.id}`;
-        return make("h4", { id: anchor }, make("a", { href: `#${anchor}` }, `${claim.paper} ${claim.id}`), " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said)));
+        const link = make("a", { href: `#${anchor}` }, `${claim.paper} ${claim.id}`);
+        return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said)), make("span", { class: "statement" }, claim.statement));
       }
-      case "statement": return make("span", {}, value, make("span", { class: "quiet" }, claim.place ? ` (${claim.place})` : ""));
-      case "why": {
-        const text = claim.because.map((each, index) => make("p", { class: index ? null : "reason" }, each));
-        const isOpen = claim.because.some((each) => each.startsWith("Rules that the paper leaves open"));
-        return make("div", {}, text, isOpen ? make("p", {}, make("a", { href: `#paper-${claim.paper}-rules` }, "What each of these rules means")) : null);
-      }
+      case "said in": return sourceOf(claim, papers);
+      case "why": return make("div", {}, claim.because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each)));
       case "values": return valuesOf(claim);
+      case "turned by": return turnedOf(claim, papers);
       case "measured on": return inputsOf(claim);
-      case "runs": return runsOf(claim);
-      case "figures": {
+      case "run": return runsOf(claim);
+      case "figure": {
         const links = figuresOf(claim, figures);
         return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, "none: the values are all there is");
       }
-      case "formula": return make("code", {}, value);
+      case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, value));
       default: return null;
     }
   };
   part.append(make("h3", { id: "claims" }, "Every claim"));
-  part.append(make("p", {}, "The words of the rows are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict leads to what it says. Measured is what the base run gave, with the first seed; a figure shows the mean over seeds, and the range. The box finds claims by any words of theirs: a name (A13), a trace (cello-d8), a scheme."));
+  part.append(make("p", {}, "Each claim has its verdict and why; what was published beside what was measured; what was asked of it; what turns it, which is what makes it come out otherwise than in the base run; where the paper says it; and the runs, as a command, and figures behind it. Measured is what the base run gave, with the first seed; a figure shows the mean over seeds, and the range. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict leads to what it says. The box finds claims by any words of theirs: a name (A13), a trace (cello-d8), a scheme."));
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -232,20 +289,20 @@ function verdicts(part, claims, known, figures) {
     return chip;
   });
   part.append(make("div", { class: "controls", role: "group", "aria-label": "Verdicts that are shown" }, chips));
-  const table = new Table(part, { name: "claims", columns, rows, cell, cards: true, words: ["find claims", "claim", "claims"], chosen: [0, 1, 2, 3, 4, 5, 6, 7], saved: columns.map((_, index) => index) });
+  const table = new Table(part, { name: "claims", columns, rows, cell, cards: true, words: ["find claims", "claim", "claims"], chosen: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], saved: columns.map((_, index) => index) });
 }
 
 /** What an experiment reads, and the settings that were not published and are tried. */
-function inputsAndSettings({ inputs, unpublished }) {
-  const folded = (title, items) => (items.length ? [make("details", {}, make("summary", {}, title), make("ul", {}, items))] : []);
+function inputsAndSettings(paper, { name: experiment, inputs, unpublished }) {
+  const folded = (id, title, items) => (items.length ? [make("details", { id: `${paper}-${experiment}-${id}` }, make("summary", {}, title), make("ul", {}, items))] : []);
   const input = ({ name, role, differs, digest }) => make("li", {}, `${name}, ${role.replace("_", "-")}${differs ? `. ${differs}` : ""}`, digest ? make("span", {}, "; digest ", make("code", {}, digest)) : null);
   const setting = ({ name, about }) => make("li", {}, make("code", {}, name), about ? `: ${about}` : "");
-  return [...folded(`${inputs.length} inputs`, inputs.map(input)), ...folded(`${unpublished.length} unpublished settings that are tried`, unpublished.map(setting))];
+  return [...folded("inputs", `${inputs.length} inputs`, inputs.map(input)), ...folded("settings", `${unpublished.length} unpublished settings that are tried`, unpublished.map(setting))];
 }
 
 /** The words of the page, folded. */
 function words(part, glossary) {
-  const entry = ({ word, meaning }) => [make("dt", {}, word), make("dd", {}, meaning)];
+  const entry = ({ word, meaning }) => [make("dt", { id: wordAnchor(word) }, word), make("dd", {}, meaning)];
   part.append(make("details", { id: "glossary" }, make("summary", {}, "Glossary: the words of this report"), make("dl", { class: "glossary" }, glossary.flatMap(entry))));
 }
 
@@ -271,6 +328,13 @@ function openRules(part, { name, open }, readings) {
   if (!decided.length) part.append(make("p", {}, "No claim depends on them."));
 }
 
+/** Links to the claims that a figure shows; nothing if it shows none. */
+function claimsOf(claims, paper, experiment, id) {
+  const shown = claims.filter((claim) => claim.paper === paper && claim.experiment === experiment && claim.figures.includes(id));
+  const links = shown.map((claim) => make("a", { href: `#${paper}-${claim.id}` }, claim.id));
+  return links.length ? links.flatMap((link, index) => (index ? [", ", link] : [link])) : null;
+}
+
 function showPapers(content, data) {
   const { claims, papers, readings, figures, manifest, verdicts: known } = data;
   const part = section("Verdicts", "verdicts");
@@ -281,7 +345,7 @@ function showPapers(content, data) {
   legend(part, data);
   words(part, data.glossary);
   if (papers.length > 1) for (const own of [false, true]) overview(part, claims, papers, known, own);
-  if (claims.length) verdicts(part, claims, known, figures);
+  if (claims.length) verdicts(part, claims, data);
   for (const paper of papers) {
     const own = section(paper.name, `paper-${paper.name}`);
     content.append(own);
@@ -290,11 +354,11 @@ function showPapers(content, data) {
     for (const experiment of paper.experiments) {
       own.append(make("h3", { id: `${paper.name}-${experiment.name}` }, `${experiment.name}: ${experiment.title}`));
       own.append(make("p", {}, experiment.about), make("p", { class: "quiet" }, `${experiment.runs} runs`));
-      own.append(...inputsAndSettings(experiment));
+      own.append(...inputsAndSettings(paper.name, experiment));
       own.append(...experiment.gaps.map((gap) => make("p", { class: "note" }, gap)));
       const charts = make("div", { class: "charts" });
       own.append(charts);
-      for (const each of figures[`${paper.name}/${experiment.name}`] || []) figure(charts, { ...each, anchor: `${paper.name}-${experiment.name}-${each.id}` });
+      for (const each of figures[`${paper.name}/${experiment.name}`] || []) figure(charts, { ...each, anchor: `${paper.name}-${experiment.name}-${each.id}`, claims: claimsOf(claims, paper.name, experiment.name, each.id) });
     }
   }
   addEventListener("hashchange", unfold);

@@ -64,8 +64,9 @@ fn judged(claim: &str, runs: Runs<'_>, role: Role) -> Result<Judged, Error> {
         },
         thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
         over: (!is_arithmetic).then_some((&study, &rows)),
+        readings: None,
     }
-    .judge(None)
+    .judge()
 }
 
 const WITHIN: &str = "check = 'within times'\npublished = 100\nmeasured = 'm(\"v\")'";
@@ -150,7 +151,9 @@ fn every_verdict_is_given() {
 #[test]
 fn a_verdict_says_on_what_it_rests() {
     let relative = judged(SIGN, &BOTH[..1], Role::Relative).unwrap();
-    assert_eq!(relative.on, "made (relative)");
+    assert_eq!(relative.ran.on, "made (relative)");
+    assert_eq!(relative.ran.runs, "1 run: seed 1");
+    assert_eq!(relative.ran.commands[0].command, "destage reproduce p/s");
     assert_eq!(relative.values.ratio, json!(0.1));
     let because = relative.because.join(" ");
     for part in [
@@ -163,32 +166,54 @@ fn a_verdict_says_on_what_it_rests() {
     let assumed =
         "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'\nassumes = 'five are five'";
     let assumed = judged(assumed, BOTH, Role::Made).unwrap();
-    assert_eq!(assumed.on, "numbers of the paper");
+    assert_eq!(assumed.ran.on, "numbers of the paper");
+    assert!(assumed.ran.commands.is_empty() && assumed.ran.runs.is_empty());
     assert_eq!(
         assumed.because,
         [
-            "What the paper does not say decides: an assumption, that five are five.",
-            "Compared: 3 * 5 = 15, where the paper has 12."
+            "It rests on an assumption, which the paper does not make: five are five. With it the claim fails."
         ]
+    );
+    assert_eq!(assumed.check, "arithmetic: 3 * 5");
+    assert_eq!(
+        assumed.asked,
+        "What follows from other published numbers is what the paper prints."
     );
 }
 
 #[test]
 fn what_turns_a_verdict_is_named() {
-    let because = |claim: &str, runs| {
-        let judged = judged(claim, runs, Role::Original).unwrap();
-        judged.because.join(" ")
-    };
-    let open = because(WITHIN, ONE);
-    for part in [
-        "What the paper does not say decides: seeds and unpublished settings, of which it holds with 2 of 3.",
-        "Asked: measured is what was published, within 10 %. Base run: holds.",
-        "Seeds and unpublished settings: holds with 2 of 3. Base run: holds. Holds with: undrained. Fails with: seed 2.",
-    ] {
-        assert!(open.contains(part), "{open}");
-    }
-    let slow = "Holds with: slow (erases take longer), measured 100";
-    assert!(because(WITHIN, NONE).contains(&format!("{slow}.")));
+    let of = |claim: &str, runs| judged(claim, runs, Role::Original).unwrap();
+    let open = of(WITHIN, ONE);
+    assert_eq!(
+        open.because,
+        [
+            "It holds in the base run, and what the paper does not say turns it: over seeds and unpublished settings, with the base run among them, it holds in 2 of 3 cases."
+        ]
+    );
+    assert_eq!(open.asked, "Measured is what was published, within 10 %.");
+    assert_eq!(
+        open.turned,
+        [
+            "1 of 2 seeds and unpublished settings, one at a time: it fails with seed 2. Not by: undrained."
+        ]
+    );
+    let steady = of(WITHIN, BOTH);
+    assert_eq!(
+        steady.because[0],
+        "It holds on the paper's own trace, in the base run and with each of the 2 seeds and unpublished settings that were varied."
+    );
+    assert_eq!(
+        steady.turned,
+        ["None of 2 seeds and unpublished settings, one at a time: seed 2; undrained."]
+    );
+    assert!(of(WITHIN, &BOTH[..1]).turned.is_empty());
+    let tried = "Other conditions were tried to find why";
+    let slow = "It holds with: slow (erases take longer), measured 100";
+    assert_eq!(
+        of(WITHIN, NONE).turned[1],
+        format!("{tried}: 1 of 1 turns it. {slow}.")
+    );
     let caused = format!(
         "{WITHIN}
 [[cause]]
@@ -201,18 +226,20 @@ measured = 'm(\"v\", seed=2) / 2'
 about = 'runs that are not there'
 measured = 'm(\"v\", seed=3)'"
     );
-    assert!(because(&caused, NONE).contains(&format!("{slow}; twice as much, measured 100.")));
-    assert!(!because(&caused, ONE).contains("twice"));
+    assert_eq!(
+        of(&caused, NONE).turned[1],
+        format!("{tried}: 2 of 3 turn it. {slow}; twice as much, measured 100.")
+    );
+    assert!(!of(&caused, ONE).turned.join(" ").contains("twice"));
     let noted = format!("{WITHIN}\nnote = 'A note.'");
-    assert!(because(&noted, &BOTH[..1]).ends_with(" A note."));
-    let sum = "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'";
-    let sum = because(sum, BOTH);
-    let reason = "Numbers that the paper prints contradict each other.";
-    assert!(
-        sum.starts_with(&format!(
-            "{reason} Compared: 3 * 5 = 15, where the paper has 12. "
-        )),
-        "{sum}"
+    assert_eq!(of(&noted, &BOTH[..1]).because[1], "A note.");
+    let sum = of(
+        "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'",
+        BOTH,
+    );
+    assert_eq!(
+        sum.because[0],
+        "Numbers that the paper prints contradict each other."
     );
 }
 
@@ -227,7 +254,10 @@ fn all_of_each_must_hold() {
     assert_eq!(refused.verdict, Verdict::Contradicted);
     assert_eq!(refused.values.measured, json!([false, true]));
     // The first of them fails, and is named with what was measured.
-    assert!(refused.because[1].ends_with("Base run: fails for seed 1 (false)."));
+    assert_eq!(
+        refused.because[1],
+        "Base run: it fails for 1 of 2: seed 1 (false)."
+    );
 }
 
 #[test]
@@ -252,9 +282,11 @@ fn verdicts_have_words() {
     assert_eq!(asked.check, "property: measured > limit.best");
     // What is asked is not the published number: to divide by that would say nothing.
     assert_eq!(asked.values.ratio, Value::Null);
-    assert_eq!(claim.on, "made (stand-in)");
+    assert_eq!(claim.ran.on, "made (stand-in)");
     let document = claim.to_json();
     assert_eq!(document["because"], json!(claim.because));
+    assert_eq!(document["turned"], json!(claim.turned));
+    assert_eq!(document["commands"][0]["command"], "destage reproduce p/s");
     assert_eq!(document["share"], json!({ "held": 2, "tried": 3 }));
     assert_eq!(document["inputs"][0]["role"], "stand_in");
 }
@@ -310,8 +342,9 @@ fn values_are_called_by_their_names() {
         kind: Kind::Measured,
         thresholds: &thresholds,
         over: Some((&study, &rows)),
+        readings: None,
     };
-    let judged = case.judge(None).unwrap();
+    let judged = case.judge().unwrap();
     assert_eq!(
         judged.values.shown().unwrap(),
         [
@@ -320,10 +353,7 @@ fn values_are_called_by_their_names() {
             "plain: 1; half: 1"
         ]
     );
-    assert_eq!(
-        judged.because[1],
-        "Compared: v, below 99. Asked: each is above 1. Base run: holds."
-    );
+    assert_eq!(judged.asked, "V, below 99: each is above 1.");
     for (from, to, said) in [
         ("'plain', 'half'", "'plain'", "2 values"),
         ("{best}", "{bets}", "\"bets\""),
@@ -333,7 +363,7 @@ fn values_are_called_by_their_names() {
             .replace(from, to);
         let wrong: Words = toml::from_str(&wrong).unwrap();
         let words = Some(&wrong);
-        let error = Case { words, ..case }.judge(None).unwrap_err().to_string();
+        let error = Case { words, ..case }.judge().unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
 }

@@ -62,7 +62,7 @@ fn complete(
     let Some(source) = data.get(owner) else {
         return 0;
     };
-    let first = log.len();
+    let (first, next) = (log.len(), blocks.programmed(log.block));
     let count = data.copied().count_from(owner, first);
     let wanted = (first..blocks.pages()).filter(|offset| data.copied().get(owner, *offset));
     for offset in wanted.clone() {
@@ -71,7 +71,9 @@ fn complete(
     let copies = wanted.map(|offset| (blocks.ppn(source, offset), blocks.ppn(log.block, offset)));
     let transfer = blocks.copy_transfer([source].into_iter(), log.block);
     let purpose = Purpose::owned(Role::Data, owner);
+    let mark = operations.mark();
     operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
+    blocks.copied(log.block, next, purpose, mark, operations);
     count
 }
 
@@ -99,8 +101,10 @@ fn rewrite(
     let sources = [Some(log.block), old].into_iter().flatten();
     let transfer = blocks.copy_transfer(sources, target);
     let purpose = Purpose::owned(Role::Data, owner);
+    let mark = operations.mark();
     operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
     blocks.nand.program_row(target, data.copied(), owner);
+    blocks.copied(target, 0, purpose, mark, operations);
     data.put(owner, target);
     if let Some(old) = old {
         blocks.erase(old, 0, Cause::Copy, operations);

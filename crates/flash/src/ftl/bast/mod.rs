@@ -77,7 +77,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
-    fills_blocks_in_turn: false,
+    fills_blocks_in_turn: true,
     groups_planes: false,
     places_writes: false,
     has_merges: true,
@@ -88,7 +88,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
         let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
         let make = |number| Ok(Bast::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
     },
 };
 
@@ -216,7 +216,7 @@ impl Bast {
 
     /// How `log` would be merged now.
     fn merge_kind(&self, log: &LogBlock) -> MergeKind {
-        match log.is_sequential() {
+        match log.is_sequential(self.blocks.programmed(log.block)) {
             true if log.len() == self.blocks.pages() => MergeKind::Switch,
             true if self.rules.partial => MergeKind::Partial,
             _ => MergeKind::Full,
@@ -274,6 +274,7 @@ impl Die for Bast {
         if self.first_write_data && self.write_to_data(page, cause, operations)? {
             return Ok(());
         }
+        self.follow_units();
         let log = self.log_with_room(page, operations)?;
         let state = &mut self.logs[log as usize];
         let place = state.place_of_next(page.offset);
@@ -324,6 +325,19 @@ impl Die for Bast {
 
     fn may_hold(&self, block: u32) -> bool {
         self.data.get(block).is_some() || self.log_of(block).is_some()
+    }
+
+    const TAKES_UNITS: bool = true;
+
+    #[inline]
+    fn follow_units(&mut self) {
+        while let Some(block) = self.blocks.take_completed() {
+            let end = self.blocks.programmed(block);
+            let mut bound = self.logs.iter_mut().filter(|log| log.owner != NONE);
+            if let Some(log) = bound.find(|log| log.block == block) {
+                log.pass_over(end);
+            }
+        }
     }
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {

@@ -196,8 +196,10 @@ impl DataBlocks {
         let copies = offsets.map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
         let transfer = blocks.copy_transfer([cold].into_iter(), worn);
         let purpose = Purpose::owned(Role::Data, logical);
+        let mark = operations.mark();
         operations.push_copies(Cause::Wear, transfer, count, purpose, copies);
         blocks.nand.program_row(worn, self.copied(), logical);
+        blocks.copied(worn, 0, purpose, mark, operations);
         blocks.erase(cold, 0, Cause::Wear, operations);
     }
 }

@@ -11,6 +11,9 @@ use crate::nand::BlockSlot;
 /// No slot.
 const NO_SLOT: u16 = u16::MAX;
 
+/// The offset of a slot without content.
+const NO_OFFSET: u16 = u16::MAX;
+
 /// What is known of a log block bound to one logical block.
 #[derive(Clone)]
 pub(in crate::ftl) struct LogBlock {
@@ -56,11 +59,23 @@ impl LogBlock {
 
     /// Forgets everything that was written to it.
     pub fn release(&mut self) {
-        for offset in self.offsets.drain(..) {
+        let offsets = self.offsets.drain(..);
+        for offset in offsets.filter(|offset| *offset != NO_OFFSET) {
             self.newest[usize::from(offset)] = NO_SLOT;
         }
         self.owner = NONE;
         self.live = 0;
+    }
+
+    /// The log block goes on at page `end`: those before have no content. It is not in sequence any more.
+    pub fn pass_over(&mut self, end: u32) {
+        if end <= self.len() {
+            return;
+        }
+        self.sequential = false;
+        if !self.in_place {
+            self.offsets.resize(end as usize, NO_OFFSET);
+        }
     }
 
     /// Pages programmed so far.
@@ -73,11 +88,12 @@ impl LogBlock {
         u32::from(self.live)
     }
 
-    /// Whether the pages programmed are those from 0 on, each once and in its place.
-    pub fn is_sequential(&self) -> bool {
+    /// Whether the pages programmed are those from 0 on, each once and in its place; the block is programmed up to page `end`.
+    pub fn is_sequential(&self, end: u32) -> bool {
         // In place the order of programming may differ from that of the offsets.
         self.sequential
             || (self.in_place
+                && end == self.len()
                 && self
                     .offsets
                     .iter()
@@ -120,9 +136,11 @@ impl LogBlock {
 
     /// The offsets whose newest copy is here, in the order of programming.
     pub fn live_offsets(&self) -> impl Iterator<Item = u32> + '_ {
+        let offsets = self.offsets.iter().enumerate();
+        let known = offsets.filter(|(_, offset)| **offset != NO_OFFSET);
         let newest = |(slot, offset): (usize, &u16)| {
             (usize::from(self.newest[usize::from(*offset)]) == slot).then_some(u32::from(*offset))
         };
-        self.offsets.iter().enumerate().filter_map(newest)
+        known.filter_map(newest)
     }
 }

@@ -103,6 +103,7 @@ impl Logged {
             None => {
                 let data = self.blocks.allocate(page.block, operations)?;
                 self.data.put(page.block, data);
+                self.follow_units();
                 data
             }
         };
@@ -115,6 +116,14 @@ impl Logged {
         self.log.invalidate(page);
         self.data.set_newest(page.block, page.offset);
         Ok(true)
+    }
+
+    /// Log blocks whose units were completed go on behind the pages without content.
+    #[inline]
+    pub fn follow_units(&mut self) {
+        while let Some(block) = self.blocks.take_completed() {
+            self.log.pass_over(block, self.blocks.programmed(block));
+        }
     }
 
     /// Gives `log` a block, of the plane of logical block `near` if that has one.
@@ -313,12 +322,15 @@ impl Logged {
         let (target, first) = (self.log.block(log), self.log.programmed(log));
         self.adopt(block);
         let count = self.data.copied().count_from(block, first);
+        let (next, mark) = (self.blocks.programmed(target), operations.mark());
         self.push_copies(block, target, first..self.blocks.pages(), count, operations);
         if count > 0 {
             let end = self.data.copied().end(block);
             let behind = self.data.copied().ones(block).filter(|page| *page >= first);
             self.blocks.nand.program_run(target, end, behind);
         }
+        let purpose = Purpose::owned(Role::Data, block);
+        self.blocks.copied(target, next, purpose, mark, operations);
         self.log.forget(block);
         self.log.close(log);
         let erases = match self.data.put(block, target) {
@@ -346,7 +358,7 @@ impl Logged {
     ) -> Result<(u32, u32), NoSpace> {
         let target = self.blocks.allocate(block, operations)?;
         self.adopt(block);
-        let pages = self.blocks.pages();
+        let (pages, mark) = (self.blocks.pages(), operations.mark());
         let copies = match incoming {
             None => {
                 let count = self.data.copied().count(block);
@@ -367,6 +379,8 @@ impl Logged {
         };
         let copied = self.data.copied();
         self.blocks.nand.program_row(target, copied, block);
+        let purpose = Purpose::owned(Role::Data, block);
+        self.blocks.copied(target, 0, purpose, mark, operations);
         self.log.forget(block);
         let erases = match self.data.put(block, target) {
             Some(old) => {

@@ -9,13 +9,16 @@ mod owners;
 pub(super) mod page_log;
 pub(super) mod parameters;
 pub(super) mod striped;
+pub(super) mod units;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use destage_base::archived;
 use destage_base::lazy::Initial;
 
 use self::free::FreePool;
+use self::units::Units;
 use crate::ftl::{FtlConfig, NoSpace, Shortage};
 use crate::geometry::Geometry;
 use crate::nand::{BlockSlot, Nand, Ppn, Wear};
@@ -71,7 +74,10 @@ pub(super) struct Blocks {
     power_may_fail: bool,
     geometry: Geometry,
     page_bits: u32,
+    /// Pages that move inside their plane do not cross the bus.
     copy_back: bool,
+    /// Only where pages are programmed together.
+    units: Option<Box<Units>>,
     /// Erases after which a block is not used any more.
     retire_at: u32,
     levelling: WearLevelling,
@@ -81,7 +87,7 @@ pub(super) struct Blocks {
     is_near_end: bool,
 }
 
-archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { unerased, power_may_fail, geometry, page_bits, copy_back, retire_at, levelling });
+archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling });
 
 /// Erases of a block in one step, at most, and one more.
 const ERASES_OF_A_STEP: u32 = 3;
@@ -113,7 +119,9 @@ impl Blocks {
             power_may_fail: config.power_may_fail,
             geometry,
             page_bits: geometry.page_bits(),
-            copy_back: config.copy_back,
+            // What shares a page of flash is put together anew.
+            copy_back: config.copy_back && config.units_per_page == 1,
+            units: Units::of(config).map(Box::new),
             retire_at: if config.retire {
                 config.endurance
             } else {
@@ -217,6 +225,9 @@ impl Blocks {
     /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
     #[inline(always)]
     pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
+        if self.units.is_some() {
+            self.complete_before_erase(block, operations);
+        }
         self.nand.erase(block, live);
         let erases = self.nand.block(block).erases;
         self.note_erases(erases);
@@ -265,6 +276,9 @@ impl Blocks {
         cause: Cause,
         operations: &mut Operations,
     ) {
+        if self.units.is_some() {
+            return self.program_in_unit(block, page, purpose, cause, operations);
+        }
         self.nand.program(block, page);
         self.push_program(block, page, purpose, cause, operations);
     }

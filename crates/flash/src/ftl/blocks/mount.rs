@@ -215,6 +215,7 @@ impl Recovery {
         let transfer = blocks.copy_transfer(of_sources, target);
         let purpose = Purpose::owned(Role::Data, logical);
         let mut pages = Vec::new();
+        let (next, mark) = (blocks.programmed(target), operations.mark());
         for (offset, from) in &sources {
             let slot = match keeps_offsets {
                 true => *offset,
@@ -225,6 +226,7 @@ impl Recovery {
             operations.push_copy(Cause::Mount, transfer, *from, to, || purpose);
             pages.push((*offset, slot));
         }
+        blocks.copied(target, next, purpose, mark, operations);
         for (_, from) in &sources {
             let (block, _) = blocks.split(from.0);
             let needed = &mut self.needed[block as usize];
@@ -265,10 +267,12 @@ impl Recovery {
                 break;
             };
             let transfer = blocks.copy_transfer([source].into_iter(), block);
+            let (next, mark) = (blocks.programmed(block), operations.mark());
             blocks.nand.program(block, slot);
             let to = blocks.ppn(block, slot);
-            let purpose = || Purpose::shared(Role::Log);
-            operations.push_copy(Cause::Mount, transfer, *from, to, purpose);
+            let purpose = Purpose::shared(Role::Log);
+            operations.push_copy(Cause::Mount, transfer, *from, to, || purpose);
+            blocks.copied(block, next, purpose, mark, operations);
             self.needed[block as usize] += 1;
             *from = to;
         }

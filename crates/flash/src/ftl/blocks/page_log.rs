@@ -150,6 +150,21 @@ impl PageLog {
         self.logs[log as usize].block = block;
     }
 
+    /// If `block` is that of a log block, it goes on at slot `end`: the pages before have no content.
+    pub fn pass_over(&mut self, block: BlockSlot, end: u32) {
+        let Some(log) = self.logs.iter_mut().find(|log| log.block == block) else {
+            return;
+        };
+        if log.pages.len() < end as usize {
+            let nothing = LogicalPage {
+                block: NONE,
+                offset: 0,
+            };
+            log.pages.resize(end as usize, nothing);
+            log.in_sequence = false;
+        }
+    }
+
     /// Takes the block, in which nothing may be needed any more, from `log`.
     pub fn close(&mut self, log: u32) -> BlockSlot {
         if let Some(owners) = self.owners.get_mut(log as usize) {
@@ -232,6 +247,7 @@ impl PageLog {
     /// The page in `slot` of `log`, if this is its newest copy.
     pub fn newest_in(&self, log: u32, slot: u32) -> Option<LogicalPage> {
         let page = *self.logs[log as usize].pages.get(slot as usize)?;
-        (self.place(page) == Some((log, slot))).then_some(page)
+        let is_here = page.block != NONE && self.place(page) == Some((log, slot));
+        is_here.then_some(page)
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters that several layers over blocks share.
 
-use destage_base::parameter::{Field, Kind, Parameter};
+use destage_base::parameter::{Exclusion, Field, Kind, Parameter};
 use destage_base::{choices, parameters};
 
 use super::WearLevelling;
@@ -105,6 +105,11 @@ pub const IN_ORDER: Parameter = Parameter {
     unit: "",
     about: "Pages of a block are programmed in ascending order only, as all flash but early SLC demands.",
     source: "data sheets of MLC flash",
+    excludes: &[Exclusion {
+        value: "= false",
+        with: "units",
+        because: "pages that are programmed together are programmed in their order",
+    }],
     ..Parameter::BLANK
 };
 

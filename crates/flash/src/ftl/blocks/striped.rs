@@ -10,12 +10,12 @@ use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
 use super::mount::{Copy, Recovery};
+use super::units::most_open;
 use super::{Blocks, LogicalPage};
 use crate::divide::Divider;
-use crate::ftl::{BuildError, Ftl, NoSpace, PageWrite, Properties};
-use crate::geometry::Geometry;
+use crate::ftl::{BuildError, Ftl, FtlConfig, NoSpace, PageWrite, Properties};
 use crate::mount::{FoundBlock, MountError, Place, Scan};
-use crate::nand::{BlockSlot, Wear};
+use crate::nand::{BlockSlot, Ppn, Wear};
 use crate::operation::Operations;
 
 /// One die of such a device. Everything it is asked is about its own blocks.
@@ -47,6 +47,13 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
 
     /// Whether a page of logical block `block` may have contents.
     fn may_hold(&self, block: u32) -> bool;
+
+    /// Whether its pages can be programmed in units. Default: no.
+    const TAKES_UNITS: bool = false;
+
+    /// Log blocks whose units were [completed](Blocks::take_completed) go on behind the pages without content. Only of layers that
+    /// [take units](Die::TAKES_UNITS); default: nothing.
+    fn follow_units(&mut self) {}
 
     /// Whether each page of a data block is at its own offset. Default: it is.
     const KEEPS_OFFSETS: bool = true;
@@ -119,11 +126,13 @@ pub(in crate::ftl) struct Striped<E> {
     over_dies: Divider,
     pages: u64,
     has_merges: bool,
+    /// Blocks of a die with open units, at most.
+    open_blocks: u32,
     /// What each die has to put in order after a mount; empty at all other times.
     recoveries: Vec<Recovery>,
 }
 
-archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges, recoveries });
+archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges, open_blocks, recoveries });
 
 impl<E: Die> Striped<E> {
     /// A device of dies with `logical_blocks` each, made by `make` from their number.
@@ -131,11 +140,12 @@ impl<E: Die> Striped<E> {
     /// # Errors
     /// What `make` says, or that the device has too many pages.
     pub fn new(
-        geometry: &Geometry,
+        config: &FtlConfig<'_>,
         logical_blocks: u32,
         has_merges: bool,
         make: impl FnMut(u32) -> Result<E, BuildError>,
     ) -> Result<Self, BuildError> {
+        let geometry = &config.geometry;
         let data_pages = geometry.data_pages();
         let pages = u64::from(logical_blocks) * u64::from(data_pages) * u64::from(geometry.dies);
         if pages >= u64::from(u32::MAX) {
@@ -149,6 +159,10 @@ impl<E: Die> Striped<E> {
             over_dies: Divider::new(geometry.dies),
             pages,
             has_merges,
+            open_blocks: match E::TAKES_UNITS {
+                true => most_open(config),
+                false => 0,
+            },
             recoveries: Vec::new(),
         })
     }
@@ -164,12 +178,15 @@ impl<E: Die> Striped<E> {
     ) -> Result<(), NoSpace> {
         let twin = self.twins[die].get_or_insert_with(|| Box::new(self.dies[die].clone()));
         let tried = twin.write(page, write, &mut self.unwanted);
+        twin.follow_units();
         self.unwanted.clear();
         if tried.is_err() {
             self.twins[die] = None;
             return tried;
         }
-        self.dies[die].write(page, write, operations)
+        let written = self.dies[die].write(page, write, operations);
+        self.dies[die].follow_units();
+        written
     }
 
     #[inline]
@@ -185,6 +202,7 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         Properties {
             has_merges: self.has_merges,
             stride: self.pages_per_block.divisor(),
+            open_blocks: self.open_blocks,
             long_write_pages: self.dies.first().and_then(Die::long_write_pages),
             ..Properties::default()
         }
@@ -217,16 +235,20 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         if state.blocks().is_near_end() {
             return self.write_near_end(die, page, write, operations);
         }
-        state.write(page, write, operations)
+        let written = state.write(page, write, operations);
+        state.follow_units();
+        written
     }
 
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, page) = self.locate(page);
         if let Some(twin) = &mut self.twins[die] {
             twin.trim(page, &mut self.unwanted);
+            twin.follow_units();
             self.unwanted.clear();
         }
         self.dies[die].trim(page, operations);
+        self.dies[die].follow_units();
         Ok(())
     }
 
@@ -256,6 +278,18 @@ impl<E: Die + 'static> Ftl for Striped<E> {
     /// Merging is part of the write that needs it.
     fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
         Ok(false)
+    }
+
+    fn fill_unit(&mut self, die: u32, at: Ppn, _: u32, operations: &mut Operations) {
+        let state = &mut self.dies[die as usize];
+        let (block, _) = state.blocks().split(at.0);
+        state.blocks_mut().complete_unit(block, operations);
+        state.follow_units();
+        if let Some(twin) = &mut self.twins[die as usize] {
+            twin.blocks_mut().complete_unit(block, &mut self.unwanted);
+            twin.follow_units();
+            self.unwanted.clear();
+        }
     }
 
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
@@ -312,7 +346,9 @@ impl<E: Die + 'static> Ftl for Striped<E> {
 
     fn reset_wear(&mut self) {
         for die in &mut self.dies {
-            die.blocks_mut().nand.reset_wear();
+            let blocks = die.blocks_mut();
+            blocks.nand.reset_wear();
+            blocks.forget_units();
         }
         self.twins.fill_with(|| None);
     }

@@ -355,7 +355,7 @@ impl Die {
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
         let map_page = page;
-        let page = self.shape.pages() + map_page;
+        let page = self.shape.numbers() + map_page;
         let old = self.old_copy(page);
         let pool = self.next_pool(page, old, same_plane);
         let target = match self.next_of(pool, Stream::Map) {
@@ -373,7 +373,7 @@ impl Die {
 
     /// Reads page `page` of the map, and says whether it was ever written.
     pub fn read_map(&self, page: u32, operations: &mut Operations) -> bool {
-        let place = self.read_place(self.shape.pages() + page);
+        let place = self.read_place(self.shape.numbers() + page);
         if let Some(place) = place {
             operations.push_map_read(place, page);
         }
@@ -498,13 +498,19 @@ impl Die {
         let sealed = place + 1 == data_pages;
         if sealed {
             if self.rules.summary_page {
-                self.nand.program(block, data_pages);
-                let summary = Ppn(block << self.shape.page_bits | data_pages);
-                operations.push_summary(summary, || stream.purpose());
+                self.program_summary(block, stream, operations);
             }
             self.offer(block, valid);
         }
         sealed
+    }
+
+    /// Programs the summary of `block`, which `stream` has filled.
+    pub fn program_summary(&mut self, block: u32, stream: Stream, operations: &mut Operations) {
+        let page = self.shape.data_pages;
+        self.nand.program(block, page);
+        let summary = Ppn(block << self.shape.page_bits | page);
+        operations.push_summary(summary, || stream.purpose());
     }
 
     /// `block`, full and with `valid` valid pages, may be cleaned from now on, unless it is worn out.

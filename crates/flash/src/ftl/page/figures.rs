@@ -30,15 +30,18 @@ pub(super) fn report(dies: &[Die], telling: Telling, emit: &mut dyn FnMut(&'stat
         let counts = of_dies().filter_map(|streams| streams.counts().get(stream));
         counts.fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]])
     };
-    match telling {
-        Telling::Nothing => {}
-        Telling::Hot { .. } => emit("hot_writes", sum(1)[0] as f64),
-        Telling::Handle { count, .. } => {
-            for (stream, [writes, waf]) in OF_HANDLE.iter().enumerate().take(count as usize) {
-                let [written, moved] = sum(stream);
-                emit(writes, written as f64);
-                emit(waf, (written + moved) as f64 / written as f64);
-            }
-        }
+    let handles = telling.handles as usize;
+    if telling.window > 0 {
+        let hot = (handles..2 * handles).map(|stream| sum(stream)[0]);
+        emit("hot_writes", hot.sum::<u64>() as f64);
+    }
+    if handles == 1 {
+        return;
+    }
+    for (handle, [writes, waf]) in OF_HANDLE.iter().enumerate().take(handles) {
+        let [cold, moved] = sum(handle);
+        let written = cold + sum(handle + handles)[0];
+        emit(writes, written as f64);
+        emit(waf, (written + moved) as f64 / written as f64);
     }
 }

@@ -95,41 +95,67 @@ pub(in crate::ftl) fn collect_step(
     };
     let most = if is_urgent(&pool) { u32::MAX } else { most };
     let (random, draws) = (die.random.clone(), die.victims.draws());
-    let victim = match die.rest.begun[pool] {
-        Some(begun) => Some(begun),
-        None => choose(die, pool as u32, rules).map(|victim| (victim, 0)),
-    };
-    let Some((victim, from)) = victim else {
-        return Ok(false);
+    let (victim, cold, from) = match die.rest.begun[pool] {
+        Some((block, from)) => (block, None, from),
+        None => match choose(die, pool as u32, rules) {
+            Some(Victim { block, cold }) => (block, cold, 0),
+            None => return Ok(false),
+        },
     };
     if !die.has_room_for(victim, pool) {
         die.random = random;
         die.victims.set_draws(draws);
         return Err(die.exhausted(pool));
     }
+    if let Some(cold) = cold {
+        // What two blocks exchange is never in neither of them: it is one step.
+        wear_aware::exchange(die, victim, cold, rules, operations)?;
+        *pointer = (pool as u32 + 1) % pools as u32;
+        levelling::level(die, operations);
+        return Ok(true);
+    }
     die.victims.remove(victim);
     let part = (from, most);
+    let first_step = operations.all().len();
     let end = move_pages(die, victim, part, pool, Cause::Copy, operations, |_, _| {})?;
     die.rest.begun[pool] = Some((victim, end));
     if die.valid_of(victim) == 0 {
         die.rest.begun[pool] = None;
         die.finish_units(operations);
         operations.push_erase(Cause::Copy, Ppn(victim << die.shape.page_bits));
-        die.erase(victim, 0);
+        let steps = &operations.all()[first_step..];
+        let at = rules.now.saturating_add(rules.erase_dates.serial(steps));
+        die.erase(victim, at);
         *pointer = (pool as u32 + 1) % pools as u32;
         levelling::level(die, operations);
     }
     Ok(true)
 }
 
+/// A block that is collected.
+pub(in crate::ftl) struct Victim {
+    /// Which one.
+    pub block: u32,
+    /// It is worn, and receives the contents of this one.
+    pub cold: Option<u32>,
+}
+
 /// The block of `pool` that the policy chooses.
-fn choose(die: &mut Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
-    if rules.policy == Policy::GreedyWear {
-        return greedy_wear::victim(die, pool);
-    }
-    let blocks = &die.blocks;
-    let valid = |block: u32| blocks.get(block as usize).valid;
-    die.victims.first(pool, valid)
+fn choose(die: &mut Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
+    let block = match rules.policy {
+        Policy::WearAware => return wear_aware::choose(die, pool, rules),
+        Policy::GreedyWear => greedy_wear::victim(die, pool),
+        _ => {
+            let blocks = &die.blocks;
+            let valid = |block: u32| blocks.get(block as usize).valid;
+            die.victims.first(pool, valid)
+        }
+    }?;
+    let cold = match rules.migrates && wear_aware::is_worn(die, block) {
+        true => wear_aware::coldest(die, pool, rules).filter(|cold| *cold != block),
+        false => None,
+    };
+    Some(Victim { block, cold })
 }
 
 /// Moves up to `most` valid pages of `block` from page `from` on; the page behind the last of them. `moved` hears where in
@@ -176,28 +202,21 @@ fn collect_pool(
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
-    if rules.policy == Policy::WearAware {
-        return wear_aware::collect_plane(die, pool, rules, operations);
-    }
     // A collection that fails has drawn nothing.
     let (random, draws) = (die.random.clone(), die.victims.draws());
-    let Some(victim) = choose(die, pool, rules) else {
+    let Some(Victim { block, cold }) = choose(die, pool, rules) else {
         return Ok(false);
     };
-    if !die.has_room_for(victim, pool as usize) {
+    let pool = pool as usize;
+    if !die.has_room_for(block, pool) {
         die.random = random;
         die.victims.set_draws(draws);
-        return Err(die.exhausted(pool as usize));
+        return Err(die.exhausted(pool));
     }
-    if rules.migrates && wear_aware::is_worn(die, victim) {
-        let cold = wear_aware::coldest(die, pool, rules).filter(|cold| *cold != victim);
-        if let Some(cold) = cold {
-            wear_aware::exchange(die, victim, cold, rules, operations)?;
-            return Ok(true);
-        }
+    match cold {
+        Some(cold) => wear_aware::exchange(die, block, cold, rules, operations)?,
+        None => collect_block(die, block, pool, rules, operations, &mut Vec::new())?,
     }
-    let pool = pool as usize;
-    collect_block(die, victim, pool, rules, operations, &mut Vec::new())?;
     Ok(true)
 }
 

@@ -30,7 +30,7 @@ use core::ops::Range;
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
-use self::die::{Die, Stream, Telling};
+use self::die::{Die, Stream};
 pub use self::gc::Policy;
 use self::gc::{Rules, collect_die, collect_pools, collect_step};
 pub(super) use self::parameters::ROW;
@@ -106,8 +106,7 @@ impl PageFtl {
         let dies: Vec<Die> = (0..geometry.dies)
             .map(|number| Ok(Die::new(&geometry, &config.layout(number)?)))
             .collect::<Result<_, BuildError>>()?;
-        let is_plain =
-            !config.dynamic && config.telling == Telling::Nothing && config.journal.is_none();
+        let is_plain = !config.dynamic && !config.tells();
         Ok(Self {
             overwrites: is_plain
                 && config.room.allocation_pool != AllocationPool::Plane
@@ -220,9 +219,21 @@ impl PageFtl {
         if self.is_plain || !write.is_told {
             return self.write_to(die, within, write.cause, operations);
         }
+        let stream = self.dies[die].stream_of_write(within);
+        self.write_told_to(die, (within, stream), write.cause, operations)
+    }
+
+    /// Writes page `within` of `die` to the blocks of a stream, and to the journal if there is one.
+    fn write_told_to(
+        &mut self,
+        die: usize,
+        page: (u32, Stream),
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
         let same_plane = self.config.room.allocation_pool == AllocationPool::Plane;
         let die = &mut self.dies[die];
-        die.write_told(within, same_plane, write.cause, operations)?;
+        die.write_told(page, same_plane, cause, operations)?;
         if let Some(journal) = &mut die.extras.journal {
             journal.begin();
             die.note_change();
@@ -230,6 +241,33 @@ impl PageFtl {
         }
         operations.set_tidy(die.rest.needy == 0);
         Ok(())
+    }
+
+    /// The die that remembers by which handle the host writes `page`, where pages move between dies.
+    fn keeper_of(&self, page: u32) -> usize {
+        page as usize % self.dies.len()
+    }
+
+    /// The stream that a write of `page` goes to at `die`, which placement chose; it is noted there whose the page is. How long ago it was
+    /// written counts in writes of the die that has it.
+    fn stream_of_placed(&mut self, die: usize, page: u32) -> Stream {
+        let keeper = self.keeper_of(page);
+        let home = self
+            .placement
+            .as_ref()
+            .and_then(|placement| placement.home(page));
+        let streams = |die: usize| self.dies[die].extras.streams.as_ref();
+        let is_hot = home
+            .and_then(|home| streams(home as usize))
+            .is_some_and(|streams| streams.is_hot(page));
+        let handle = streams(keeper).map_or(0, |streams| streams.handle(page));
+        match &mut self.dies[die].extras.streams {
+            Some(streams) => {
+                streams.hint(page, handle);
+                streams.of_write(handle, is_hot)
+            }
+            None => Stream::Host,
+        }
     }
 
     /// Writes a page where placement says; its copy on another die is forgotten.
@@ -244,14 +282,24 @@ impl PageFtl {
             return Ok(());
         };
         let (die, undo) = placement.destination(number);
-        let written = self.write_to(die as usize, number, write.cause, operations);
+        let die = die as usize;
+        let is_told = self.config.tells() && write.is_told;
+        let written = match is_told {
+            true => {
+                let stream = self.stream_of_placed(die, number);
+                self.write_told_to(die, (number, stream), write.cause, operations)
+            }
+            false => self.write_to(die, number, write.cause, operations),
+        };
         let Some(placement) = &mut self.placement else {
             return written;
         };
         match written {
             Ok(()) => {
                 if let Some(left) = placement.arrive(number) {
+                    // Its journal hears of it with the next step of that die.
                     self.dies[left as usize].forget(number);
+                    self.dies[left as usize].note_change();
                     operations.leave_die(left);
                 }
             }
@@ -280,10 +328,7 @@ impl Ftl for PageFtl {
                 None => self.config.stride,
                 Some(_) => 1,
             },
-            handles: match self.config.telling {
-                Telling::Handle { count, .. } => count,
-                _ => 1,
-            },
+            handles: self.config.telling.handles,
             ..Properties::default()
         }
     }
@@ -432,7 +477,10 @@ impl Ftl for PageFtl {
     }
 
     fn hint(&mut self, page: Lpn, handle: u32) {
-        let (die, within) = self.locate(page);
+        let (die, within) = match self.placement {
+            Some(_) => (self.keeper_of(page.0 as u32), page.0 as u32),
+            None => self.locate(page),
+        };
         if let Some(streams) = &mut self.dies[die].extras.streams {
             streams.hint(within, handle);
         }

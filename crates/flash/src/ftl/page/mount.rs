@@ -54,7 +54,16 @@ impl PageFtl {
                 return;
             };
             if let Some(placement) = &mut self.placement {
-                placement.found(place.page.0 as u32, place.die);
+                let page = place.page.0 as u32;
+                placement.found(page, place.die);
+                let at = &self.dies[place.die as usize].extras;
+                let handle = at.streams.as_ref().map(|streams| streams.handle(page));
+                let keeper = page as usize % self.dies.len();
+                if let (Some(handle), Some(streams)) =
+                    (handle, &mut self.dies[keeper].extras.streams)
+                {
+                    streams.hint(page, handle);
+                }
             }
             let moved_to = moved.get(&(place.die, place.at)).copied();
             take(Place {

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Exclusion, Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{choices, parameters};
 
 use super::PageFtl;
@@ -64,62 +64,6 @@ choices! {
     }
 }
 
-const fn excludes(value: &'static str, with: &'static str, because: &'static str) -> Exclusion {
-    Exclusion {
-        value,
-        with,
-        because,
-    }
-}
-
-/// Of `placement`.
-const PLACEMENT: &[Exclusion] = &[
-    excludes(
-        "= dynamic",
-        "ftl.stride > 1",
-        "a die is chosen for each page, and a stride keeps pages together",
-    ),
-    excludes(
-        "= dynamic",
-        "ftl.allocation_pool = plane",
-        "a die is chosen for each page, and the pool keeps each page in its plane",
-    ),
-];
-
-/// Of `gc_policy`.
-const WEAR_AWARE: &[Exclusion] = &[excludes(
-    "= wear_aware",
-    "flash.copy_back = false",
-    "wear-aware garbage collection moves pages inside their plane",
-)];
-
-const BY_REFERENCE: Exclusion = excludes(
-    "",
-    "ftl.victim_ties = reference or ftl.gc_policy = wear_aware or ftl.wl_migrate = true",
-    "victims are then chosen by rules of the reference simulator, or exchanged with cold blocks, which know nothing of it",
-);
-const CHOSEN_DIES: Exclusion = excludes(
-    "",
-    "ftl.placement = dynamic",
-    "a die is chosen for each page, before it is known which of its blocks the page goes to",
-);
-
-/// Of `gc_step_pages`.
-const STEPS: &[Exclusion] = &[BY_REFERENCE];
-
-/// Of `journal_changes`.
-const JOURNAL: &[Exclusion] = &[BY_REFERENCE, CHOSEN_DIES];
-
-/// Of `handles`.
-const STREAMS: &[Exclusion] = &[BY_REFERENCE, CHOSEN_DIES];
-
-/// Of `hot_window`.
-const HOT: &[Exclusion] = &[
-    BY_REFERENCE,
-    CHOSEN_DIES,
-    excludes("", "ftl.handles > 1", "handles tell writes apart already"),
-];
-
 const STRIDE: Parameter = Parameter {
     name: "stride",
     kind: Kind::Integer {
@@ -131,6 +75,12 @@ const STRIDE: Parameter = Parameter {
     about: "Consecutive pages that live on one die before the next has its turn.",
     source: "Agrawal et al., USENIX ATC 2008",
     ..Parameter::BLANK
+};
+
+/// Where the die of each write may be chosen instead: then no die has a turn.
+const STRIDE_OF_STRIPE: Parameter = Parameter {
+    needs: &["ftl.placement = stripe"],
+    ..STRIDE
 };
 
 const BACKGROUND_GC: Parameter = Parameter {
@@ -184,10 +134,10 @@ parameters! {
     struct Parameters {
         reserve: Reserve;
         /// A page's die follows from its number, or each write goes to the die with the fewest operations waiting.
-        placement: Place = "stripe", "", "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours", excludes PLACEMENT;
-        stride: u32 as STRIDE;
+        placement: Place = "stripe", "", "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours";
+        stride: u32 as STRIDE_OF_STRIPE;
         /// Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.
-        gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013", excludes WEAR_AWARE;
+        gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013";
         /// How many blocks gc_policy=d_choices draws, each from all.
         gc_choices: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013", needs &["ftl.gc_policy = d_choices"];
         /// Of blocks with equally few valid pages gc_policy=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when garbage collection began).
@@ -198,19 +148,19 @@ parameters! {
         levelling: shared::Levelling;
         background_gc: bool as BACKGROUND_GC;
         /// Pages that garbage collection moves at a time before an operation that waits has its turn; 0: all of a block.
-        gc_step_pages: u32 = "0", "pages", OURS, excludes STEPS;
+        gc_step_pages: u32 = "0", "pages", OURS;
         /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.scheduling=garbage_last; 0: 4, one less than where it starts if that is fewer, or what it needs if that is more.
         gc_hard_threshold: u32 = "0", "blocks", OURS, needs &["ftl.gc_step_pages > 0 or flash.scheduling = garbage_last"];
         /// Placement handles of the host, each with open blocks of its own: a request's is its stream (trace.streams) modulo their number.
-        handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)", excludes STREAMS;
+        handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
         /// What garbage collection moves of different handles shares blocks, or never does.
         handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146", needs &["ftl.handles > 1"];
         /// Changes of the map (pages written, moved and trimmed) of a die after which it programs a page of the map's journal; 0: there is no journal.
-        journal_changes: u32 = "0", "", OURS, excludes JOURNAL;
+        journal_changes: u32 = "0", "", OURS;
         /// Pages of the journal in each die: the next one makes the oldest void.
         journal_pages: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "pages", OURS, needs &["ftl.journal_changes > 0"];
         /// A page that was written within so many page writes of its die before is hot, and goes to other blocks than the rest; 0: none is.
-        hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) tells hot pages of its log so", excludes HOT;
+        hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) tells hot pages of its log so";
     }
 }
 
@@ -234,7 +184,11 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
         let own = Parameters::from_values(config.values);
         let greedy = Greedy {
             reserve: own.reserve,
-            stride: own.stride,
+            // Where the die of each write is chosen none has a turn.
+            stride: match own.placement {
+                Place::Stripe => own.stride,
+                Place::Dynamic => 1,
+            },
             marks: own.marks,
             levelling: own.levelling,
             background_gc: own.background_gc,
@@ -250,13 +204,10 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             },
             dynamic: own.placement == Place::Dynamic,
             journal: (own.journal_changes > 0).then_some((own.journal_changes, own.journal_pages)),
-            telling: match (own.handles, own.hot_window) {
-                (1, 0) => Telling::Nothing,
-                (1, window) => Telling::Hot { window },
-                (count, _) => Telling::Handle {
-                    count,
-                    isolates: own.handle_isolation == Isolation::Persistent,
-                },
+            telling: Telling {
+                handles: own.handles,
+                isolates: own.handle_isolation == Isolation::Persistent,
+                window: own.hot_window,
             },
             ..PageConfig::greedy(config, &greedy)
         };
@@ -399,7 +350,7 @@ impl PageConfig {
             levelling: greedy.levelling.rule(),
             mappings_per_page: None,
             journal: None,
-            telling: Telling::Nothing,
+            telling: Telling::NOTHING,
         }
     }
 
@@ -488,15 +439,12 @@ impl PageConfig {
             Ok(_) => reserved,
             Err(_) => reserved.max(self.least_reserved()),
         };
-        if self.gc.policy == Policy::WearAware && !self.below.copy_back {
-            return Err(BuildError::NoCopyBack);
-        }
         let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
         let by_reference = self.is_reference();
         let shared = self.dynamic.then_some((geometry.dies, number));
         let has_map = self.mappings_per_page.is_some();
         let watermarks = self.watermarks(reserved)?;
-        let notes_moves = has_map || self.telling != Telling::Nothing || self.journal.is_some();
+        let notes_moves = has_map || self.tells();
         Ok(Layout {
             shape: Shape {
                 shared,
@@ -554,7 +502,7 @@ impl PageConfig {
     /// Whether a garbage collection goes on, as one busy time, until the high mark is reached, in the order of the
     /// counts at its start.
     pub(super) fn collects_by_snapshot(&self) -> bool {
-        self.gc.reference_ties && self.gc.policy == Policy::Greedy && !self.below.copy_back
+        self.is_reference() && !self.below.copy_back
     }
 
     /// Pages a die may hold so that garbage collection can always reach its high mark.
@@ -567,7 +515,8 @@ impl PageConfig {
             1
         };
         let blocks = geometry.blocks_per_die() / pools;
-        Ok(pools * self.most_valid(blocks, layout.rules.watermarks))
+        let all = pools * self.most_valid(blocks, layout.rules.watermarks);
+        Ok(all.saturating_sub(layout.shape.map_pages))
     }
 
     /// Valid pages of a pool of `blocks` with which garbage collection can always reach its high mark.
@@ -581,12 +530,22 @@ impl PageConfig {
         !self.is_reference()
             && self.below.copy_back
             && self.below.geometry.planes > 1
-            && self.room.allocation_pool == AllocationPool::Die
+            && (self.room.allocation_pool == AllocationPool::Die || self.dynamic)
     }
 
-    /// Whether everything is as in the reference simulator, as far as that knows the policy.
+    /// Whether writes are told apart or noted in a journal.
+    pub(super) fn tells(&self) -> bool {
+        self.telling != Telling::NOTHING || self.journal.is_some()
+    }
+
+    /// Whether everything is as in the reference simulator: it knows the policy, and nothing asked for is foreign to it. Else its ties
+    /// are all that is left of it.
     fn is_reference(&self) -> bool {
-        self.gc.reference_ties && matches!(self.gc.policy, Policy::Greedy | Policy::WearAware)
+        self.gc.reference_ties
+            && matches!(self.gc.policy, Policy::Greedy | Policy::WearAware)
+            && self.gc.step_pages == 0
+            && !self.tells()
+            && (self.below.copy_back || self.gc.policy == Policy::Greedy)
     }
 
     /// The first open block counts as free.

@@ -112,6 +112,9 @@ impl Initial for InitialMap {
         }
         let page = match self.0.shared {
             None => index as u32,
+            Some(_) if index as u32 >= self.0.numbers() => {
+                self.0.pages() + (index as u32 - self.0.numbers())
+            }
             Some((dies, number)) if index as u32 % dies == number => index as u32 / dies,
             Some(_) => return NONE,
         };
@@ -151,6 +154,7 @@ impl Initial for InitialOwner {
         match self.0.shared {
             _ if !holds => NONE,
             None => page,
+            Some(_) if page >= self.0.pages() => self.0.numbers() + (page - self.0.pages()),
             Some((dies, number)) => page * dies + number,
         }
     }

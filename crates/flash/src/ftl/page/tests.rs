@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random};
 
-use super::die::Die;
+use super::die::{Die, Telling};
 use super::parameters::{Below, Collection, Room};
 use super::shape::{NONE, Shape};
 use super::*;
@@ -62,7 +62,7 @@ fn config(units: u32, copy_back: bool, policy: Policy) -> PageConfig {
             step_pages: 0,
             in_background: false,
         },
-        telling: Telling::Nothing,
+        telling: Telling::NOTHING,
         journal: None,
         stride: 1,
         dynamic: false,
@@ -88,14 +88,12 @@ pub(super) fn every_kind() -> Vec<PageConfig> {
         Policy::GreedyWear,
     ] {
         for (units, copy_back) in [(1, true), (2, true), (1, false)] {
-            if copy_back || gc != Policy::WearAware {
-                configs.push(with(config(units, copy_back, gc), |config| {
-                    config.gc.reference_ties = false;
-                    config.room.separate_migrations = true;
-                    config.below.endurance = 200;
-                    config.below.retire = false;
-                }));
-            }
+            configs.push(with(config(units, copy_back, gc), |config| {
+                config.gc.reference_ties = false;
+                config.room.separate_migrations = true;
+                config.below.endurance = 200;
+                config.below.retire = false;
+            }));
         }
     }
     for filled in [true, false] {
@@ -294,7 +292,7 @@ fn worn_blocks_receive_cold_data() {
 fn contradictions_are_refused() {
     let base = config(1, true, Policy::Greedy);
     type Check = fn(BuildError) -> bool;
-    let cases: [(PageConfig, Check); 4] = [
+    let cases: [(PageConfig, Check); 3] = [
         (
             with(base, |config| config.room.min_free_percent = 40.0),
             |error| matches!(error, BuildError::Reserve(of) if of.min_free_percent == 40.0),
@@ -322,13 +320,6 @@ fn contradictions_are_refused() {
                     }
                 )
             },
-        ),
-        (
-            with(base, |config| {
-                config.gc.policy = Policy::WearAware;
-                config.below.copy_back = false;
-            }),
-            |error| error == BuildError::NoCopyBack,
         ),
     ];
     for (config, is_expected) in cases {

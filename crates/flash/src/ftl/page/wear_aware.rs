@@ -9,26 +9,21 @@
 
 use alloc::vec::Vec;
 
-use super::die::Die;
-use super::gc::{Rules, collect_block, empty_block};
+use super::die::{Die, Stream};
+use super::gc::{Rules, Victim, collect_block, empty_block};
 use super::shape::NONE;
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
-use crate::operation::{Cause, Operations, Purpose, Role, Transfer};
+use crate::operation::{Cause, Operations, Transfer};
 
 /// A block with less than this share of its plane's mean remaining life receives cold data.
 const WORN_PERCENT: u64 = 85;
 
-/// Collects one block of `plane`, or exchanges a worn block with a cold one. Says whether it could.
-pub(in crate::ftl) fn collect_plane(
-    die: &mut Die,
-    plane: u32,
-    rules: &Rules<'_>,
-    operations: &mut Operations,
-) -> Result<bool, NoSpace> {
-    let shape = die.shape;
-    let first = plane * shape.blocks_per_plane;
-    let blocks = first..first + shape.blocks_per_plane;
+/// The block of `pool` that is collected next; and if that is worn, the one whose contents it receives.
+pub(in crate::ftl) fn choose(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
+    let of_pool = &die.pools[pool as usize];
+    let count = u64::from(of_pool.blocks);
+    let blocks = of_pool.first_block..of_pool.first_block + of_pool.blocks;
 
     // Blocks that were the emptiest so far in ascending order; the last is the greedy choice.
     let mut candidates = Vec::new();
@@ -43,24 +38,14 @@ pub(in crate::ftl) fn collect_plane(
         }
     }
     // The first of the list is taken as it is when all others turned out worn.
-    let Some(victim) = candidates.pop() else {
-        return Ok(false);
+    let block = candidates.pop()?;
+    let is_worn = !candidates.is_empty()
+        && remaining_life(die, block) * count * 100 < WORN_PERCENT * life_sum;
+    let cold = match is_worn {
+        true => coldest(die, pool, rules).filter(|cold| *cold != block),
+        false => None,
     };
-    let worn = !candidates.is_empty()
-        && remaining_life(die, victim) * u64::from(shape.blocks_per_plane) * 100
-            < WORN_PERCENT * life_sum;
-    match coldest(die, plane, rules).filter(|cold| worn && *cold != victim) {
-        Some(cold) => exchange(die, victim, cold, rules, operations)?,
-        None => collect_block(
-            die,
-            victim,
-            plane as usize,
-            rules,
-            operations,
-            &mut Vec::new(),
-        )?,
-    }
-    Ok(true)
+    Some(Victim { block, cold })
 }
 
 fn remaining_life(die: &Die, block: u32) -> u64 {
@@ -77,10 +62,12 @@ pub(in crate::ftl) fn is_worn(die: &Die, block: u32) -> bool {
     remaining_life(die, block) * blocks * 100 < WORN_PERCENT * life_sum
 }
 
-/// The full block of `pool` with data that was erased longest ago; the first of equals.
+/// The full block of `pool` with data that was erased longest ago; the first of equals. One that is collected in steps is half moved, and
+/// pages of the map are the layer's own.
 pub(in crate::ftl) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let shape = die.shape;
     let times = die.extras.last_erase.as_ref()?;
+    let begun = die.rest.begun[pool as usize].map(|(block, _)| block);
     let pool = &die.pools[pool as usize];
     (pool.first_block..pool.first_block + pool.blocks)
         .filter(|block| {
@@ -88,8 +75,18 @@ pub(in crate::ftl) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option
             u32::from(die.nand.block(*block).programmed) >= shape.data_pages
                 && die.blocks.get(*block as usize).valid > 0
                 && times.get(*block as usize) < rules.now
+                && begun != Some(*block)
+                && (shape.map_pages == 0 || stream_of(die, *block) != Stream::Map)
         })
         .min_by_key(|block| times.get(*block as usize))
+}
+
+/// The stream that the valid pages of `block`, which are all of one, move to.
+fn stream_of(die: &Die, block: u32) -> Stream {
+    let first = block << die.shape.page_bits;
+    let mut pages = first..first + die.shape.data_pages;
+    let page = pages.find_map(|ppn| die.valid_at(ppn));
+    page.map_or(Stream::Migrations, |page| die.stream_of_copy(page))
 }
 
 /// Collects `worn`, moves the contents of `cold` into it page for page, and frees `cold`.
@@ -128,7 +125,12 @@ pub(in crate::ftl) fn move_contents(
         Transfer::TwoPages
     };
     let (source, target) = (from << die.shape.page_bits, to << die.shape.page_bits);
-    let purpose = || Purpose::shared(Role::Migrations);
+    // Where handles keep their blocks to themselves the pages are of one.
+    let stream = match stream_of(die, from) {
+        kept @ Stream::Kept(_) => kept,
+        _ => Stream::Migrations,
+    };
+    let purpose = || stream.purpose();
     let filled_to = die.fills_gaps_to(from);
     for offset in 0..die.shape.data_pages {
         let page = die.valid_at(source + offset);
@@ -145,6 +147,10 @@ pub(in crate::ftl) fn move_contents(
         *die.map.get_mut(page as usize) = target + offset;
         let (from, to) = (Ppn(source + offset), Ppn(target + offset));
         operations.push_copy(Cause::Wear, transfer, from, to, purpose);
+    }
+    if filled_to == die.shape.data_pages && die.rules.summary_page {
+        // The unit of the last pages ends with it.
+        die.program_summary(to, stream, operations);
     }
     *die.blocks.get_mut(to as usize) = state;
     let pool = die.pool_of(to);

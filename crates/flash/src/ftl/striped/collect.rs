@@ -4,6 +4,10 @@
 //! proportion. Each page that is written takes one page of room; each page that is moved gains (S - V) / V of them, S pages being in a
 //! superblock and V valid in the one that is collected. A die that comes to its next operation moves a unit while there is less room
 //! than the goal. So moves keep pace with writes, and writes wait for no more than that.
+//!
+//! Where the power may fail, a superblock that holds nothing may hold something again afterwards: trims and writes that had emptied it are
+//! lost. So one of the free superblocks, the reserve, is erased as soon as it is free, is taken last, and no other superblock is begun to be
+//! collected before. A mount finds it free, and garbage collection has room.
 
 use alloc::vec::Vec;
 
@@ -32,6 +36,18 @@ impl Striped {
         self.space() < self.rules.target
             || self.rows.free() <= self.rules.bottom
             || (self.rules.pace == Pace::Whole && !self.victims.is_empty())
+            || self.is_bursting
+    }
+
+    /// Where garbage is collected in bursts: one begins when there is less room than the goal, and ends when it has gained what it is to gain.
+    pub(super) fn begin_or_end_burst(&mut self) {
+        if self.rules.pace == Pace::Burst {
+            let goal = match self.is_bursting {
+                true => self.rules.target + self.rules.burst,
+                false => self.rules.target,
+            };
+            self.is_bursting = self.space() < goal;
+        }
     }
 
     /// Whether there is something to collect that gains room.
@@ -88,6 +104,9 @@ impl Striped {
                     |die: &u32| state.closing && state.next[*die as usize] < self.shape.part();
                 in_turn.find(leaves)
             }
+            Some((_, true)) if self.waits_for_reserve() => {
+                in_turn.find(|die| self.reserve_to_erase(*die).is_some())
+            }
             Some((_, true)) if self.has_victim() => in_turn.find(|die| self.may_move(*die)),
             Some((_, true)) => None,
         };
@@ -108,6 +127,7 @@ impl Striped {
         (0..self.moves()).any(is_due)
             || self.blocked(die).is_some()
             || (self.rules.pace == Pace::Whole && self.wants_moves())
+            || self.is_bursting
     }
 
     /// Where `die` has filled both superblocks of a stream of which more waits there, the other dies leave the first as it is.
@@ -158,6 +178,24 @@ impl Striped {
         false
     }
 
+    /// The reserve, where the power may fail and it has to be erased at `die`.
+    fn reserve_to_erase(&self, die: u32) -> Option<u32> {
+        let row = self.rows.reserve().filter(|_| self.rules.power_may_fail)?;
+        (!self.is_erased(row, die)).then_some(row)
+    }
+
+    /// Whether the reserve has to be erased at some die.
+    fn waits_for_reserve(&self) -> bool {
+        self.rules.power_may_fail
+            && (0..self.shape.dies).any(|die| self.reserve_to_erase(die).is_some())
+    }
+
+    /// Erases the reserve at `die`, where that is due; whether it was.
+    pub(super) fn erase_reserve(&mut self, die: u32, operations: &mut Operations) -> bool {
+        let row = self.reserve_to_erase(die);
+        row.is_some_and(|row| self.erase(row, die, operations))
+    }
+
     /// Opens the superblocks that writes at `die` need; whether it erased what is to be written there.
     pub(super) fn prepare(&mut self, die: u32, operations: &mut Operations) -> bool {
         (0..self.moves()).any(|stream| {
@@ -169,7 +207,10 @@ impl Striped {
 
     /// Moves pages to `die` if that is due; whether it did something for that.
     pub(super) fn move_some(&mut self, die: u32, operations: &mut Operations) -> bool {
-        if !self.wants_moves() || !self.has_victim() {
+        if !self.wants_moves()
+            || !self.has_victim()
+            || (self.victims.is_empty() && self.waits_for_reserve())
+        {
             return false;
         }
         let moves = self.moves();
@@ -216,6 +257,9 @@ impl Striped {
         let wanted = self.shape.unit as usize;
         for number in 0.. {
             if number == self.victims.len() {
+                if self.waits_for_reserve() {
+                    return;
+                }
                 let Some(row) = self.best() else { return };
                 self.rows.withdraw(row);
                 self.victims.push(Victim {

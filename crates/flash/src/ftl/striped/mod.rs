@@ -47,6 +47,7 @@ choices! {
     enum Pace {
         Even = "even",
         Whole = "whole",
+        Burst = "burst",
     }
 }
 
@@ -65,8 +66,10 @@ parameters! {
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
         /// Garbage is collected when the room in free and open superblocks is less than so many superblocks; 0: as few as it takes, which are three and one for each handle.
         gc_low: u32 = "0", "superblocks", OURS;
-        /// Whether garbage collection moves as much as what is written takes, or, once it has begun, the whole of a superblock before anything is written.
+        /// Whether garbage collection moves as much as what is written takes, or, once it has begun, the whole of a superblock before anything is written, or in bursts that each gain the room of gc_burst_units before anything is written.
         gc_pace: Pace = "even", "", OURS;
+        /// Room that a burst of garbage collection gains, over all dies; a superblock at most.
+        gc_burst_units: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "units", OURS, needs &["ftl.gc_pace = burst"];
         /// Program units that garbage collection moves at a time, before an operation that waits has its turn.
         gc_step_units: u32 = "1" in Kind::Integer { min: 1, max: 1 << 15 }, "units", OURS;
     }
@@ -118,6 +121,8 @@ struct Rules {
     bottom: u32,
     /// Room at which nothing is collected.
     target: u64,
+    /// Room that a burst gains.
+    burst: u64,
     /// Superblocks that are offered to the host.
     offered: u32,
     passes: u32,
@@ -144,12 +149,14 @@ struct Striped {
     victims: Vec<Victim>,
     /// Places for data that are left in open superblocks.
     room: u64,
+    /// A burst of garbage collection is under way.
+    is_bursting: bool,
     collected: u64,
     least_free: u32,
 }
 
 archived!(Striped { dies, map, owner, handles, rows, streams, victims, room } fixed {
-    shape, rules, waiting, collected, least_free,
+    shape, rules, waiting, is_bursting, collected, least_free,
 });
 
 impl Striped {
@@ -191,6 +198,11 @@ impl Striped {
                 step_units: own.gc_step_units,
                 bottom,
                 target: u64::from(low) * u64::from(shape.row_pages()),
+                burst: u64::from(
+                    own.gc_burst_units
+                        .saturating_mul(shape.unit)
+                        .min(shape.row_pages()),
+                ),
                 offered,
                 passes: config.program_passes,
                 units_per_page: config.units_per_page,
@@ -213,6 +225,7 @@ impl Striped {
             waiting: BTreeMap::new(),
             victims: Vec::new(),
             room: 0,
+            is_bursting: false,
             collected: 0,
             shape,
         })
@@ -262,7 +275,7 @@ impl Striped {
         if self.rows.free() <= spare {
             return false;
         }
-        let Some(row) = self.rows.take() else {
+        let Some(row) = self.rows.take(self.rules.power_may_fail) else {
             return false;
         };
         self.least_free = self.least_free.min(self.rows.free());
@@ -276,9 +289,19 @@ impl Striped {
         let Some((row, 0)) = self.streams[stream].place(die, self.shape.part()) else {
             return false;
         };
+        self.erase(row, die, operations)
+    }
+
+    /// Whether no block of `row` at `die` has to be erased.
+    fn is_erased(&self, row: u32, die: u32) -> bool {
         let nand = &self.dies[die as usize];
         let mut blocks = self.shape.blocks(row);
-        if blocks.all(|block| nand.block(block).programmed == 0) {
+        blocks.all(|block| nand.block(block).programmed == 0)
+    }
+
+    /// Erases the part of `row` at `die`; whether there was something to erase.
+    fn erase(&mut self, row: u32, die: u32, operations: &mut Operations) -> bool {
+        if self.is_erased(row, die) {
             return false;
         }
         self.finish_units(die, operations);
@@ -623,13 +646,16 @@ impl Ftl for Striped {
         _: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        self.close_early(die);
+        self.begin_or_end_burst();
         Ok(self.leave_early(die, operations)
+            || self.erase_reserve(die, operations)
             || self.prepare(die, operations)
             || self.move_some(die, operations))
     }
 
-    fn collects_at(&self, die: u32) -> u32 {
+    fn collects_at(&mut self, die: u32) -> u32 {
+        // First: what is left early may be another die's to complete.
+        self.close_early(die);
         self.first_to_collect(die)
     }
 

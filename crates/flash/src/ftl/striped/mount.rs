@@ -62,6 +62,9 @@ impl Striped {
         if !self.has_room_to_collect() {
             self.discard_copies(scan, &used, &mut places);
         }
+        if !self.has_room_to_collect() {
+            self.move_into_open();
+        }
         self.least_free = self.rows.free();
         places.into_iter().for_each(take);
     }
@@ -69,11 +72,16 @@ impl Striped {
     /// Whether what is valid in the best superblock to collect finds room.
     fn has_room_to_collect(&self) -> bool {
         let Some(row) = self.best() else { return true };
+        self.rows.free() > 0 || self.room_of(self.moves()) >= self.rows.valid(row)
+    }
+
+    /// Places for data that are left in what `stream` has open.
+    fn room_of(&self, stream: usize) -> u32 {
         let part = self.shape.part();
-        let moves = &self.streams[self.moves()];
+        let state = &self.streams[stream];
         let left = |die: u32| {
-            let next = moves.next[die as usize];
-            let of = |index: usize, from: u32| match moves.rows[index] {
+            let next = state.next[die as usize];
+            let of = |index: usize, from: u32| match state.rows[index] {
                 NONE => 0,
                 _ => self.shape.data_places(die, from),
             };
@@ -83,8 +91,15 @@ impl Striped {
                 _ => 0,
             }
         };
-        let room: u32 = (0..self.shape.dies).map(left).sum();
-        self.rows.free() > 0 || room >= self.rows.valid(row)
+        (0..self.shape.dies).map(left).sum()
+    }
+
+    /// Writes that were lost with the power make superblocks hold something again that had been emptied, so that none may be free:
+    /// what is collected fills the superblock of a handle of the host with most room, until a superblock is empty.
+    fn move_into_open(&mut self) {
+        let moves = self.moves();
+        let most = (0..=moves).max_by_key(|stream| self.room_of(*stream));
+        self.streams.swap(moves, most.unwrap_or(moves));
     }
 
     /// Programs that were cut off have filled what garbage collection was to fill: a superblock of which every page has an equal copy in
@@ -101,8 +116,11 @@ impl Striped {
         };
         let row_of = |place: &Place| self.shape.row_of(place.at);
         let other = |place: &Place| {
-            let mut equal = by_page(place.page)
-                .filter(|copy| copy.rank.version == place.rank.version && copy.rank.is_whole);
+            let mut equal = by_page(place.page).filter(|copy| {
+                copy.rank.version == place.rank.version
+                    && copy.rank.is_whole
+                    && !self.is_about_to_go(copy)
+            });
             equal.find(|copy| row_of(copy) != row_of(place)).copied()
         };
         let can_go = |row: &u32| {
@@ -140,6 +158,15 @@ impl Striped {
             }
             self.forget(before);
         }
+    }
+
+    /// Whether the copy at `place` is in a part of an open superblock that is erased before it is filled.
+    fn is_about_to_go(&self, place: &Place) -> bool {
+        let (row, part) = (self.shape.row_of(place.at), self.shape.part());
+        self.streams.iter().any(|stream| {
+            let index = stream.rows.iter().position(|open| *open == row);
+            index.is_some_and(|index| stream.next[place.die as usize] <= index as u32 * part)
+        })
     }
 
     /// What `stream` has open is not filled any further.

@@ -68,9 +68,17 @@ impl Rows {
         self.valid[row as usize]
     }
 
-    /// The one that became free first is free no more.
-    pub fn take(&mut self) -> Option<u32> {
-        self.free.pop_front()
+    /// The one that is free and is taken last, if one is kept so.
+    pub fn reserve(&self) -> Option<u32> {
+        self.free.front().copied()
+    }
+
+    /// One is free no more: that which became free first; with `keeps_reserve`, the [reserve](Self::reserve) only if it is alone.
+    pub fn take(&mut self, keeps_reserve: bool) -> Option<u32> {
+        match keeps_reserve && self.free.len() > 1 {
+            true => self.free.remove(1),
+            false => self.free.pop_front(),
+        }
     }
 
     /// `row` may be collected from now on, as one closed now.

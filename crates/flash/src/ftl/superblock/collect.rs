@@ -1,5 +1,7 @@
 //! Garbage collection among the blocks of one superblock.
 
+use alloc::vec::Vec;
+
 use super::{Class, Superblocks};
 use crate::ftl::NoSpace;
 use crate::ftl::blocks::NONE;
@@ -50,7 +52,8 @@ impl Superblocks {
     }
 
     /// Moves the live pages of all blocks of `superblock` that have others as well together, so that it has
-    /// no update blocks any more. Each block is erased before a second one is taken to move into.
+    /// no update blocks any more. Each block is erased before a second one is taken to move into; where that would complete units of the
+    /// block that is being filled, not before that is full, so that pages without content take no room from others.
     pub(super) fn fold(
         &mut self,
         superblock: u32,
@@ -63,11 +66,13 @@ impl Superblocks {
         sources.retain(|block| u32::from(self.live.get(*block as usize)) < pages);
         self.keep_others(superblock, |block| !sources.contains(&block));
         let (mut target, mut copies, mut erases) = (None, 0, 0);
+        let mut moved: Vec<BlockSlot> = Vec::new();
         for source in sources.drain(..) {
             while self.live.get(source as usize) > 0 {
                 let to = match target {
                     Some(to) if self.blocks.programmed(to) < pages => to,
                     _ => {
+                        erases += self.erase_all(&mut moved, operations);
                         let to = self.blocks.allocate(superblock, operations)?;
                         self.hold(superblock, to);
                         to
@@ -77,9 +82,12 @@ impl Superblocks {
                 copies += self.copy_pages(superblock, source, to, room, Cause::Copy, operations);
                 target = Some(to);
             }
-            self.blocks.erase(source, 0, Cause::Copy, operations);
-            erases += 1;
+            moved.push(source);
+            if !self.blocks.completes_units() {
+                erases += self.erase_all(&mut moved, operations);
+            }
         }
+        erases += self.erase_all(&mut moved, operations);
         self.scratch = sources;
         if let Some(target) = target {
             // It is looked at for room before it is used.
@@ -97,6 +105,15 @@ impl Superblocks {
         };
         self.end_collection(superblock, merge, operations);
         Ok(())
+    }
+
+    /// Erases `blocks`; says how many there were.
+    fn erase_all(&mut self, blocks: &mut Vec<BlockSlot>, operations: &mut Operations) -> u32 {
+        let count = blocks.len() as u32;
+        for block in blocks.drain(..) {
+            self.blocks.erase(block, 0, Cause::Copy, operations);
+        }
+        count
     }
 
     /// Copies the first `most` live pages of `source` behind those of `target`, both of `superblock`; says how
@@ -123,11 +140,13 @@ impl Superblocks {
             .map(|(from, to)| (from, self.blocks.ppn(target, to)));
         let transfer = self.blocks.copy_transfer([source].into_iter(), target);
         let purpose = self.purpose(superblock);
+        let mark = operations.mark();
         operations.push_copies(cause, transfer, count, purpose, copies);
         let range = first..first + count;
         self.blocks
             .nand
             .program_run(target, range.end, range.clone());
+        self.blocks.copied(target, first, purpose, mark, operations);
         let mut to = first;
         for page in 0..self.blocks.pages() {
             if to == range.end {

@@ -59,7 +59,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
-    fills_blocks_in_turn: false,
+    fills_blocks_in_turn: true,
     groups_planes: false,
     places_writes: false,
     has_merges: true,
@@ -70,7 +70,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
         let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
         let make = |number| Ok(Superblocks::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
     },
 };
 
@@ -351,6 +351,13 @@ impl Die for Superblocks {
         self.held
             .get(superblock as usize * self.rules.width as usize)
             != NONE
+    }
+
+    const TAKES_UNITS: bool = true;
+
+    /// A page is put behind what is programmed, whatever that is.
+    fn follow_units(&mut self) {
+        while self.blocks.take_completed().is_some() {}
     }
 
     /// Superblocks have no data blocks.

@@ -4,12 +4,20 @@ use super::Counts;
 
 /// What tells writes apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Telling {
-    Nothing,
-    /// Handles, and whether moved pages keep to theirs.
-    Handle(u64, bool),
-    /// The window.
-    Hot(u64),
+pub struct Telling {
+    pub handles: u64,
+    /// Moved pages keep to their handle.
+    pub isolates: bool,
+    /// The window in which a page is hot; 0: none is.
+    pub window: u64,
+}
+
+impl Telling {
+    /// Streams of the host.
+    pub fn streams(&self) -> usize {
+        let temperatures = if self.window > 0 { 2 } else { 1 };
+        self.handles as usize * temperatures
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +60,10 @@ pub struct Die {
     due: bool,
     /// The block that is collected, and its next page.
     begun: Option<(usize, usize)>,
-    /// By page: its handle, or which write wrote it.
+    /// By page: its handle.
     notes: Vec<u64>,
+    /// By page: which write wrote it.
+    written: Vec<u64>,
     writes: u64,
     pub counts: Counts,
     /// Reads for copies.
@@ -68,11 +78,7 @@ impl Die {
             free: true,
             ..Block::default()
         };
-        let streams = match rules.telling {
-            Telling::Nothing => 1,
-            Telling::Handle(handles, _) => handles as usize,
-            Telling::Hot(_) => 2,
-        };
+        let streams = rules.telling.streams();
         let pages = rules.logical_blocks * rules.pages;
         let mut die = Self {
             rules,
@@ -87,6 +93,7 @@ impl Die {
             due: false,
             begun: None,
             notes: vec![0; pages],
+            written: vec![0; pages],
             writes: 0,
             counts: Counts::default(),
             copy_reads: 0,
@@ -178,23 +185,19 @@ impl Die {
     }
 
     pub fn hint(&mut self, page: u64, handle: u64) {
-        if let Telling::Handle(handles, _) = self.rules.telling {
-            self.notes[page as usize] = handle % handles;
-        }
+        self.notes[page as usize] = handle % self.rules.telling.handles;
     }
 
     pub fn write(&mut self, page: u64) {
-        let note = self.notes[page as usize];
-        let stream = match self.rules.telling {
-            Telling::Nothing => 0,
-            Telling::Handle(..) => note as usize,
-            Telling::Hot(window) => usize::from(note > 0 && self.writes - note < window),
-        };
+        let Telling {
+            handles, window, ..
+        } = self.rules.telling;
+        let before = self.written[page as usize];
+        let is_hot = before > 0 && self.writes - before < window;
+        let stream = (self.notes[page as usize] + if is_hot { handles } else { 0 }) as usize;
         self.open[stream] = self.put(page, self.open[stream]);
         self.writes += 1;
-        if let Telling::Hot(_) = self.rules.telling {
-            self.notes[page as usize] = self.writes;
-        }
+        self.written[page as usize] = self.writes;
         self.counts.programs += 1;
         self.told[stream].0 += 1;
         self.note(1);
@@ -245,14 +248,14 @@ impl Die {
                 continue;
             }
             changes += 1;
-            let stream = match self.rules.telling {
-                Telling::Handle(_, true) => self.notes[page as usize] as usize,
-                _ => 0,
+            let handle = self.notes[page as usize] as usize;
+            let stream = if self.rules.telling.isolates {
+                handle
+            } else {
+                0
             };
             self.moves[stream] = self.put(page, self.moves[stream]);
-            if let Telling::Handle(..) = self.rules.telling {
-                self.told[self.notes[page as usize] as usize].1 += 1;
-            }
+            self.told[handle].1 += 1;
         }
         self.begun = Some((victim, next));
         if self.valid(victim) == 0 {

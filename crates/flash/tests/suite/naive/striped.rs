@@ -21,6 +21,8 @@ pub struct Rules {
     pub step: usize,
     /// A collection goes on until its superblock is free.
     pub whole: bool,
+    /// A collection that has begun goes on until so many pages of room are gained beyond what is wanted; 0: it does not.
+    pub burst: usize,
 }
 
 /// A page of flash.
@@ -52,6 +54,7 @@ pub struct Striped {
     victims: Vec<(usize, usize, usize)>,
     /// Of the host, and of what is moved.
     streams: [Stream; 2],
+    bursting: bool,
     counts: Counts,
 }
 
@@ -85,6 +88,7 @@ impl Striped {
             closed: (0..full).collect(),
             victims: Vec::new(),
             streams: [stream.clone(), stream],
+            bursting: false,
             counts: Counts::default(),
             rules: rules.clone(),
         }
@@ -148,6 +152,7 @@ impl Striped {
         self.room() < self.rules.low * self.row_pages()
             || self.free.len() <= BOTTOM
             || (self.rules.whole && !self.victims.is_empty())
+            || self.bursting
     }
 
     fn best(&self) -> Option<usize> {
@@ -213,6 +218,12 @@ impl Striped {
 
     /// One step at `die`, for which a write waits if `waits`.
     fn collect(&mut self, die: usize, waits: bool) -> bool {
+        if self.rules.burst > 0 {
+            let wanted = self.rules.low * self.row_pages();
+            let more = self.rules.burst.min(self.row_pages());
+            let goal = if self.bursting { wanted + more } else { wanted };
+            self.bursting = self.room() < goal;
+        }
         if waits && self.open(0, die, BOTTOM) && self.erase(0, die) {
             return true;
         }

@@ -61,6 +61,15 @@ pub const FEATURES: &[Feature] = &[
         &["flash.scheduling=reads_first", "flash.suspend=moves_end"],
     ),
     set(
+        "suspension between pulses",
+        &[
+            "flash.scheduling=reads_first",
+            "flash.suspend=moves_end",
+            "flash.suspend_pulse_us=30",
+            "flash.suspend_tail_us=80",
+        ],
+    ),
+    set(
         "several planes",
         &[
             "flash.scheduling=commands_arrival",

@@ -10,7 +10,8 @@ impl Die {
     /// copy, the one with most free pages; of equals the first from the rotating pointer on.
     ///
     /// With `same_plane` the page stays in its plane; a page without a copy goes to the plane it would lie
-    /// in on a device filled in order, so that no plane gets more data than it has room for.
+    /// in on a device filled in order, so that no plane gets more data than it has room for. Where any page may come to the die, the
+    /// one with most room takes it.
     ///
     /// `given` counts writes already given to a pool by the batch under way (0 outside a batch).
     #[inline]
@@ -35,7 +36,9 @@ impl Die {
                 };
                 self.roomiest(&given, fits).unwrap_or(home)
             }),
-            None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
+            None if same_plane && self.shape.shared.is_none() => {
+                (page / self.shape.data_pages % self.shape.planes) as usize
+            }
             None => self
                 .roomiest(&given, |index, pool| {
                     !self.limits_pools() || pool.valid + given(index) < self.rules.most_valid

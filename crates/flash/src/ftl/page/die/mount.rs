@@ -25,7 +25,7 @@ impl Die {
         if let (Some(streams), Some(purpose)) =
             (&mut self.extras.streams, blocks[block as usize].purpose())
         {
-            streams.found(page, purpose.owner.unwrap_or(0));
+            streams.hint(page, purpose.owner.unwrap_or(0));
         }
     }
 

@@ -13,43 +13,35 @@ use crate::ftl::page::shape::NONE;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Operations};
 
-/// What tells writes apart.
+/// What tells writes apart: the placement handle of the host, how soon a page is written again, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Telling {
-    /// Nothing does.
-    Nothing,
-    /// One of so many placement handles. If it isolates, what garbage collection moves keeps to its handle, too.
-    Handle {
-        /// Handles.
-        count: u32,
-        /// Moved pages of different handles do not share blocks.
-        isolates: bool,
-    },
-    /// A page that was written within so many page writes of its die before is hot.
-    Hot {
-        /// Page writes.
-        window: u32,
-    },
+pub struct Telling {
+    /// Placement handles.
+    pub handles: u32,
+    /// Moved pages of different handles do not share blocks.
+    pub isolates: bool,
+    /// A page that was written within so many page writes of its die before is hot; 0: none is.
+    pub window: u32,
 }
 
 impl Telling {
-    /// Streams of the host besides the first.
+    /// Nothing tells writes apart.
+    pub const NOTHING: Self = Self {
+        handles: 1,
+        isolates: false,
+        window: 0,
+    };
+
+    /// Streams of the host besides the first. Those of hot pages stand behind those of all handles.
     pub fn told(self) -> u32 {
-        match self {
-            Self::Nothing => 0,
-            Self::Handle { count, .. } => count - 1,
-            Self::Hot { .. } => 1,
-        }
+        self.handles * (1 + u32::from(self.window > 0)) - 1
     }
 
     /// Streams of moved pages besides that of all layers.
     pub fn kept(self) -> u32 {
-        match self {
-            Self::Handle {
-                count,
-                isolates: true,
-            } => count - 1,
-            _ => 0,
+        match self.isolates {
+            true => self.handles - 1,
+            false => 0,
         }
     }
 }
@@ -69,10 +61,12 @@ pub(in crate::ftl) struct Streams {
     telling: Telling,
     /// By pool and stream, those of moved pages behind those of the host.
     open: Vec<Open>,
-    /// Of each page its handle, or which of the die's writes wrote it last, from 1.
-    notes: LazyTable<Zero>,
+    /// The handle of each page.
+    handles: LazyTable<Zero>,
+    /// Which of the die's writes wrote each page last, from 1.
+    written: LazyTable<Zero>,
     writes: u32,
-    /// Pages written and moved, by stream of the host.
+    /// Pages written, by stream of the host, and moved, by handle.
     counts: Vec<[u64; 2]>,
 }
 
@@ -83,7 +77,8 @@ impl Streams {
         (streams > 0).then(|| Self {
             telling,
             open: vec![sealed; (pools * streams) as usize],
-            notes: LazyTable::new(pages as usize, Zero),
+            handles: LazyTable::new(pages as usize, Zero),
+            written: LazyTable::new(pages as usize, Zero),
             writes: 0,
             counts: vec![[0; 2]; telling.told() as usize + 1],
         })
@@ -115,37 +110,36 @@ impl Streams {
         &mut self.open[index]
     }
 
-    /// The host writes `page` by placement handle `handle` from now on.
+    /// `page` is of placement handle `handle` from now on, or, as a mount has found it, of the handle of stream `handle` of the host or
+    /// of those that move its pages.
     pub fn hint(&mut self, page: u32, handle: u32) {
-        if let Telling::Handle { count, .. } = self.telling {
-            *self.notes.get_mut(page as usize) = handle % count;
+        if self.telling.handles > 1 {
+            *self.handles.get_mut(page as usize) = handle % self.telling.handles;
         }
     }
 
-    /// A mount has found `page` in a block of stream `number` of the host, or of those that move its pages.
-    pub fn found(&mut self, page: u32, number: u32) {
-        if let Telling::Handle { count, .. } = self.telling {
-            *self.notes.get_mut(page as usize) = number % count;
+    /// The handle of `page`.
+    pub fn handle(&self, page: u32) -> u32 {
+        match self.telling.handles {
+            1 => 0,
+            _ => self.handles.get(page as usize),
         }
     }
 
-    /// The number of the stream of the host that `page` belongs to.
-    fn number(&self, page: u32) -> u8 {
-        let note = self.notes.get(page as usize);
-        match self.telling {
-            Telling::Nothing => 0,
-            Telling::Handle { .. } => note as u8,
-            Telling::Hot { window } => {
-                u8::from(note > 0 && self.writes.wrapping_sub(note) < window)
-            }
-        }
+    /// Whether `page`, which is here, is hot if it is written now.
+    pub fn is_hot(&self, page: u32) -> bool {
+        let note = match self.telling.window {
+            0 => 0,
+            _ => self.written.get(page as usize),
+        };
+        note > 0 && self.writes.wrapping_sub(note) < self.telling.window
     }
 
-    /// The stream that a write of `page` goes to.
-    fn of_write(&self, page: u32) -> Stream {
-        match self.number(page) {
+    /// The stream that a write of a page of `handle` goes to.
+    pub fn of_write(&self, handle: u32, is_hot: bool) -> Stream {
+        match handle + u32::from(is_hot) * self.telling.handles {
             0 => Stream::Host,
-            number => Stream::Told(number - 1),
+            number => Stream::Told(number as u8 - 1),
         }
     }
 
@@ -154,27 +148,25 @@ impl Streams {
         if self.telling.kept() == 0 {
             return None;
         }
-        self.number(page).checked_sub(1).map(Stream::Kept)
+        let handle = self.handle(page) as u8;
+        handle.checked_sub(1).map(Stream::Kept)
     }
 
     fn note_write(&mut self, page: u32, number: u8) {
         self.counts[usize::from(number)][0] += 1;
-        if let Telling::Hot { .. } = self.telling {
+        if self.telling.window > 0 {
             self.writes = self.writes.wrapping_add(1).max(1);
-            *self.notes.get_mut(page as usize) = self.writes;
+            *self.written.get_mut(page as usize) = self.writes;
         }
     }
 
     /// `page` was moved.
     pub fn note_copy(&mut self, page: u32) {
-        let number = match self.telling {
-            Telling::Handle { .. } => self.number(page),
-            _ => 0,
-        };
-        self.counts[usize::from(number)][1] += 1;
+        let handle = self.handle(page);
+        self.counts[handle as usize][1] += 1;
     }
 
-    /// Pages written and moved, by stream of the host.
+    /// Pages written, by stream of the host, and moved, by handle.
     pub fn counts(&self) -> &[[u64; 2]] {
         &self.counts
     }
@@ -223,16 +215,20 @@ impl Die {
         }
     }
 
-    /// Writes `page` to the blocks of its stream. What fails has changed nothing.
+    /// The stream that a write of `page`, which is here or was never written, goes to.
+    pub fn stream_of_write(&self, page: u32) -> Stream {
+        let of = |streams: &Streams| streams.of_write(streams.handle(page), streams.is_hot(page));
+        self.extras.streams.as_ref().map_or(Stream::Host, of)
+    }
+
+    /// Writes `page` to the blocks of `stream`. What fails has changed nothing.
     pub fn write_told(
         &mut self,
-        page: u32,
+        (page, stream): (u32, Stream),
         same_plane: bool,
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let streams = self.extras.streams.as_ref();
-        let stream = streams.map_or(Stream::Host, |streams| streams.of_write(page));
         let old = self.old_copy(page);
         let pool = self.pool_for(stream, page, old, same_plane);
         let target = match self.next_of(pool, stream) {

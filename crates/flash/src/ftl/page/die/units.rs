@@ -81,11 +81,11 @@ impl Die {
             return;
         };
         let end = (last / units.pages + 1 + units.behind()) * units.pages;
-        self.fill_up_to(pool, stream, end.min(data_pages), operations);
+        self.fill_up_to(pool, stream, end, operations);
         self.search.front.forget();
     }
 
-    /// Programs fillers into the open block of `stream` up to page `end`.
+    /// Programs fillers into the open block of `stream` up to page `end`, and behind the last page of data what follows that.
     pub(super) fn fill_up_to(
         &mut self,
         pool: usize,
@@ -94,6 +94,7 @@ impl Die {
         operations: &mut Operations,
     ) {
         let Open { block, page } = self.open_page(pool, stream);
+        let end = end.min(self.shape.data_pages);
         if end <= page {
             return;
         }
@@ -107,6 +108,10 @@ impl Die {
             _ => self.set_open(pool, stream, Open { block, page: end }),
         }
         if end == self.shape.data_pages {
+            if self.rules.summary_page {
+                // It is the last page of the last unit.
+                self.program_summary(block, stream, operations);
+            }
             let valid = self.blocks.get(block as usize).valid;
             self.offer(block, valid);
         }

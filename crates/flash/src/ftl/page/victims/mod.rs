@@ -64,11 +64,13 @@ impl Archived for Table {
 pub struct Victims {
     table: Table,
     blocks_per_pool: u32,
+    /// Planes of a pool, where the table has them apart.
+    planes: u32,
     /// Blocks closed so far.
     closings: u64,
 }
 
-archived!(Victims { table, closings } fixed { blocks_per_pool });
+archived!(Victims { table, closings } fixed { blocks_per_pool, planes });
 
 impl Victims {
     /// No candidates yet, in `pools` of `blocks_per_pool` blocks, each in `planes` planes, of `pages` pages
@@ -89,6 +91,7 @@ impl Victims {
                 }
             },
             blocks_per_pool,
+            planes,
             closings: 0,
         }
     }
@@ -218,6 +221,9 @@ impl Victims {
     /// The candidate of `pool` that comes first; `valid` tells the valid pages of a block.
     pub fn first(&mut self, pool: u32, valid: impl Fn(u32) -> u16) -> Option<u32> {
         match &mut self.table {
+            Table::FewestNumbered(table) if self.planes > 1 => {
+                table.fewest_valid_of_all().map(|(.., block)| block)
+            }
             Table::FewestNumbered(table) => table.first(pool),
             Table::FewestClosed(table) => table.first(pool),
             Table::Closed(lists) => lists[pool as usize]
