@@ -469,8 +469,8 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
             "flash.multi_plane = any_order: a unit would be programmed before its pages have come",
         ),
         (
-            "flash.suspend=keeps_end flash.scheduling=commands_arrival",
-            "or to be without flash.scheduling = commands_arrival",
+            "flash.suspend=keeps_end flash.scheduling=commands_reads_first",
+            "or to be without flash.scheduling = commands_arrival or commands_reads_first",
         ),
         (
             "ftl.gc_step_pages=2 ftl.gc_hard_threshold=1",

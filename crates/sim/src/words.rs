@@ -211,12 +211,8 @@ mod tests {
                 "garbage collection keeps 820 blocks free (ftl.min_free_percent = 40, ftl.gc_low = 0, ftl.gc_high = 0), 1 open (ftl.separate_gc_block = false) and 0 for its map, but ftl.reserve_percent = 15 sets aside only 307 of 2048: garbage collection would never end",
             ),
             (
-                "ftl.placement=dynamic ftl.stride=2",
-                "ftl.placement = dynamic: a die is chosen for each page, and a stride keeps pages together; expected ftl.placement = stripe, or to be without ftl.stride > 1",
-            ),
-            (
-                "ftl.placement=dynamic ftl.allocation_pool=plane",
-                "ftl.placement = dynamic: a die is chosen for each page, and the pool keeps each page in its plane; expected ftl.placement = stripe, or to be without ftl.allocation_pool = plane",
+                "flash.suspend=keeps_end flash.scheduling=commands_reads_first",
+                "flash.suspend = keeps_end: an end that was foretold stands only where commands are placed when they are issued; expected flash.suspend = never, or to be without flash.scheduling = commands_arrival or commands_reads_first, or flash.parallel_units > 1",
             ),
         ] {
             assert_eq!(refusal(pairs), expected, "{pairs}");

@@ -262,14 +262,4 @@ fn what_they_do_not_go_with_is_named() {
         let error = settings.resolve().err().expect(says).to_string();
         assert!(error.contains(says), "{pairs:?}: {error}");
     }
-    let mut settings = Settings::new();
-    for pair in [
-        "flash.cache_read=true",
-        "ftl.placement=dynamic",
-        "flash.blocks_per_plane=64",
-    ] {
-        settings.set_pair(pair).expect("a pair");
-    }
-    let error = settings.resolve().err().expect("a refusal").to_string();
-    assert!(error.contains("chooses the die of each write"), "{error}");
 }

@@ -227,7 +227,6 @@ fn with_bytes_order_is_strict_and_times_are_exact_which_is_said() {
 fn what_cannot_have_bytes_says_so() {
     for (pair, named) in [
         ("ftl.kind=none", "ftl.kind = none"),
-        ("trace.align=nearest", "trace.align = nearest"),
         ("device.plp=lots", "device.plp = \"lots\""),
     ] {
         let error = fail(&[pair], CutAt::Write(1), 1).unwrap_err().to_string();

@@ -101,8 +101,8 @@ fn combinations_on_one_input_have_one_size() {
 
 #[test]
 fn a_combination_that_can_never_be_made_fails_alone() {
-    let base = settings(&["flash.copy_back=false"]);
-    let grid = Grid::new(base).ftls(["page:gc_policy=wear_aware", "page"]);
+    let base = settings(&["flash.program_unit=2"]);
+    let grid = Grid::new(base).ftls(["hybrid", "page"]);
     let results = compare(
         &[writes(1000)],
         &grid.combinations().unwrap(),

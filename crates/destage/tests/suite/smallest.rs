@@ -339,7 +339,7 @@ fn a_scheme_whose_run_fails_is_said_to_have_failed() {
     assert_eq!((all.answers.len(), all.failed.len()), (2, 0));
     for pair in [
         "flash.suspend=keeps_end",
-        "flash.scheduling=commands_arrival",
+        "flash.scheduling=commands_reads_first",
     ] {
         plan.settings.set_pair(pair).unwrap();
     }
