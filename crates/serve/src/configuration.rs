@@ -94,6 +94,16 @@ mod tests {
         );
     }
 
+    /// Addresses of a served device are those of its clients.
+    #[test]
+    fn how_a_trace_is_laid_on_the_device_decides_nothing_which_is_said() {
+        let (_, notes) = of(&["trace.addr_map=modulo"]).unwrap();
+        assert!(
+            notes[0].starts_with("trace.addr_map was set, and decides nothing"),
+            "{notes:?}"
+        );
+    }
+
     #[test]
     fn what_would_lose_bytes_is_refused() {
         for (pair, expected) in [
@@ -101,7 +111,6 @@ mod tests {
             ("buffer.kind=belady", "knows the writes to come"),
             ("trace.align=nearest", "other bytes"),
             ("trace.align_bytes=4096", "other bytes"),
-            ("trace.addr_map=modulo", "two addresses would be one"),
         ] {
             let error = of(&[pair, "flash.blocks_per_plane=16"]).err().unwrap();
             assert!(error.contains(expected), "{pair}: {error}");

@@ -280,6 +280,9 @@ impl Dies {
 
     /// `operation`, if it is a program that others [follow](Dies::follow), has ended.
     pub(super) fn forget_unfinished(&mut self, operation: PageOperation) {
+        if operation.write_cause().is_none() {
+            return;
+        }
         let Some(unfinished) = self.unfinished.get_mut(&operation.page()) else {
             return;
         };
