@@ -684,8 +684,9 @@ impl Dies {
         state.chosen.copied = false;
         match state.chosen.erases.take() {
             Some(erases) => {
-                let token = self.serves(die);
-                driver.begin(die, Transaction::Collection, &erases, 0, token)
+                self.operations = *erases;
+                self.begin_units(die, None);
+                self.collect(die, driver)
             }
             None => Progress::Running,
         }

@@ -457,7 +457,8 @@ impl Operations {
         self.left_dies.pop()
     }
 
-    /// Takes out all erases: what runs before them stays, lane by lane.
+    /// Takes out all erases and what comes behind them, which may program the blocks that they erase: what runs before them stays, lane
+    /// by lane.
     #[must_use]
     pub fn split_off_erases(&mut self) -> Self {
         let empty = || Self {
@@ -468,21 +469,27 @@ impl Operations {
         };
         let (mut copies, mut erases) = (empty(), empty());
         let mut lane_ends = self.lane_ends.iter().peekable();
+        let mut is_behind = false;
         for (index, operation) in self.list.iter().enumerate() {
             while lane_ends.next_if(|end| **end <= index).is_some() {
                 copies.next_lane();
                 erases.next_lane();
+                is_behind = false;
             }
-            let part = if operation.kind == Kind::Erase {
-                &mut erases
-            } else {
-                &mut copies
+            is_behind |= operation.kind == Kind::Erase;
+            let part = match is_behind {
+                true => &mut erases,
+                false => &mut copies,
             };
             part.list.push(*operation);
             part.details.extend(self.details.get(index).copied());
         }
         copies.merges = core::mem::take(&mut self.merges);
         copies.left_dies = core::mem::take(&mut self.left_dies);
+        debug_assert!(
+            copies.left_dies.is_empty() || erases.list.iter().all(|of| of.kind == Kind::Erase),
+            "what comes behind an erase leaves no die"
+        );
         *self = copies;
         erases
     }
