@@ -374,6 +374,69 @@ fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
     );
 }
 
+/// Devices of which the flash once refused what the layer wanted, or held what had been erased.
+#[test]
+fn devices_that_were_found_wrong_hold_what_was_promised() {
+    let shared = [
+        "flash.dies=4",
+        "flash.channels=2",
+        "flash.pages_per_block=32",
+        "flash.blocks_per_plane=32",
+        "flash.program_times_us=200",
+        "buffer.capacity_bytes=1MiB",
+    ];
+    for (number, at, own) in [
+        // The journal was programmed in a block whose erase waited.
+        (
+            421,
+            CutAt::Program(987),
+            &[
+                "ftl.kind=page",
+                "ftl.placement=dynamic",
+                "ftl.gc_policy=greedy_wear",
+                "ftl.victim_ties=oldest",
+                "ftl.min_free_percent=1",
+                "ftl.hot_window=40",
+                "ftl.journal_changes=20",
+                "ftl.map_unit_bytes=2048",
+                "flash.cache_read=true",
+                "flash.read_times_us=25",
+                "flash.command_ns=0",
+                "flash.scheduling=arrival",
+                "sim.precondition=random_fill:1",
+                "host.queue_depth=1",
+                "host.time_scale=0.01",
+                "buffer.kind=bplru",
+                "device.plp=none",
+                "device.vwc=on",
+            ][..],
+        ),
+        // Fillers waited for their second pass when the power failed in the erase of their block, which the capacitor paid for.
+        (
+            1828,
+            CutAt::Program(1125),
+            &[
+                "ftl.kind=fast",
+                "flash.program_unit=2",
+                "flash.program_passes=2",
+                "flash.cache_read=true",
+                "flash.read_times_us=17.5/32.5",
+                "flash.command_ns=300",
+                "flash.scheduling=garbage_last",
+                "flash.suspend=moves_end",
+                "host.queue_depth=32",
+                "buffer.kind=lru",
+                "device.plp=1",
+                "device.vwc=on",
+            ],
+        ),
+    ] {
+        let pairs: Vec<&str> = shared.iter().chain(own).copied().collect();
+        let outcome = fail(&pairs, at, number).unwrap();
+        assert_eq!(outcome.result.bad, [0; 0], "{pairs:?} at {at}, {number}");
+    }
+}
+
 /// A small device of profile `name`, with the rest as it is shipped.
 fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     let mut settings = destage::Settings::new();

@@ -306,8 +306,11 @@ impl Medium {
                 (_, Reached::End) | (Undo::Nothing, _) => {}
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
                 (Undo::Program(_), Reached::Middle) => {
-                    let torn = block.stored(page).filter(|_| bad.torn_sector_bytes > 0);
-                    let torn = torn.cloned();
+                    // An erase behind it has begun: there is nothing of it any more.
+                    let Some(stored) = block.stored(page) else {
+                        continue;
+                    };
+                    let torn = (bad.torn_sector_bytes > 0).then(|| stored.clone());
                     block.break_off(page);
                     report.programs += 1;
                     broken.push(Broken {
