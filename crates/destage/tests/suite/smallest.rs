@@ -289,10 +289,10 @@ fn plan(pairs: &[&str], buffers: &[&str], sizes: &[&str], goals: &[&str]) -> Siz
     }
 }
 
-/// Pages wait in the buffer for the rest of their program units, which a run without flash refuses. The device is much larger than
-/// what is written, so nothing but that asks for flash.
+/// Pages wait in the buffer for the rest of their program units, so that a run of the buffer alone does not foresee what a full run
+/// counts. The device is much larger than what is written, so nothing but that asks for flash.
 #[test]
-fn a_trial_that_is_refused_is_no_miss() {
+fn where_pages_wait_for_their_program_units_the_smallest_size_is_that_of_all_runs() {
     let units = [
         "flash.program_unit=4",
         "flash.dies=2",
