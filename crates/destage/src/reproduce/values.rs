@@ -107,3 +107,31 @@ pub(super) fn each_names(claim: &Claim) -> Option<Vec<String>> {
             .collect()
     })
 }
+
+/// What the values of a claim's `each` are, with how many there are: `5 sizes`, `6 combinations of 3 layers and 2 inputs`.
+pub(super) fn each_things(claim: &Claim) -> String {
+    let kind = |axis: &str| match axis {
+        "input" => "inputs".to_owned(),
+        "size" => "sizes of the buffer".to_owned(),
+        "buffer" => "schemes".to_owned(),
+        "ftl" => "layers".to_owned(),
+        "seed" => "seeds".to_owned(),
+        "variant" => "settings".to_owned(),
+        other => {
+            let name = other.rsplit('.').next().unwrap_or(other);
+            format!("values of {}", name.replace('_', " "))
+        }
+    };
+    let several = claim.each.iter().filter(|(_, values)| values.len() > 1);
+    let kinds: Vec<_> = several
+        .map(|(axis, values)| format!("{} {}", values.len(), kind(axis)))
+        .collect();
+    match kinds.as_slice() {
+        [one] => one.clone(),
+        all => format!(
+            "{} combinations of {}",
+            product(&claim.each).len(),
+            all.join(" and ")
+        ),
+    }
+}
