@@ -100,7 +100,7 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
 }
 
 /// How many times as large the paper's buffers are, if that is so of what all `runs` of `study` read.
-fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
+pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
     let mut all = runs
         .iter()
         .map(|run| study.shrunk(run.get("input").map_or("", String::as_str)));

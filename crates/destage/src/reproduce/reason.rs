@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::claim::{Check, Tolerance, scaled};
 use super::decide::{Kind, Share, Verdict};
 use super::readings::Readings;
-use super::values::{each_names, each_things};
+use super::values::each_things;
 use super::verdict::{Case, Other, Outcome, Tried};
 use super::words::{Words, filled, labelled};
 use crate::error::Error;
@@ -16,6 +16,9 @@ use crate::study::shown::short;
 
 /// A value stands in a sentence if it has no more letters than this.
 const SHORT: usize = 120;
+
+/// A setting with its description stands in a reason if both have no more letters than this.
+const DESCRIBED: usize = 150;
 
 /// So much of what turns a claim stands in its reason; all of it stands below.
 const MOST: usize = 3;
@@ -72,7 +75,7 @@ impl Case<'_> {
         };
         let all = self.everything(others);
         let state = self.state(first);
-        let figures = self.measured(&first.measured);
+        let figures = self.measured(first);
         match (verdict, self.kind) {
             (Verdict::UnderDetermined, _) => self.open(outcome),
             (Verdict::Reproduced, Kind::Example) => {
@@ -100,7 +103,8 @@ impl Case<'_> {
             (Verdict::Holds, _) => format!("{state}{all}."),
             (Verdict::Consistent, _) => "What the paper prints agrees with itself.".to_owned(),
             (Verdict::Inconsistent, _) if self.claim.check.check == Check::Arithmetic => {
-                let follows = figures.map_or(String::new(), |value| format!(": {value} follows"));
+                let follows =
+                    figures.map_or(String::new(), |value| format!(" (what follows is {value})"));
                 format!("Numbers that the paper prints contradict each other{follows}.")
             }
             (Verdict::Inconsistent, _) => format!(
@@ -125,11 +129,13 @@ impl Case<'_> {
         let does = spoken(tried.holds);
         let is_one =
             tried.measured.is_number() || tried.measured.get(0).is_some_and(Value::is_number);
-        match (self.of_each(tried), self.measured(&tried.measured)) {
+        match (self.of_each(tried), self.measured(tried)) {
             (Some(each), _) => format!("It {does} {each}"),
             (None, Some(value)) if is_one && !value.contains(", ") => {
                 format!("Measured is {value}: it {does}")
             }
+            // Where it fails, the row's values alone do not say why; where it holds, they are as asked.
+            (None, figures) if !tried.holds => format!("It {does}{}", in_brackets(figures)),
             (None, _) => format!("It {does}"),
         }
     }
@@ -139,13 +145,13 @@ impl Case<'_> {
         let does = spoken(tried.holds);
         match self.of_each(tried) {
             Some(each) => format!("it {does} {each}"),
-            None => format!("it {does}{}", in_brackets(self.measured(&tried.measured))),
+            None => format!("it {does}{}", in_brackets(self.measured(tried))),
         }
     }
 
     /// For which of its traces, sizes or settings it holds or fails in `tried`, of a claim that is asked of several.
     fn of_each(&self, tried: &Tried) -> Option<String> {
-        let names = each_names(self.claim).filter(|names| names.len() > 1)?;
+        let names = self.names(tried).filter(|names| names.len() > 1)?;
         let things = each_things(self.claim);
         let failed = tried.failed.len();
         if failed == 0 || failed == names.len() {
@@ -162,7 +168,7 @@ impl Case<'_> {
             let value = tried.measured.get(*index);
             // The names fit, or the claim would have been refused.
             let value = value.map(|value| labelled(value, &words.labels, &words.unit));
-            match value.and_then(Result::ok).unwrap_or_default() {
+            match in_commas(&value.and_then(Result::ok).unwrap_or_default()) {
                 value if (1..=SHORT).contains(&value.len()) => format!("{name}: {value}"),
                 _ => name,
             }
@@ -174,19 +180,17 @@ impl Case<'_> {
         ))
     }
 
-    /// `value` with the names and the unit of its parts, if it is no mere truth and short enough for a sentence.
-    fn measured(&self, value: &Value) -> Option<String> {
+    /// What is measured in `tried`, with the names and the unit of its parts, if it is no mere truth and short enough for a sentence.
+    fn measured(&self, tried: &Tried) -> Option<String> {
         let words = self.words.cloned().unwrap_or_default();
-        let each = each_names(self.claim);
-        let (value, each) = match each {
+        let (value, each) = match self.names(tried) {
             // What is asked of one thing alone needs no name.
-            Some(names) if names.len() == 1 => (value.get(0)?, None),
-            names => (value, names),
+            Some(names) if names.len() == 1 => (tried.measured.get(0)?, None),
+            names => (&tried.measured, names),
         };
         let labels: Vec<_> = each.into_iter().chain(words.labels).collect();
         let text = labelled(value, &labels, &words.unit).ok()?;
-        // Parts are kept apart by commas, as semicolons keep apart what turns a claim.
-        let text = text.replace("; ", ", ");
+        let text = in_commas(&text);
         (has_numbers_alone(value) && (1..=SHORT).contains(&text.len())).then_some(text)
     }
 
@@ -200,7 +204,7 @@ impl Case<'_> {
         if ranges.numbers > FEW || ranges.widest < WIDE {
             return None;
         }
-        let each = each_names(self.claim);
+        let each = self.names(&outcome.first);
         let labels: Vec<_> = each.into_iter().chain(words.labels).collect();
         let text = labelled(&ranges.said, &labels, "").ok()?;
         Some(format!("Over the {} seeds: {text}.", all.len()))
@@ -283,6 +287,7 @@ impl Case<'_> {
         turning.truncate(MOST);
         let rest = match rest {
             0 => String::new(),
+            1 => "; and 1 more turns it".to_owned(),
             some => format!("; and {some} more turn it"),
         };
         let mut text = format!(
@@ -303,7 +308,13 @@ impl Case<'_> {
     /// What the claim does with a seed or setting that turns it, and what is measured there.
     fn comes_out(&self, other: &Other) -> String {
         let setting = if other.is_seed { "" } else { "the setting " };
-        let name = self.described(&other.name);
+        let described = self.described(&other.name);
+        // What takes long to describe is described where it is listed.
+        let name = if described.len() > DESCRIBED {
+            &other.name
+        } else {
+            &described
+        };
         format!("with {setting}{name} {}", self.outcome_in(&other.tried))
     }
 
@@ -385,7 +396,12 @@ impl Case<'_> {
             let names: Vec<_> = of.iter().map(|other| other.name.as_str()).collect();
             names.join("; ")
         };
-        let tried = counted(&outcome.others).join(" and ");
+        let kinds = counted(&outcome.others);
+        let tried = kinds.join(" and ");
+        let of_all = match kinds.len() {
+            1 => tried.clone(),
+            _ => format!("{} ({tried})", outcome.others.len()),
+        };
         match (outcome.others.len(), turning.len()) {
             (0, _) => None,
             (1, 0) => Some(format!("Not by the {tried}: {}.", names(&others))),
@@ -394,13 +410,17 @@ impl Case<'_> {
                 names(&others)
             )),
             (_, count) => {
-                let all: Vec<_> = turning.iter().map(|other| self.comes_out(other)).collect();
+                let with = |other: &&Other| {
+                    let name = self.described(&other.name);
+                    format!("{name}: {}", self.outcome_in(&other.tried))
+                };
+                let all: Vec<_> = turning.iter().map(with).collect();
                 let rest = match others.is_empty() {
                     true => String::new(),
                     false => format!(" Not by: {}.", names(&others)),
                 };
                 Some(format!(
-                    "{count} of {tried}, one at a time: {}.{rest}",
+                    "{count} of {of_all}, one at a time: {}.{rest}",
                     all.join("; ")
                 ))
             }
@@ -446,6 +466,11 @@ const fn spoken(holds: bool) -> &'static str {
         true => "holds",
         false => "fails",
     }
+}
+
+/// `text` with its parts kept apart by commas, since semicolons keep apart what turns a claim.
+fn in_commas(text: &str) -> String {
+    text.replace("; ", ", ")
 }
 
 /// `figures` as what was measured, in brackets.

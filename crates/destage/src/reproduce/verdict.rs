@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest, truth};
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
-use super::ran::{Command, Ran, commands, listed};
+use super::ran::{Command, Ran, commands, listed, shrunk};
 use super::readings::Readings;
 use super::thresholds::Thresholds;
-use super::values::Values;
+use super::values::{Values, each_names};
 use super::words::Words;
 use crate::error::Error;
 use crate::study::formula::{Context, NoValue, evaluate};
@@ -522,6 +522,12 @@ impl Case<'_> {
         }
     }
 
+    /// What the traces, sizes or settings of which it is asked are called, with the paper's sizes beside those of the runs of `tried`.
+    pub(super) fn names(&self, tried: &Tried) -> Option<Vec<String>> {
+        let shrunk = self.over.and_then(|(study, _)| shrunk(study, &tried.runs));
+        each_names(self.claim, shrunk)
+    }
+
     /// The ids of the figures that show the claim, which is measured on `inputs`.
     ///
     /// # Errors
@@ -562,15 +568,22 @@ impl Case<'_> {
         mut because: Vec<String>,
     ) -> Result<Judged, Error> {
         let claim = self.claim;
+        let tried = tried.unwrap_or(Tried::FAILED);
+        let each = self.names(&tried);
         let Tried {
             measured,
             inputs,
             runs,
             ..
-        } = tried.unwrap_or(Tried::FAILED);
+        } = tried;
         because.push(claim.note.trim().to_owned());
         because.retain(|text| !text.is_empty());
-        let values = Values::of(claim, self.words, &self.thresholds.limits(), measured);
+        let values = Values::of(
+            claim,
+            self.words,
+            &self.thresholds.limits(),
+            (measured, each),
+        );
         let values = values.map_err(|text| self.wrong(&text))?;
         let figures = self.figures(&inputs)?;
         let ran = Ran {

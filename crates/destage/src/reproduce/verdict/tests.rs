@@ -200,7 +200,7 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         open.turned,
         [
-            "1 of 1 other seed and 1 unpublished setting, one at a time: with seed 2 it fails (measured 50). Not by: undrained."
+            "1 of 2 (1 other seed and 1 unpublished setting), one at a time: seed 2: it fails (measured 50). Not by: undrained."
         ]
     );
     let steady = of(WITHIN, BOTH);
@@ -244,7 +244,7 @@ measured = 'm(\"v\", seed=3)'"
     );
     assert_eq!(
         sum.because[0],
-        "Numbers that the paper prints contradict each other: 15 follows."
+        "Numbers that the paper prints contradict each other (what follows is 15)."
     );
 }
 
@@ -370,5 +370,26 @@ fn values_are_called_by_their_names() {
         let words = Some(&wrong);
         let error = Case { words, ..case }.judge().unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn what_is_within_a_tolerance_is_an_interval() {
+    let asked = |claim: &str| judged(claim, BOTH, Role::Original).unwrap().asked;
+    for (claim, said) in [
+        (
+            "check = 'within times'\npublished = [100, 50]\nmeasured = '[95, 50]'",
+            "Measured is what was published, within 10 %: between 90 and 110, between 45 and 55.",
+        ),
+        (
+            "check = 'between times'\npublished = [100, 200]\nmeasured = '95'",
+            "Measured lies between the two published values, within 10 %: between 90 and 220.",
+        ),
+        (
+            "check = 'sign'\npublished = -30\nmeasured = '-20'",
+            "Measured has the sign of what was published; from 0.33 of its size on, which is -9.999, the verdict is sign reproduced, below that sign only.",
+        ),
+    ] {
+        assert_eq!(asked(claim), said);
     }
 }
