@@ -189,8 +189,8 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         open.because,
         [
-            "With seed 2 it fails (measured 50). In the base run it holds (measured 95). Of the 3 cases (base run, 1 other seed, 1 unpublished setting) it holds in 2.",
-            "Over the 2 seeds: 50 to 95 with mean 72.5."
+            "With seed 2 it fails (measured 50). In the base run it holds (measured 100). Of the 3 cases (base run, 1 other seed, 1 unpublished setting) it holds in 2.",
+            "Over the 2 seeds: 50 to 100 with mean 75."
         ]
     );
     assert_eq!(
@@ -206,7 +206,7 @@ fn what_turns_a_verdict_is_named() {
     let steady = of(WITHIN, BOTH);
     assert_eq!(
         steady.because[0],
-        "Measured is 95: it holds on the paper's own trace, in the base run and with each of 1 other seed and 1 unpublished setting."
+        "Measured is 100: it holds on the paper's own trace, in the base run and with each of 1 other seed and 1 unpublished setting."
     );
     assert_eq!(
         steady.turned,
