@@ -177,6 +177,15 @@ impl std::fmt::Display for Tolerance {
 }
 
 impl Tolerance {
+    /// The smallest and the largest value that it allows beside `published`.
+    pub(super) fn around(self, published: f64) -> [f64; 2] {
+        let off = match self {
+            Self::Percent(percent) => percent / 100.0 * published.abs(),
+            Self::Points(points) => points,
+        };
+        [published - off, published + off]
+    }
+
     fn allows(self, measured: f64, published: f64) -> bool {
         let off = (measured - published).abs();
         match self {
@@ -306,6 +315,14 @@ pub(super) fn altered(value: &toml::Value, times: i32) -> Vec<toml::Value> {
             (0..items.len()).flat_map(with).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// `value` with each of its numbers `times` as large; none if it has anything else.
+pub(super) fn scaled(value: &Value, times: f64) -> Option<Value> {
+    match value {
+        Value::Array(items) => items.iter().map(|item| scaled(item, times)).collect(),
+        other => other.as_f64().map(|number| Value::from(times * number)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The words of a report, for a reader who knows the papers and not the program.
 
 /// Words and what they mean, in the order in which a reader meets them.
-pub(super) const GLOSSARY: [(&str, &str); 29] = [
+pub(super) const GLOSSARY: [(&str, &str); 32] = [
     (
         "claim",
         "One thing that a paper says, or one statement of the project (R, T). Its name is the letter of its paper and a number, with the trace, size or setting behind a point: P12.cello-d8-best.",
@@ -13,6 +13,14 @@ pub(super) const GLOSSARY: [(&str, &str); 29] = [
     (
         "measured over published",
         "How many times what was published is measured; below 0 where the signs differ.",
+    ),
+    (
+        "reduced scale",
+        "Of long inputs only the first requests are run, so many as the experiment declares, so that all papers take minutes; settings, sizes of buffers and checks are those of the full scale. An input without such a number is run whole.",
+    ),
+    (
+        "full scale",
+        "Every input is run as far as the paper used it.",
     ),
     (
         "base run",
@@ -81,6 +89,10 @@ pub(super) const GLOSSARY: [(&str, &str); 29] = [
     (
         "in proportion",
         "The buffer is to the footprint of the stream as the paper's buffer is to the footprint of its trace, since a relative is smaller.",
+    ),
+    (
+        "response of destaged requests",
+        "What the EPO paper calls response: from the time at which a buffer hands pages on to the end of their last program. Requests that hit in the buffer are not among these; without a buffer every request is. In a closed loop, which some settings are, it is that of all requests.",
     ),
     (
         "points",

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::study::formula::Context;
 use crate::study::rows::{Rows, spoken};
-use crate::study::{BASE, InputFacts};
+use crate::study::{BASE, InputFacts, Study};
+use destage_base::parameter::read_bytes;
 
 /// The runs that a claim goes over, under the paper's own settings and with the first seed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,8 +35,12 @@ pub struct Command {
 const FIRST: [&str; 5] = ["input", "variant", "buffer", "size", "ftl"];
 const LAST: &str = "seed";
 
-/// How many `runs` of `rows` there are, and the values of each axis in the order of the study.
-pub(super) fn listed(rows: &Rows, runs: &BTreeSet<Context>) -> String {
+/// The scheme that is none, whose buffer has no size.
+const NONE: &str = "nocache";
+
+/// How many `runs` of `rows` of `study` there are, and the values of each axis in the order of the study; sizes by number, with
+/// those of the paper where these are others.
+pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> String {
     let Some(first) = runs.first() else {
         return String::new();
     };
@@ -45,15 +50,46 @@ pub(super) fn listed(rows: &Rows, runs: &BTreeSet<Context>) -> String {
     };
     let mut axes: Vec<_> = first.keys().collect();
     axes.sort_by_key(place);
+    let is_none = |run: &&Context| run.get("buffer").is_some_and(|scheme| scheme == NONE);
     let values = |axis: &String| {
-        let of_axis = |value: &String| runs.iter().any(|run| run.get(axis) == Some(value));
+        let has = |run: &Context, value: &String| run.get(axis) == Some(value);
         let all = rows.values_of(axis, &Context::new()).into_iter();
-        let some: Vec<_> = all
-            .filter(of_axis)
-            .filter(|value| axis != "variant" || value != BASE)
-            .map(|value| spoken(axis, &value))
-            .collect();
-        (!some.is_empty()).then(|| format!("{axis} {}", some.join(", ")))
+        match axis.as_str() {
+            "size" => {
+                let buffers = runs.iter().filter(|run| !is_none(run));
+                let sizes: BTreeSet<u64> = buffers
+                    .filter_map(|run| read_bytes(run.get(axis)?))
+                    .collect();
+                let said = |times: u64| {
+                    let each = sizes.iter().map(|size| size * times);
+                    let all: Vec<_> = each.map(|size| spoken(axis, &size.to_string())).collect();
+                    all.join(", ")
+                };
+                let times = shrunk(study, runs);
+                let of_paper =
+                    times.map(|times| format!(" for the paper's {}, in proportion", said(times)));
+                (!sizes.is_empty())
+                    .then(|| format!("size {}{}", said(1), of_paper.unwrap_or_default()))
+            }
+            "buffer" => {
+                let some: Vec<_> = all
+                    .filter(|value| value != NONE && runs.iter().any(|run| has(run, value)))
+                    .collect();
+                let none = runs.iter().any(|run| is_none(&run));
+                match (some.is_empty(), none) {
+                    (true, _) => none.then(|| "no buffer".to_owned()),
+                    (false, true) => Some(format!("no buffer, and buffer {}", some.join(", "))),
+                    (false, false) => Some(format!("buffer {}", some.join(", "))),
+                }
+            }
+            _ => {
+                let some: Vec<_> = all
+                    .filter(|value| runs.iter().any(|run| has(run, value)))
+                    .filter(|value| axis != "variant" || value != BASE)
+                    .collect();
+                (!some.is_empty()).then(|| format!("{axis} {}", some.join(", ")))
+            }
+        }
     };
     let axes: Vec<_> = axes.into_iter().filter_map(values).collect();
     let count = match runs.len() {
@@ -61,6 +97,15 @@ pub(super) fn listed(rows: &Rows, runs: &BTreeSet<Context>) -> String {
         count => format!("{count} runs"),
     };
     format!("{count}: {}", axes.join("; "))
+}
+
+/// How many times as large the paper's buffers are, if that is so of what all `runs` of `study` read.
+pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
+    let mut all = runs
+        .iter()
+        .map(|run| study.shrunk(run.get("input").map_or("", String::as_str)));
+    let first = all.next()??;
+    all.all(|times| times == Some(first)).then_some(first)
 }
 
 /// What makes the runs of `experiment` of `paper` again, which read `inputs`, or would read the trace `missing`; `has_rules` if the
@@ -123,9 +168,9 @@ mod tests {
 
     #[test]
     fn runs_are_listed_by_axis_in_the_order_of_the_study() {
-        let run = |variant: &str, size: &str| {
+        let run = |variant: &str, buffer: &str, size: &str| {
             labels(&[
-                ("buffer", "lru"),
+                ("buffer", buffer),
                 ("input", "made"),
                 ("seed", "1"),
                 ("size", size),
@@ -133,9 +178,10 @@ mod tests {
             ])
         };
         let all = [
-            run(BASE, "8388608"),
-            run(BASE, "134217728"),
-            run("slow", "8388608"),
+            run(BASE, "lru", "134217728"),
+            run(BASE, "lru", "8388608"),
+            run("slow", "lru", "8388608"),
+            run(BASE, "nocache", "4194304"),
         ];
         let rows = Rows {
             all: all
@@ -148,17 +194,39 @@ mod tests {
                 .collect(),
             ..Rows::default()
         };
-        let two: BTreeSet<_> = all[..2].iter().cloned().collect();
+        let study = |shrunk: &str| {
+            let text = format!(
+                "title = 't'\n[[input]]\nname = 'made'\ntrace = 'f'\nstands_for = 'g'\ndiffers = 'A part.'\n{shrunk}\n[[grid]]\n"
+            );
+            Study::parse("s", &text, "s.toml", "".into()).unwrap()
+        };
+        let listed = |of: &[usize], shrunk: &str| {
+            let runs = of.iter().map(|index| all[*index].clone()).collect();
+            listed(&study(shrunk), &rows, &runs)
+        };
+        // Sizes ascend, whatever their order among the runs; a buffer that is none has no size.
+        for (of, said) in [
+            (
+                &[0, 1][..],
+                "2 runs: input made; buffer lru; size 8 MiB, 128 MiB; seed 1",
+            ),
+            (
+                &[2],
+                "1 run: input made; variant slow; buffer lru; size 8 MiB; seed 1",
+            ),
+            (&[3], "1 run: input made; no buffer; seed 1"),
+            (
+                &[1, 3],
+                "2 runs: input made; no buffer, and buffer lru; size 8 MiB; seed 1",
+            ),
+            (&[], ""),
+        ] {
+            assert_eq!(listed(of, ""), said);
+        }
         assert_eq!(
-            listed(&rows, &two),
-            "2 runs: input made; buffer lru; size 8 MiB, 128 MiB; seed 1"
+            listed(&[0, 1], "buffers_shrunk = 4"),
+            "2 runs: input made; buffer lru; size 8 MiB, 128 MiB for the paper's 32 MiB, 512 MiB, in proportion; seed 1"
         );
-        let slow = BTreeSet::from([all[2].clone()]);
-        assert_eq!(
-            listed(&rows, &slow),
-            "1 run: input made; variant slow; buffer lru; size 8 MiB; seed 1"
-        );
-        assert_eq!(listed(&rows, &BTreeSet::new()), "");
     }
 
     #[test]

@@ -109,15 +109,8 @@ impl Readings {
         };
         let mut text = format!("{count} of {of_rules}.");
         let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
-        let named = |set: &Vec<(usize, &str)>| {
-            let all: Vec<_> = set
-                .iter()
-                .map(|(index, value)| self.rules[*index].with(value))
-                .collect();
-            all.join(", and ")
-        };
         let listed = |sets: Vec<&Vec<(usize, &str)>>| {
-            let all: Vec<_> = sets.into_iter().map(named).collect();
+            let all: Vec<_> = sets.into_iter().map(|set| self.named(set)).collect();
             all.join("; or ")
         };
         if !alone.is_empty() {
@@ -133,6 +126,22 @@ impl Readings {
             ));
         }
         Some(text)
+    }
+
+    /// The fewest rules that turn the claim called `id`, if any do.
+    pub(super) fn foremost(&self, id: &str) -> Option<String> {
+        let turning = self.turning(id);
+        let fewest = turning.iter().min_by_key(|set| set.len());
+        fewest.map(|set| self.named(set))
+    }
+
+    /// The rules of `set`, each by its place, with their values.
+    fn named(&self, set: &[(usize, &str)]) -> String {
+        let rules = set.iter();
+        let all: Vec<_> = rules
+            .map(|(index, value)| self.rules[*index].with(value))
+            .collect();
+        all.join(", and ")
     }
 
     /// The rules that turn the claim called `id`, alone or with others, with the default of each.

@@ -4,30 +4,35 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::claim::Check;
+use super::claim::{Check, Tolerance, scaled};
 use super::decide::{Kind, Share, Verdict};
-use super::values::each_names;
-use super::verdict::{Case, Outcome};
+use super::readings::Readings;
+use super::values::each_things;
+use super::verdict::{Case, Other, Outcome, Tried};
 use super::words::{Words, filled, labelled};
 use crate::error::Error;
 use crate::study::Role;
 use crate::study::shown::short;
 
-/// A value that fails is named if it has no more letters than this.
-const SHORT: usize = 90;
+/// A value stands in a sentence if it has no more letters than this.
+const SHORT: usize = 120;
+
+/// A setting with its description stands in a reason if both have no more letters than this.
+const DESCRIBED: usize = 150;
+
+/// So much of what turns a claim stands in its reason; all of it stands below.
+const MOST: usize = 3;
+
+/// The range over seeds is said of no more numbers than this, and only if one of them has so large a range over its mean.
+const FEW: usize = 8;
+const WIDE: f64 = 0.05;
 
 impl Case<'_> {
     /// Why it came out so, in paragraphs.
     pub(super) fn reason(&self, outcome: &Outcome) -> Vec<String> {
-        let Outcome {
-            first, evidence, ..
-        } = outcome;
         let mut because = vec![self.why(outcome)];
-        because.extend(self.of_each(outcome));
-        let relatives = first.inputs.iter();
-        let relatives = relatives.filter(|input| input.role == Role::Relative);
-        because.extend(relatives.map(|input| format!("{}: {}", input.name, input.differs)));
-        if evidence.fitted && outcome.verdict != Verdict::UnderDetermined {
+        because.extend(self.over_seeds(outcome));
+        if outcome.evidence.fitted && outcome.verdict != Verdict::UnderDetermined {
             because.push(format!(
                 "Chosen so that it would hold: {}.",
                 self.claim.fitted.join(", ")
@@ -42,7 +47,7 @@ impl Case<'_> {
             first,
             evidence,
             verdict,
-            ..
+            others,
         } = outcome;
         let least = self.thresholds.effect_share;
         let seen = |effect: f64| {
@@ -68,7 +73,9 @@ impl Case<'_> {
             ),
             Role::Made => "on streams that are made up".to_owned(),
         };
-        let all = self.everything(evidence.share);
+        let all = self.everything(others);
+        let state = self.state(first);
+        let figures = self.measured(first);
         match (verdict, self.kind) {
             (Verdict::UnderDetermined, _) => self.open(outcome),
             (Verdict::Reproduced, Kind::Example) => {
@@ -76,56 +83,143 @@ impl Case<'_> {
             }
             (Verdict::Reproduced, _) => match evidence.readings {
                 Some(share) if share.held < share.tried => format!(
-                    "It holds on the paper's own trace with {}, which is therefore taken as what the paper did.",
+                    "{state} on the paper's own trace with {}, which is therefore taken as what the paper did.",
                     self.readings
                         .map_or(String::new(), |each| each.defaults(&self.claim.id))
                 ),
-                _ => format!("It holds on the paper's own trace{all}."),
+                _ => format!("{state} on the paper's own trace{all}."),
             },
             (Verdict::SignReproduced, _) => match evidence.effect {
                 Some(effect) => format!(
-                    "The direction is as published, {on}{all}; the size is {}.",
+                    "The size is {}; the direction is as published, {on}{all}.",
                     seen(effect)
                 ),
-                None => format!("It holds {on}{all}."),
+                None => format!("{state} {on}{all}."),
             },
             (Verdict::SignOnly, _) => format!(
-                "The direction is as published, {on}; hardly any of the size is seen: it is {}.",
+                "Hardly any of the size is seen: it is {}. The direction is as published, {on}.",
                 seen(evidence.effect.unwrap_or_default())
             ),
-            (Verdict::Holds, _) => format!("It holds in everything that was tried{all}."),
+            (Verdict::Holds, _) => format!("{state}{all}."),
             (Verdict::Consistent, _) => "What the paper prints agrees with itself.".to_owned(),
             (Verdict::Inconsistent, _) if self.claim.check.check == Check::Arithmetic => {
-                "Numbers that the paper prints contradict each other.".to_owned()
+                let follows =
+                    figures.map_or(String::new(), |value| format!(" (what follows is {value})"));
+                format!("Numbers that the paper prints contradict each other{follows}.")
             }
-            (Verdict::Inconsistent, _) => {
-                "The paper's rules, carried out, contradict what the paper says of them.".to_owned()
-            }
-            (Verdict::NotSeen, _) => format!(
-                "It fails {on}{all}: what a stand-in does is no evidence against the paper."
+            (Verdict::Inconsistent, _) => format!(
+                "The paper's rules, carried out, contradict what the paper says of them{}.",
+                in_brackets(figures)
             ),
-            (Verdict::Contradicted, Kind::Measured) => format!("It fails {on}{all}."),
+            (Verdict::NotSeen, _) => {
+                format!("{state} {on}{all}. What a stand-in does is no evidence against the paper.")
+            }
+            (Verdict::Contradicted, Kind::Measured) => format!("{state} {on}{all}."),
             (Verdict::Contradicted, Kind::Example) => {
                 "The worked example does not come out as the paper prints it.".to_owned()
             }
-            (Verdict::Contradicted, _) => {
-                "It fails in what was tried, and one case is enough.".to_owned()
-            }
+            (Verdict::Contradicted, _) => format!("{state}, and one case is enough."),
             (Verdict::TraceMissing | Verdict::NotCheckable, _) => verdict.meaning().to_owned(),
         }
     }
 
+    /// Whether it holds in `tried`, behind a single number that was measured, or with the traces, sizes or settings for which it does:
+    /// `Measured is 12 %: it holds`, `It fails for 1 of the 5 sizes of the buffer (32 MiB: 12 %)`.
+    fn state(&self, tried: &Tried) -> String {
+        let does = spoken(tried.holds);
+        let is_one =
+            tried.measured.is_number() || tried.measured.get(0).is_some_and(Value::is_number);
+        match (self.of_each(tried), self.measured(tried)) {
+            (Some(each), _) => format!("It {does} {each}"),
+            (None, Some(value)) if is_one && !value.contains(", ") => {
+                format!("Measured is {value}: it {does}")
+            }
+            // Where it fails, the row's values alone do not say why; where it holds, they are as asked.
+            (None, figures) if !tried.holds => format!("It {does}{}", in_brackets(figures)),
+            (None, _) => format!("It {does}"),
+        }
+    }
+
+    /// Whether it holds in `tried`, and in brackets what was measured there, or for what it does.
+    fn outcome_in(&self, tried: &Tried) -> String {
+        let does = spoken(tried.holds);
+        match self.of_each(tried) {
+            Some(each) => format!("it {does} {each}"),
+            None => format!("it {does}{}", in_brackets(self.measured(tried))),
+        }
+    }
+
+    /// For which of its traces, sizes or settings it holds or fails in `tried`, of a claim that is asked of several.
+    fn of_each(&self, tried: &Tried) -> Option<String> {
+        let names = self.names(tried).filter(|names| names.len() > 1)?;
+        let things = each_things(self.claim);
+        let failed = tried.failed.len();
+        if failed == 0 || failed == names.len() {
+            let names = names.join(", ");
+            let named = match names.len() {
+                1..=SHORT => format!(" ({names})"),
+                _ => String::new(),
+            };
+            return Some(format!("for each of the {things}{named}"));
+        }
+        let words = self.words.cloned().unwrap_or_default();
+        let of = |index: &usize| {
+            let name = names.get(*index).cloned().unwrap_or_default();
+            let value = tried.measured.get(*index);
+            // The names fit, or the claim would have been refused.
+            let value = value.map(|value| labelled(value, &words.labels, &words.unit));
+            match in_commas(&value.and_then(Result::ok).unwrap_or_default()) {
+                value if (1..=SHORT).contains(&value.len()) => format!("{name}: {value}"),
+                _ => name,
+            }
+        };
+        let listed: Vec<_> = tried.failed.iter().map(of).collect();
+        Some(format!(
+            "for {failed} of the {things} ({})",
+            listed.join("; ")
+        ))
+    }
+
+    /// What is measured in `tried`, with the names and the unit of its parts, if it is no mere truth and short enough for a sentence.
+    fn measured(&self, tried: &Tried) -> Option<String> {
+        let words = self.words.cloned().unwrap_or_default();
+        let (value, each) = match self.names(tried) {
+            // What is asked of one thing alone needs no name.
+            Some(names) if names.len() == 1 => (tried.measured.get(0)?, None),
+            names => (&tried.measured, names),
+        };
+        let labels: Vec<_> = each.into_iter().chain(words.labels).collect();
+        let text = labelled(value, &labels, &words.unit).ok()?;
+        let text = in_commas(&text);
+        (has_numbers_alone(value) && (1..=SHORT).contains(&text.len())).then_some(text)
+    }
+
+    /// Range and mean of what is measured over seeds, if the numbers are few and one of them differs much.
+    fn over_seeds(&self, outcome: &Outcome) -> Option<String> {
+        let seeds = outcome.others.iter().filter(|other| other.is_seed);
+        let mut all = vec![&outcome.first.measured];
+        all.extend(seeds.map(|other| &other.tried.measured));
+        let words = self.words.cloned().unwrap_or_default();
+        let ranges = Ranges::over(&all, &words.unit)?;
+        if ranges.numbers > FEW || ranges.widest < WIDE {
+            return None;
+        }
+        let each = self.names(&outcome.first);
+        let labels: Vec<_> = each.into_iter().chain(words.labels).collect();
+        let text = labelled(&ranges.said, &labels, "").ok()?;
+        Some(format!("Over the {} seeds: {text}.", all.len()))
+    }
+
     /// With what a claim comes out the same, behind what it does: nothing if nothing was varied.
-    fn everything(&self, Share { tried, .. }: Share) -> String {
+    fn everything(&self, others: &[Other]) -> String {
         let mut all = Vec::new();
-        if tried > 1 {
-            all.push(match tried - 1 {
-                1 => "in the base run and with the one seed or unpublished setting that was varied"
-                    .to_owned(),
-                others => format!(
-                    "in the base run and with each of the {others} seeds and unpublished settings that were varied"
-                ),
-            });
+        if !others.is_empty() {
+            let with = match others.len() {
+                1 => "the",
+                _ => "each of",
+            };
+            let others = counted(others).join(" and ");
+            all.push(format!("in the base run and with {with} {others}"));
         }
         if let Some((combinations, rules)) = self.rules() {
             all.push(format!(
@@ -146,44 +240,61 @@ impl Case<'_> {
         Some((readings.combinations.len(), readings.rules.len()))
     }
 
-    /// What decides, of a claim that the paper's own words leave open.
+    /// What decides, of a claim that the paper's own words leave open: what turns it, then the base run, then in how many cases it holds.
     fn open(&self, outcome: &Outcome) -> String {
         let Outcome {
-            first, evidence, ..
+            first,
+            evidence,
+            others,
+            ..
         } = outcome;
         let is_split = |share: &Share| share.held < share.tried;
-        let base = match first.holds {
-            true => "holds",
-            false => "fails",
-        };
-        let mut all = Vec::new();
+        let base = spoken(first.holds);
         if evidence.assumed {
             return format!(
                 "It rests on an assumption, which the paper does not make: {}. With it the claim {base}.",
                 self.claim.assumes
             );
         }
+        let mut turning = Vec::new();
+        let mut cases = Vec::new();
         if let Some(Share { held, tried }) = Some(evidence.share).filter(is_split)
             && held > 0
         {
-            all.push(format!(
-                "over seeds and unpublished settings, with the base run among them, it holds in {held} of {tried} cases"
+            let others_turn = others.iter().filter(|each| each.tried.holds != first.holds);
+            turning.extend(others_turn.map(|each| self.comes_out(each)));
+            cases.push(format!(
+                " Of the {tried} cases (base run, {}) it holds in {held}.",
+                counted(others).join(", ")
             ));
         }
         if let Some(Share { held, tried }) = evidence.readings.filter(is_split) {
-            all.push(format!(
-                "over the rules that the paper leaves open it holds in {held} of {tried} combinations"
+            let with = |readings: &Readings| readings.foremost(&self.claim.id);
+            let rule = self.readings.and_then(with);
+            let does = spoken(!first.holds);
+            turning.extend(rule.map(|rule| format!("where {rule}, it {does}")));
+            cases.push(format!(
+                " Of the {tried} combinations of the rules that the paper leaves open it holds in {held}."
             ));
         }
-        if all.is_empty() {
+        if turning.is_empty() {
             return format!(
                 "It {base}, but with {}, fitted so that it holds: that is no evidence.",
                 self.claim.fitted.join(", ")
             );
         }
+        let rest = turning.len().saturating_sub(MOST);
+        turning.truncate(MOST);
+        let rest = match rest {
+            0 => String::new(),
+            1 => "; and 1 more turns it".to_owned(),
+            some => format!("; and {some} more turn it"),
+        };
         let mut text = format!(
-            "It {base} in the base run, and what the paper does not say turns it: {}.",
-            all.join("; ")
+            "{}{rest}. In the base run {}.{}",
+            capital(&turning.join("; ")),
+            self.outcome_in(first),
+            cases.concat()
         );
         if evidence.fitted && evidence.role != Role::Original {
             text.push_str(&format!(
@@ -194,39 +305,17 @@ impl Case<'_> {
         text
     }
 
-    /// For which of its traces, sizes or settings the base run holds, of a claim that is asked of several.
-    fn of_each(&self, outcome: &Outcome) -> Option<String> {
-        let first = &outcome.first;
-        let names = each_names(self.claim).unwrap_or_default();
-        let all = names.len();
-        if all < 2 {
-            return None;
-        }
-        let failed = first.failed.len();
-        Some(match failed {
-            0 => format!("Base run: it holds for each of the {all}."),
-            _ if failed == all => format!("Base run: it fails for each of the {all}."),
-            _ => {
-                let words = self.words.cloned().unwrap_or_default();
-                let named = |value: &Value| {
-                    // The names fit, or the claim would have been refused.
-                    labelled(value, &words.labels, &words.unit).unwrap_or_default()
-                };
-                let of = |index: &usize| {
-                    let name = names.get(*index).cloned().unwrap_or_default();
-                    let value = first.measured.get(*index).map(named).unwrap_or_default();
-                    match value.len() {
-                        1..=SHORT => format!("{name} ({value})"),
-                        _ => name,
-                    }
-                };
-                let listed: Vec<_> = first.failed.iter().map(of).collect();
-                format!(
-                    "Base run: it fails for {failed} of {all}: {}.",
-                    listed.join("; ")
-                )
-            }
-        })
+    /// What the claim does with a seed or setting that turns it, and what is measured there.
+    fn comes_out(&self, other: &Other) -> String {
+        let setting = if other.is_seed { "" } else { "the setting " };
+        let described = self.described(&other.name);
+        // What takes long to describe is described where it is listed.
+        let name = if described.len() > DESCRIBED {
+            &other.name
+        } else {
+            &described
+        };
+        format!("with {setting}{name} {}", self.outcome_in(&other.tried))
     }
 
     /// What stands in `words.toml` of the claim, with the limits that it names.
@@ -258,7 +347,13 @@ impl Case<'_> {
         }
         let tolerance = self.tolerance()?;
         let within = tolerance.map_or(String::new(), |by| format!(", within {by}"));
+        let within = match tolerance.and_then(|by| self.interval(by)) {
+            Some(interval) => format!("{within}: {interval}"),
+            None => within,
+        };
         let least = self.thresholds.effect_share;
+        let size = scaled(&self.published(), least).and_then(|value| self.named(&value));
+        let size = size.map_or(String::new(), |size| format!(", which is {size},"));
         Ok(match (self.claim.check.check, &self.claim.holds) {
             (_, Some(formula)) => format!("{formula} is true"),
             (Check::Equal, _) => "measured is exactly what was published".to_owned(),
@@ -270,7 +365,7 @@ impl Case<'_> {
                 "the measured values, in the order in which they stand, grow".to_owned()
             }
             (Check::Sign, _) => format!(
-                "measured has the sign of what was published; from {least:.2} of its size on the verdict is sign reproduced, below that sign only"
+                "measured has the sign of what was published; from {least:.2} of its size on{size} the verdict is sign reproduced, below that sign only"
             ),
             (Check::Property, _) => "each is true".to_owned(),
             (Check::Arithmetic, _) => {
@@ -296,39 +391,184 @@ impl Case<'_> {
         let (turning, others): (Vec<_>, Vec<_>) = outcome
             .others
             .iter()
-            .partition(|(_, holds)| *holds != outcome.first.holds);
-        let names = |of: &[&(String, bool)]| {
-            let names: Vec<_> = of.iter().map(|(name, _)| name.as_str()).collect();
+            .partition(|other| other.tried.holds != outcome.first.holds);
+        let names = |of: &[&Other]| {
+            let names: Vec<_> = of.iter().map(|other| other.name.as_str()).collect();
             names.join("; ")
         };
-        let tried = outcome.others.len();
-        let what = "seeds and unpublished settings, one at a time";
-        match (tried, turning.len()) {
+        let kinds = counted(&outcome.others);
+        let tried = kinds.join(" and ");
+        let of_all = match kinds.len() {
+            1 => tried.clone(),
+            _ => format!("{} ({tried})", outcome.others.len()),
+        };
+        match (outcome.others.len(), turning.len()) {
             (0, _) => None,
-            (1, 0) => Some(format!(
-                "Not by the one seed or unpublished setting that was varied: {}.",
+            (1, 0) => Some(format!("Not by the {tried}: {}.", names(&others))),
+            (_, 0) => Some(format!(
+                "None of {tried}, one at a time: {}.",
                 names(&others)
             )),
-            (_, 0) => Some(format!("None of {tried} {what}: {}.", names(&others))),
             (_, count) => {
-                let described: Vec<_> = turning
-                    .iter()
-                    .map(|(name, _)| self.described(name))
-                    .collect();
-                let base = match outcome.first.holds {
-                    true => "fails",
-                    false => "holds",
+                let with = |other: &&Other| {
+                    let name = self.described(&other.name);
+                    format!("{name}: {}", self.outcome_in(&other.tried))
                 };
+                let all: Vec<_> = turning.iter().map(with).collect();
                 let rest = match others.is_empty() {
                     true => String::new(),
                     false => format!(" Not by: {}.", names(&others)),
                 };
                 Some(format!(
-                    "{count} of {tried} {what}: it {base} with {}.{rest}",
-                    described.join("; ")
+                    "{count} of {of_all}, one at a time: {}.{rest}",
+                    all.join("; ")
                 ))
             }
         }
+    }
+
+    /// Between which values what is measured may lie, if it may be `by` off what was published.
+    fn interval(&self, by: Tolerance) -> Option<String> {
+        let published = self.published();
+        let numbers = match (&published, self.claim.check.check) {
+            // Two bounds, with what may be off on either side.
+            (Value::Array(bounds), Check::Between) => match bounds.as_slice() {
+                [low, high] => json!([by.around(low.as_f64()?)[0], by.around(high.as_f64()?)[1]]),
+                _ => return None,
+            },
+            (Value::Array(items), _) => {
+                let each = items
+                    .iter()
+                    .map(|item| item.as_f64().map(|item| by.around(item)));
+                json!(each.collect::<Option<Vec<_>>>()?)
+            }
+            (one, _) => json!(by.around(one.as_f64()?)),
+        };
+        let unit = self.words.map_or("", |words| words.unit.as_str());
+        self.named(&between(&numbers, unit))
+    }
+
+    /// `value`, which has the form of what was published, with the names of its parts.
+    fn named(&self, value: &Value) -> Option<String> {
+        let words = self.words.cloned().unwrap_or_default();
+        let labels = if value.is_array() {
+            words.labels
+        } else {
+            Vec::new()
+        };
+        labelled(value, &labels, &words.unit).ok()
+    }
+}
+
+/// What a claim does.
+const fn spoken(holds: bool) -> &'static str {
+    match holds {
+        true => "holds",
+        false => "fails",
+    }
+}
+
+/// `text` with its parts kept apart by commas, since semicolons keep apart what turns a claim.
+fn in_commas(text: &str) -> String {
+    text.replace("; ", ", ")
+}
+
+/// `figures` as what was measured, in brackets.
+fn in_brackets(figures: Option<String>) -> String {
+    figures.map_or(String::new(), |value| format!(" (measured {value})"))
+}
+
+/// How many seeds and how many settings `others` are: `2 other seeds`, `1 unpublished setting`.
+fn counted(others: &[Other]) -> Vec<String> {
+    let seeds = others.iter().filter(|other| other.is_seed).count();
+    let of = |count: usize, what: &str| {
+        let ending = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {what}{ending}"))
+    };
+    let both = [
+        of(seeds, "other seed"),
+        of(others.len() - seeds, "unpublished setting"),
+    ];
+    both.into_iter().flatten().collect()
+}
+
+/// Whether `value` is a number, or a list of such.
+fn has_numbers_alone(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(has_numbers_alone),
+        other => other.is_number(),
+    }
+}
+
+/// What several values of one form come to.
+struct Ranges {
+    /// In place of each number its range and mean, with the unit: `0.9 to 1.1 s with mean 1`.
+    said: Value,
+    /// How many numbers each value has.
+    numbers: usize,
+    /// The largest range over its mean.
+    widest: f64,
+}
+
+impl Ranges {
+    /// Over `all`; none if they have anything but numbers.
+    fn over(all: &[&Value], unit: &str) -> Option<Self> {
+        let Value::Array(items) = *all.first()? else {
+            let numbers = all.iter().map(|value| value.as_f64());
+            let numbers: Vec<_> = numbers.collect::<Option<_>>()?;
+            let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+            let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let said = |number: f64| short(&json!(number));
+            let unit = match unit {
+                "" => String::new(),
+                unit => format!(" {unit}"),
+            };
+            let text = match said(low) == said(high) {
+                true => format!("{}{unit}", said(mean)),
+                false => format!(
+                    "{} to {}{unit} with mean {}",
+                    said(low),
+                    said(high),
+                    said(mean)
+                ),
+            };
+            let widest = match low < high {
+                true => (high - low) / mean.abs(),
+                false => 0.0,
+            };
+            return Some(Self {
+                said: text.into(),
+                numbers: 1,
+                widest,
+            });
+        };
+        let each = (0..items.len()).map(|index| {
+            let parts = all.iter().map(|value| value.get(index));
+            Self::over(&parts.collect::<Option<Vec<_>>>()?, unit)
+        });
+        let each: Vec<_> = each.collect::<Option<_>>()?;
+        Some(Self {
+            numbers: each.iter().map(|part| part.numbers).sum(),
+            widest: each.iter().map(|part| part.widest).fold(0.0, f64::max),
+            said: each.into_iter().map(|part| part.said).collect(),
+        })
+    }
+}
+
+/// In place of each two numbers `between` them, with `unit`.
+fn between(value: &Value, unit: &str) -> Value {
+    match value.as_array().map(Vec::as_slice) {
+        Some([low, high]) if low.is_number() && high.is_number() => {
+            let unit = if unit.is_empty() {
+                String::new()
+            } else {
+                format!(" {unit}")
+            };
+            json!(format!("between {} and {}{unit}", short(low), short(high)))
+        }
+        Some(items) => items.iter().map(|item| between(item, unit)).collect(),
+        None => value.clone(),
     }
 }
 

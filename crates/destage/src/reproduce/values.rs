@@ -1,9 +1,11 @@
 //! What was published and measured of a claim, side by side in one quantity and unit.
 
+use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
 
 use super::claim::{Check, Claim, ratios};
 use super::words::{Words, filled, labelled};
+use crate::study::rows::spoken;
 use crate::study::{BASE, product};
 
 /// The values of a claim, with what they are.
@@ -26,7 +28,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// Of `claim`, for which `measured` came out.
+    /// Of `claim`, for which `measured` came out, of things that are called `each`.
     ///
     /// # Errors
     /// If the words do not fit.
@@ -34,11 +36,10 @@ impl Values {
         claim: &Claim,
         words: Option<&Words>,
         limits: &Value,
-        measured: Value,
+        (measured, each): (Value, Option<Vec<String>>),
     ) -> Result<Self, String> {
         let published = claim.published.as_ref();
         let published = published.map_or(Value::Null, |value| json!(value));
-        let each = each_names(claim);
         let words = words.cloned().unwrap_or_default();
         let values = Self {
             ratio: match claim.check.check {
@@ -75,13 +76,19 @@ impl Values {
     }
 }
 
-/// What the values of a claim's `each` are called, in their order; an axis of one value is named where no other has more.
-pub(super) fn each_names(claim: &Claim) -> Option<Vec<String>> {
+/// What the values of a claim's `each` are called, in their order; an axis of one value is named where no other has more. Sizes have
+/// those of the paper beside them where these are `shrunk` times as large.
+pub(super) fn each_names(claim: &Claim, shrunk: Option<u64>) -> Option<Vec<String>> {
     let each = &claim.each;
     // 8MiB is typed, 8 MiB is read.
     let spaced = |value: &str| {
         let digits = value.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
-        format!("{digits} {}", &value[digits.len()..])
+        let own = format!("{digits} {}", &value[digits.len()..]);
+        let bytes = shrunk.and_then(|times| Some(times * read_bytes(value)?));
+        match bytes {
+            Some(bytes) => format!("{own} for {}", spoken("size", &bytes.to_string())),
+            None => own,
+        }
     };
     let has_more = |axis: &str| each.get(axis).is_some_and(|values| values.len() > 1);
     let all_alone = !each.keys().any(|axis| has_more(axis));
@@ -106,4 +113,32 @@ pub(super) fn each_names(claim: &Claim) -> Option<Vec<String>> {
         all.map(|labels| named(labels.into_iter().collect()))
             .collect()
     })
+}
+
+/// What the values of a claim's `each` are, with how many there are: `5 sizes`, `6 combinations of 3 layers and 2 inputs`.
+pub(super) fn each_things(claim: &Claim) -> String {
+    let kind = |axis: &str| match axis {
+        "input" => "inputs".to_owned(),
+        "size" => "sizes of the buffer".to_owned(),
+        "buffer" => "schemes".to_owned(),
+        "ftl" => "layers".to_owned(),
+        "seed" => "seeds".to_owned(),
+        "variant" => "settings".to_owned(),
+        other => {
+            let name = other.rsplit('.').next().unwrap_or(other);
+            format!("values of {}", name.replace('_', " "))
+        }
+    };
+    let several = claim.each.iter().filter(|(_, values)| values.len() > 1);
+    let kinds: Vec<_> = several
+        .map(|(axis, values)| format!("{} {}", values.len(), kind(axis)))
+        .collect();
+    match kinds.as_slice() {
+        [one] => one.clone(),
+        all => format!(
+            "{} combinations of {}",
+            product(&claim.each).len(),
+            all.join(" and ")
+        ),
+    }
 }

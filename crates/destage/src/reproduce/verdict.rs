@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest, truth};
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
-use super::ran::{Command, Ran, commands, listed};
+use super::ran::{Command, Ran, commands, listed, shrunk};
 use super::readings::Readings;
 use super::thresholds::Thresholds;
-use super::values::Values;
+use super::values::{Values, each_names};
 use super::words::Words;
 use crate::error::Error;
 use crate::study::formula::{Context, NoValue, evaluate};
@@ -121,12 +121,20 @@ impl Tried {
     };
 }
 
+/// What comes out beside the base run.
+pub(super) struct Other {
+    /// The seed, as `seed 2`, or the unpublished setting.
+    pub(super) name: String,
+    pub(super) is_seed: bool,
+    pub(super) tried: Tried,
+}
+
 /// What everything that was tried says of a claim.
 pub(super) struct Outcome {
     /// Under the paper's own settings, with the first seed.
     pub(super) first: Tried,
-    /// The other seeds and settings, and whether it holds with them.
-    pub(super) others: Vec<(String, bool)>,
+    /// The other seeds and settings, and what comes out with them.
+    pub(super) others: Vec<Other>,
     pub(super) evidence: Evidence,
     pub(super) verdict: Verdict,
 }
@@ -198,18 +206,28 @@ impl Case<'_> {
             Ok(tried) => tried,
             Err(none) => return Ok(Err(none)),
         };
-        let mut tries = Vec::new();
-        for seed in seeds.iter().skip(1) {
-            let label = format!("seed {seed}");
-            let tried = self.try_beside(&self.context(BASE, Some(seed)))?;
-            tries.extend(tried.map(|tried| (label, tried.holds)));
-        }
-        for name in self.variants(VariantKind::Unpublished) {
+        let seed = |seed: &String| {
+            let context = self.context(BASE, Some(seed));
+            (format!("seed {seed}"), true, context)
+        };
+        let setting = |name: String| {
             let context = self.context(&name, seeds.first());
+            (name, false, context)
+        };
+        let settings = self.variants(VariantKind::Unpublished).into_iter();
+        let mut tries = Vec::new();
+        for (name, is_seed, context) in seeds.iter().skip(1).map(seed).chain(settings.map(setting))
+        {
             let tried = self.try_beside(&context)?;
-            tries.extend(tried.map(|tried| (name, tried.holds)));
+            tries.extend(tried.map(|tried| Other {
+                name,
+                is_seed,
+                tried,
+            }));
         }
-        let held = usize::from(first.holds) + tries.iter().filter(|(_, holds)| *holds).count();
+        let all = tries.iter().map(|other| &other.tried);
+        let held = std::iter::once(&first).chain(all);
+        let held = held.filter(|tried| tried.holds).count();
         let role = first.inputs.iter().map(|input| input.role).max();
         let ratio = ratios(&first.measured, &self.published());
         let is_of_size = claim.check.check == Check::Sign && claim.holds.is_none();
@@ -504,6 +522,12 @@ impl Case<'_> {
         }
     }
 
+    /// What the traces, sizes or settings of which it is asked are called, with the paper's sizes beside those of the runs of `tried`.
+    pub(super) fn names(&self, tried: &Tried) -> Option<Vec<String>> {
+        let shrunk = self.over.and_then(|(study, _)| shrunk(study, &tried.runs));
+        each_names(self.claim, shrunk)
+    }
+
     /// The ids of the figures that show the claim, which is measured on `inputs`.
     ///
     /// # Errors
@@ -544,15 +568,22 @@ impl Case<'_> {
         mut because: Vec<String>,
     ) -> Result<Judged, Error> {
         let claim = self.claim;
+        let tried = tried.unwrap_or(Tried::FAILED);
+        let each = self.names(&tried);
         let Tried {
             measured,
             inputs,
             runs,
             ..
-        } = tried.unwrap_or(Tried::FAILED);
+        } = tried;
         because.push(claim.note.trim().to_owned());
         because.retain(|text| !text.is_empty());
-        let values = Values::of(claim, self.words, &self.thresholds.limits(), measured);
+        let values = Values::of(
+            claim,
+            self.words,
+            &self.thresholds.limits(),
+            (measured, each),
+        );
         let values = values.map_err(|text| self.wrong(&text))?;
         let figures = self.figures(&inputs)?;
         let ran = Ran {
@@ -560,7 +591,7 @@ impl Case<'_> {
             on: self.on(&inputs),
             runs: self
                 .over
-                .map_or(String::new(), |(_, rows)| listed(rows, &runs)),
+                .map_or(String::new(), |(study, rows)| listed(study, rows, &runs)),
             commands: self.commands(&inputs, None),
             inputs,
         };

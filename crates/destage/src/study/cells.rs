@@ -423,6 +423,12 @@ impl Study {
     pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantEntry> {
         self.file.variant.iter()
     }
+
+    /// How many times as large as on the input called `name` the paper's buffers are, if that is declared.
+    pub(crate) fn shrunk(&self, name: &str) -> Option<u64> {
+        let mut inputs = self.file.input.iter();
+        inputs.find(|input| input.name == name)?.buffers_shrunk
+    }
 }
 
 /// How many requests of `input` there are up to the last of so many writes.

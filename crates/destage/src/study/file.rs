@@ -46,6 +46,8 @@ pub(crate) struct InputEntry {
     pub(crate) stands_for: Option<String>,
     /// Of a real trace that is a relative of the one it stands for: what it is, and how it differs.
     pub(crate) differs: Option<String>,
+    /// Of a relative: how many times as large the paper's buffers are, if buffers are in proportion to its footprint.
+    pub(crate) buffers_shrunk: Option<u64>,
     /// The trace's format, if that has to be said.
     pub(crate) format: Option<String>,
     /// The number of requests that are read; default: all.

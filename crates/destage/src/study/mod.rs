@@ -186,6 +186,12 @@ impl Study {
                     input.name
                 )));
             }
+            if input.buffers_shrunk.is_some() && input.differs.is_none() {
+                return Err(self.wrong(format!(
+                    "input {:?}: buffers_shrunk is for a relative; expected differs with it",
+                    input.name
+                )));
+            }
         }
         for figure in &file.figure {
             // The data of a figure stand in a file of that name, beside the one with all results.

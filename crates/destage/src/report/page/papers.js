@@ -112,7 +112,7 @@ function runsOf({ paper, experiment, runs, commands, check, kind }) {
   const places = [["DIR", "DIR is the folder of the traces"], ["FILE", "FILE is the trace"]].filter(([word]) => commands.some(({ command }) => new RegExp(`\\b${word}\\b`).test(command)));
   const again = commands.map(({ command, does }) => make("p", {}, make("code", { class: "typed" }, command), ` ${does}.`));
   return make("div", {},
-    make("p", {}, runs ? `${runs}. ` : "", "Its settings, inputs and figures: ", make("a", { href: `#${paper}-${experiment}` }, name), "."),
+    make("p", {}, runs ? [...explained(runs), ". "] : null, "Its settings, inputs and figures: ", make("a", { href: `#${paper}-${experiment}` }, name), "."),
     again, places.length ? make("p", { class: "quiet" }, `${places.map(([, says]) => says).join("; ")}.`) : null);
 }
 
@@ -130,7 +130,7 @@ function figuresOf({ paper, experiment, figures: ids }, figures) {
 }
 
 /** What words of a claim are explained by which entry of the glossary. */
-const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "seeds and unpublished settings": "unpublished setting", "rules that the paper leaves open": "rule left open" };
+const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "rules that the paper leaves open": "rule left open" };
 
 /** The anchor of a word of the glossary. */
 function wordAnchor(word) {
@@ -217,14 +217,15 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   const isSaid = !unit || what.endsWith(unit) || (unit === "%" && /per cent/.test(what));
   const isUnprinted = published === null && !follows && kind !== "own";
   const table = make("table", { class: "values", "aria-label": what }, head, make("tbody", {}, body));
-  return make("div", {}, make("p", {}, `${what}${isSaid ? "" : `, in ${unit}`}.`, isUnprinted ? " No published number is compared." : ""), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
+  return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
 }
 
 /** What a claim was measured on, with the digests of traces behind it. */
 function inputsOf({ on, inputs }) {
   const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
   const listed = whole.map(({ name, digest }) => make("p", {}, name, digest ? ": " : null, digest ? make("code", {}, digest) : null));
-  return make("span", {}, explained(on || "nothing"), whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
+  const differing = inputs.filter(({ differs }) => differs).map(({ name, differs }) => make("p", {}, `${name}: ${differs}`));
+  return make("div", {}, make("p", {}, explained(on || "nothing")), differing, whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
 
 /** Who says it, and where. */
@@ -240,7 +241,7 @@ function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
   const told = turned.map((text) => make("p", {}, explained(text)));
   if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of the paper was varied."));
-  const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${paper}-${experiment}-settings` }, "what each setting is") : null;
+  const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${foldedId("settings", paper, experiment)}` }, "what each setting is") : null;
   const rules = open.length ? make("a", { href: `#paper-${paper}-rules` }, "what each rule is") : null;
   const links = [settings, rules].filter(Boolean);
   return make("div", {}, told.length ? told : make("p", {}, "Nothing was varied beside the ", explained("base run"), "."), links.length ? make("p", { class: "quiet" }, links.flatMap((link, index) => (index ? [", ", link] : [link]))) : null);
@@ -292,9 +293,14 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
   const table = new Table(part, { name: "claims", columns, rows, cell, cards: true, words: ["find claims", "claim", "claims"], chosen: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], saved: columns.map((_, index) => index) });
 }
 
+/** The anchor of what is folded of an experiment, which no figure of it has, whatever the figure is called. */
+function foldedId(what, paper, experiment) {
+  return `${what}-of-${paper}-${experiment}`;
+}
+
 /** What an experiment reads, and the settings that were not published and are tried. */
 function inputsAndSettings(paper, { name: experiment, inputs, unpublished }) {
-  const folded = (id, title, items) => (items.length ? [make("details", { id: `${paper}-${experiment}-${id}` }, make("summary", {}, title), make("ul", {}, items))] : []);
+  const folded = (id, title, items) => (items.length ? [make("details", { id: foldedId(id, paper, experiment) }, make("summary", {}, title), make("ul", {}, items))] : []);
   const input = ({ name, role, differs, digest }) => make("li", {}, `${name}, ${role.replace("_", "-")}${differs ? `. ${differs}` : ""}`, digest ? make("span", {}, "; digest ", make("code", {}, digest)) : null);
   const setting = ({ name, about }) => make("li", {}, make("code", {}, name), about ? `: ${about}` : "");
   return [...folded("inputs", `${inputs.length} inputs`, inputs.map(input)), ...folded("settings", `${unpublished.length} unpublished settings that are tried`, unpublished.map(setting))];
@@ -340,7 +346,7 @@ function showPapers(content, data) {
   const part = section("Verdicts", "verdicts");
   content.append(part);
   const { host } = manifest;
-  part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${data.date}, ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the ${data.scale} scale.`));
+  part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${data.date}, ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the `, make("a", { class: "word", href: `#${wordAnchor(`${data.scale} scale`)}` }, `${data.scale} scale`), "."));
   if (claims.length) part.append(make("p", {}, make("a", { href: "#claims" }, "Every claim with its verdict, what was published and what was measured")));
   legend(part, data);
   words(part, data.glossary);

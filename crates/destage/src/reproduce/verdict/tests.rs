@@ -155,9 +155,10 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(relative.ran.runs, "1 run: seed 1");
     assert_eq!(relative.ran.commands[0].command, "destage reproduce p/s");
     assert_eq!(relative.values.ratio, json!(0.1));
+    let inputs = &relative.to_json()["inputs"];
+    assert_eq!(inputs[0]["differs"], "An hour of it.");
     let because = relative.because.join(" ");
     for part in [
-        "made: An hour of it.",
         "it is 0.1 times what was published, at its smallest, and 0.33 is asked",
         "on a real relative of the paper's trace, made",
     ] {
@@ -188,24 +189,28 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         open.because,
         [
-            "It holds in the base run, and what the paper does not say turns it: over seeds and unpublished settings, with the base run among them, it holds in 2 of 3 cases."
+            "With seed 2 it fails (measured 50). In the base run it holds (measured 100). Of the 3 cases (base run, 1 other seed, 1 unpublished setting) it holds in 2.",
+            "Over the 2 seeds: 50 to 100 with mean 75."
         ]
     );
-    assert_eq!(open.asked, "Measured is what was published, within 10 %.");
+    assert_eq!(
+        open.asked,
+        "Measured is what was published, within 10 %: between 90 and 110."
+    );
     assert_eq!(
         open.turned,
         [
-            "1 of 2 seeds and unpublished settings, one at a time: it fails with seed 2. Not by: undrained."
+            "1 of 2 (1 other seed and 1 unpublished setting), one at a time: seed 2: it fails (measured 50). Not by: undrained."
         ]
     );
     let steady = of(WITHIN, BOTH);
     assert_eq!(
         steady.because[0],
-        "It holds on the paper's own trace, in the base run and with each of the 2 seeds and unpublished settings that were varied."
+        "Measured is 100: it holds on the paper's own trace, in the base run and with each of 1 other seed and 1 unpublished setting."
     );
     assert_eq!(
         steady.turned,
-        ["None of 2 seeds and unpublished settings, one at a time: seed 2; undrained."]
+        ["None of 1 other seed and 1 unpublished setting, one at a time: seed 2; undrained."]
     );
     assert!(of(WITHIN, &BOTH[..1]).turned.is_empty());
     let tried = "Other conditions were tried to find why";
@@ -239,7 +244,7 @@ measured = 'm(\"v\", seed=3)'"
     );
     assert_eq!(
         sum.because[0],
-        "Numbers that the paper prints contradict each other."
+        "Numbers that the paper prints contradict each other (what follows is 15)."
     );
 }
 
@@ -255,8 +260,8 @@ fn all_of_each_must_hold() {
     assert_eq!(refused.values.measured, json!([false, true]));
     // The first of them fails, and is named with what was measured.
     assert_eq!(
-        refused.because[1],
-        "Base run: it fails for 1 of 2: seed 1 (false)."
+        refused.because[0],
+        "It fails for 1 of the 2 seeds (seed 1: false) on the paper's own trace, in the base run and with the 1 other seed."
     );
 }
 
@@ -365,5 +370,26 @@ fn values_are_called_by_their_names() {
         let words = Some(&wrong);
         let error = Case { words, ..case }.judge().unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn what_is_within_a_tolerance_is_an_interval() {
+    let asked = |claim: &str| judged(claim, BOTH, Role::Original).unwrap().asked;
+    for (claim, said) in [
+        (
+            "check = 'within times'\npublished = [100, 50]\nmeasured = '[95, 50]'",
+            "Measured is what was published, within 10 %: between 90 and 110, between 45 and 55.",
+        ),
+        (
+            "check = 'between times'\npublished = [100, 200]\nmeasured = '95'",
+            "Measured lies between the two published values, within 10 %: between 90 and 220.",
+        ),
+        (
+            "check = 'sign'\npublished = -30\nmeasured = '-20'",
+            "Measured has the sign of what was published; from 0.33 of its size on, which is -9.999, the verdict is sign reproduced, below that sign only.",
+        ),
+    ] {
+        assert_eq!(asked(claim), said);
     }
 }
