@@ -1,12 +1,12 @@
 //! A profile fitted to measurements of a drive: few numbers, found on few rows and judged by the others.
 //!
 //! Each trial does the experiments of the rows that are [for fitting](super::split) on the drive with other numbers, made small, through the code
-//! of [`check`](super::check()). The search goes along one number after the other, with ever smaller steps, since percentiles are no smooth
-//! function of anything: what two modes of a distribution do to a median has no slope. It begins where the figures say it directly: the
-//! time of the firmware from writes at the lightest load, program time from the saturated rate. Every trial has the same requests, so that equal
-//! inputs give equal profiles.
+//! of [`check`](super::check()). What the figures say directly is read off first: the time of the firmware from writes at the lightest load,
+//! the times of the types of page from its reads, program time from the saturated rate. The rest is searched along one number after the other, with ever
+//! smaller steps, since percentiles are no smooth function of anything: what two modes of a distribution do to a median has no slope. Every trial
+//! has the same requests, so that equal inputs give equal profiles.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -15,7 +15,9 @@ use serde_json::{Map, Value, json};
 
 use super::check::{Check, CheckPlan, Compared, Summary, check_from, summed};
 use super::experiment::States;
-use super::knobs::{BLOCKS, DIES, Knobs, PROGRAM, SUSPENSION};
+use super::knobs::{
+    BLOCKS, BUFFER, BURST, DIES, FIRMWARE, Knobs, PROGRAM, PULSE, SUSPEND, SUSPENSION, TAIL,
+};
 use super::linear::inverse;
 use super::measured::{Measurements, Shape};
 use super::scaled::Scale;
@@ -226,8 +228,28 @@ fn stalls(files: &[Measurements]) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// The errors of a trial, by what was measured in which row, in units of what is wanted.
-type Errors = Vec<(String, f64)>;
+/// A figure of a trial that is off.
+#[derive(Clone)]
+struct Off {
+    /// The line of its row.
+    line: u64,
+    /// What was measured.
+    what: String,
+    /// The logarithm of modelled over measured, in units of what is wanted: twice as much is as far off as half as much.
+    error: f64,
+    /// Measured less modelled, in the unit of the file; 0 between the bounds of the repetitions.
+    lacks: f64,
+}
+
+impl Off {
+    /// It is the same figure as `other`.
+    fn is(&self, other: &Self) -> bool {
+        self.line == other.line && self.what == other.what
+    }
+}
+
+/// The errors of a trial, in the order of the rows.
+type Errors = Vec<Off>;
 
 /// How far off a figure may be: as a share, or by so much in its own unit, whichever is more. Nothing if it is not fitted on.
 fn wanted(what: &str) -> Option<(f64, f64)> {
@@ -239,7 +261,7 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
         "read p99.9" => (0.24, 1.0),
         "write p50" => (0.05, 1.0),
         "write p99" => (0.3, 20.0),
-        "saturated writes_per_s" => (0.01, 0.0),
+        RATE => (0.01, 0.0),
         "waf" => (0.01, 0.0),
         "host_mib_per_s" => (0.02, 0.0),
         "randread iops" | "randwrite iops" => (0.05, 0.0),
@@ -252,7 +274,25 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
 /// An error of more than this counts for less and less more: what the model cannot do is not to draw everything else along.
 const FAR: f64 = 12.0;
 /// Steps of the search, as factors: the first is coarse, since the search may begin far off.
-const STEPS: [f64; 4] = [1.5, 1.2, 1.08, 1.03];
+const COARSE_STEPS: [f64; 2] = [1.5, 1.2];
+/// See [`COARSE_STEPS`].
+const FINE_STEPS: [f64; 1] = [1.1];
+/// See [`COARSE_STEPS`].
+const LAST_STEPS: [f64; 1] = [1.04];
+/// How often figures are read off, at most.
+const READINGS: usize = 3;
+/// What says the times of the three types of page: a third of the reads is of each, and few wait where the load is light.
+const TYPES: [&str; 3] = ["read p10", "read p50", "read p75"];
+/// What says program time.
+const RATE: &str = "saturated writes_per_s";
+/// Ways to suspend a program, from which the search begins: microseconds that it takes in any case, and of a pulse.
+const SUSPENSIONS: [(f64, f64); 5] = [
+    (5.0, 40.0),
+    (50.0, 20.0),
+    (90.0, 10.0),
+    (10.0, 150.0),
+    (50.0, 100.0),
+];
 /// How often a step is repeated in one direction, at most.
 const REPEATS: u32 = 4;
 /// A trial is better only by more than this share, so that chance decides little.
@@ -261,6 +301,11 @@ const BETTER: f64 = 0.995;
 const COARSE: u64 = 3;
 /// The step by which intervals are found.
 const PROBE: f64 = 1.08;
+
+/// Six digits are more than a measurement has.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
+}
 
 struct Search<'a> {
     knobs: Knobs,
@@ -288,7 +333,7 @@ fn counted(error: f64) -> f64 {
 /// The loss of a trial: what `errors` cost together.
 fn loss(errors: Option<&Errors>) -> f64 {
     errors.map_or(f64::INFINITY, |errors| {
-        errors.iter().map(|(_, error)| counted(*error).abs()).sum()
+        errors.iter().map(|off| counted(off.error).abs()).sum()
     })
 }
 
@@ -325,19 +370,19 @@ impl Search<'_> {
                     break;
                 }
             };
-            let saturated =
-                |compared: &&Compared| compared.counts || compared.what == "saturated writes_per_s";
+            let saturated = |compared: &&Compared| compared.counts || compared.what == RATE;
             for compared in checked.rows.iter().filter(saturated) {
                 let wanted = wanted(&compared.what);
                 let (Some((share, least)), Some(error)) = (wanted, compared.error) else {
                     continue;
                 };
                 let weight = (least / compared.measured).max(share);
-                let row = checked.measurements.rows[compared.row].line;
-                let name = format!("{row} {}", compared.what);
-                // Twice as much is as far off as half as much.
-                let error = (1.0 + error).max(NOTHING).ln();
-                found.get_or_insert_default().push((name, error / weight));
+                found.get_or_insert_default().push(Off {
+                    line: checked.measurements.rows[compared.row].line,
+                    what: compared.what.clone(),
+                    error: (1.0 + error).max(NOTHING).ln() / weight,
+                    lacks: -error * compared.measured,
+                });
             }
         }
         self.seen.insert(key, found.clone());
@@ -362,7 +407,9 @@ impl Search<'_> {
             )?;
             if !has_others {
                 let program: Vec<_> = self.knobs.find(PROGRAM).into_iter().collect();
-                self.descend(&mut numbers, &program, true, coarse, &STEPS)?;
+                for steps in [&COARSE_STEPS[..], &FINE_STEPS, &LAST_STEPS] {
+                    self.descend(&mut numbers, &program, true, coarse, steps)?;
+                }
             }
         }
         if !has_others {
@@ -373,39 +420,126 @@ impl Search<'_> {
             .filter(|place| own(self.knobs.all()[*place].key))
             .collect();
         if has_latency {
-            self.read_off(&mut numbers, coarse)?;
-        }
-        let [coarsest, rest @ ..] = &STEPS;
-        self.descend(&mut numbers, &others, false, coarse, &[*coarsest])?;
-        if has_latency {
+            self.begin(&mut numbers, coarse)?;
+            let searched = self.searched();
+            self.descend(&mut numbers, &searched, false, coarse, &COARSE_STEPS)?;
             self.dies(&mut numbers, coarse)?;
+            self.read_off(&mut numbers, fine)?;
+            self.descend(&mut numbers, &searched, false, fine, &FINE_STEPS)?;
+            self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
+        } else {
+            self.descend(&mut numbers, &others, false, coarse, &COARSE_STEPS)?;
+            self.descend(&mut numbers, &others, false, fine, &FINE_STEPS)?;
+            self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
         }
-        let [second, finest @ ..] = rest;
-        self.descend(&mut numbers, &others, false, coarse, &[*second])?;
-        self.descend(&mut numbers, &others, false, fine, finest)?;
         Ok(numbers)
     }
 
-    /// The error of the figure whose name ends so: the logarithm of modelled over measured.
-    fn share(&mut self, numbers: &[f64], what: &str, requests: u64) -> Result<Option<f64>, Error> {
-        let errors = self.errors(numbers, false, requests)?.unwrap_or_default();
-        let scale = wanted(what).map_or(1.0, |(share, _)| share);
-        let found = errors.iter().find(|(name, _)| name.ends_with(what));
-        Ok(found.map(|(_, error)| error * scale))
+    /// The numbers that no figure says directly: those of suspension, and of bursts.
+    fn searched(&self) -> Vec<usize> {
+        let is_searched = |key: &str| key.starts_with(SUSPENSION) || key == BURST || key == BUFFER;
+        (0..self.knobs.all().len())
+            .filter(|place| is_searched(self.knobs.all()[*place].key))
+            .collect()
     }
 
-    /// What the figures say directly: program time from the saturated rate, which is in inverse proportion to it.
-    fn read_off(&mut self, numbers: &mut [f64], requests: u64) -> Result<(), Error> {
-        let Some(program) = self.knobs.find(PROGRAM) else {
-            return Ok(());
-        };
-        for _ in 0..3 {
-            let share = self.share(numbers, "saturated writes_per_s", requests)?;
-            let Some(share) = share.filter(|share| share.abs() > 0.003) else {
+    /// The lines of the lightest load, and the figure of `op` at `percentile` there.
+    fn lightest(&self, op: &str, percentile: &str) -> Result<(BTreeSet<u64>, Option<f64>), Error> {
+        let mut lightest = f64::INFINITY;
+        let (mut lines, mut figure) = (BTreeSet::new(), None);
+        let files = self.files.iter();
+        for file in files.filter(|file| file.shape == Shape::Latency) {
+            for row in &file.rows {
+                let load = file.number(row, "offered_writes_per_s")?;
+                if load > lightest {
+                    continue;
+                }
+                if load < lightest {
+                    (lightest, figure) = (load, None);
+                    lines.clear();
+                }
+                lines.insert(row.line);
+                if file.text(row, "op") == op && file.text(row, "percentile") == percentile {
+                    figure = Some(file.number(row, "us_median_of_3")?);
+                }
+            }
+        }
+        Ok((lines, figure))
+    }
+
+    /// What the figures say directly: the time of the firmware from the median of writes at the lightest load, the times of the types of page from
+    /// what a third of its reads are below each, and program time from the saturated rate, to which it is in inverse proportion. What a command costs
+    /// besides is the model's, so the difference to a trial is added. Of all trials the best stays.
+    fn read_off(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
+        let (light, _) = self.lightest("write", "50")?;
+        let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
+        let mut trial = numbers.clone();
+        for _ in 0..READINGS {
+            let Some(errors) = self.errors(&trial, false, requests)? else {
                 break;
             };
-            let (low, high) = self.knobs.all()[program].bounds;
-            numbers[program] = (numbers[program] * share.exp()).clamp(low, high);
+            let lacks = |what: &str| {
+                let mut errors = errors.iter();
+                let found = errors.find(|off| off.what == what && light.contains(&off.line));
+                found.map_or(0.0, |off| off.lacks)
+            };
+            let before = trial.clone();
+            // Reads wait for the firmware, too.
+            let firmware = lacks("write p50");
+            let mut adds = vec![(self.knobs.find(FIRMWARE), 1000.0 * firmware)];
+            for (type_of_page, what) in TYPES.iter().enumerate() {
+                adds.push((self.knobs.read_time(type_of_page), lacks(what) - firmware));
+            }
+            let rate = errors.iter().find(|off| off.what == RATE);
+            if let (Some(program), Some(rate)) = (self.knobs.find(PROGRAM), rate) {
+                let scale = wanted(RATE).map_or(1.0, |(share, _)| share);
+                let longer = trial[program] * (rate.error * scale).exp_m1();
+                adds.push((Some(program), longer));
+            }
+            for (place, add) in adds {
+                if let Some(place) = place {
+                    let (low, high) = self.knobs.all()[place].bounds;
+                    trial[place] = rounded(trial[place] + add).clamp(low, high);
+                }
+            }
+            if trial == before {
+                break;
+            }
+            let found = loss(self.errors(&trial, false, requests)?.as_ref());
+            if found < best {
+                (best, *numbers) = (found, trial.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the search begins: read off, with the best of some ways to suspend. The slowest reads of the lightest load came when a
+    /// program was in its tail.
+    fn begin(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
+        self.read_off(numbers, requests)?;
+        let [Some(fixed), Some(pulse), Some(tail)] =
+            [SUSPEND, PULSE, TAIL].map(|key| self.knobs.find(key))
+        else {
+            return Ok(());
+        };
+        let (_, most) = self.lightest("read", "99.9")?;
+        let (_, median) = self.lightest("read", "50")?;
+        if let (Some(most), Some(median)) = (most, median) {
+            let (low, high) = self.knobs.all()[tail].bounds;
+            numbers[tail] = rounded(most - median).clamp(low, high);
+        }
+        let mut best: Option<(f64, Vec<f64>)> = None;
+        for (own, of_pulse) in SUSPENSIONS {
+            let mut trial = numbers.clone();
+            (trial[fixed], trial[pulse]) = (own, of_pulse);
+            self.read_off(&mut trial, requests)?;
+            let found = loss(self.errors(&trial, false, requests)?.as_ref());
+            if best.as_ref().is_none_or(|(least, _)| found < *least) {
+                best = Some((found, trial));
+            }
+        }
+        if let Some((_, trial)) = best {
+            *numbers = trial;
         }
         Ok(())
     }
@@ -435,7 +569,7 @@ impl Search<'_> {
                     break;
                 }
                 self.read_off(&mut trial, requests)?;
-                self.descend(&mut trial, &reads, false, requests, &[STEPS[1]])?;
+                self.descend(&mut trial, &reads, false, requests, &COARSE_STEPS[1..])?;
                 let found = loss(self.errors(&trial, false, requests)?.as_ref());
                 if found >= best * BETTER {
                     break;
@@ -494,8 +628,7 @@ impl Search<'_> {
         let after = match knob.is_whole {
             true if factor > 1.0 => after.round().max(number + 1.0),
             true => after.round().min(number - 1.0),
-            // Six digits are more than a measurement has.
-            false => format!("{after:.6e}").parse().unwrap_or(after),
+            false => rounded(after),
         };
         after.clamp(low, high)
     }
@@ -522,10 +655,10 @@ impl Search<'_> {
                 ends.push(((trial[place] / numbers[place]).ln(), both(self, &trial)?));
             }
             let (up, down) = (&ends[0], &ends[1]);
-            let slope = here.iter().enumerate().map(|(row, (name, error))| {
+            let slope = here.iter().enumerate().map(|(row, off)| {
                 let at = |end: &(f64, Errors)| {
-                    let same = end.1.get(row).filter(|(other, _)| other == name);
-                    counted(same.map_or(*error, |(_, error)| *error))
+                    let same = end.1.get(row).filter(|other| other.is(off));
+                    counted(same.unwrap_or(off).error)
                 };
                 match up.0 - down.0 {
                     0.0 => 0.0,
@@ -534,7 +667,7 @@ impl Search<'_> {
             });
             slopes.push(slope.collect::<Vec<f64>>());
         }
-        let squares: f64 = here.iter().map(|(_, error)| counted(*error).powi(2)).sum();
+        let squares: f64 = here.iter().map(|off| counted(off.error).powi(2)).sum();
         let free = here.len().saturating_sub(count).max(1) as f64;
         // What is wanted is the least that is believed of a model.
         let variance = (squares / free).max(0.25);

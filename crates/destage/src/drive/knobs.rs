@@ -56,6 +56,10 @@ const fn whole(knob: Knob) -> Knob {
 const READ_TIMES: &str = "flash.read_times_us";
 pub(super) const BLOCKS: &str = "flash.blocks_per_plane";
 pub(super) const DIES: &str = "flash.dies";
+pub(super) const FIRMWARE: &str = "device.firmware_ns";
+pub(super) const SUSPEND: &str = "flash.suspend_us";
+pub(super) const PULSE: &str = "flash.suspend_pulse_us";
+pub(super) const TAIL: &str = "flash.suspend_tail_us";
 /// What the names of the numbers of suspension begin with.
 pub(super) const SUSPENSION: &str = "flash.suspend_";
 /// How much room a burst of collection gains.
@@ -67,7 +71,7 @@ pub(super) const PROGRAM: &str = "flash.program_us";
 const KNOBS: [Knob; 15] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
-        "device.firmware_ns",
+        FIRMWARE,
         5000.0,
         (100.0, 1e6),
         &[Shape::Latency, Shape::Depth],
@@ -95,19 +99,9 @@ const KNOBS: [Knob; 15] = [
         &[Shape::Latency, Shape::Fill, Shape::Depth, Shape::Rates],
     ),
     whole(knob(DIES, 32.0, (4.0, 256.0), &[Shape::Latency])),
-    knob("flash.suspend_us", 20.0, (0.5, 400.0), &[Shape::Latency]),
-    knob(
-        "flash.suspend_pulse_us",
-        30.0,
-        (1.0, 1000.0),
-        &[Shape::Latency],
-    ),
-    knob(
-        "flash.suspend_tail_us",
-        300.0,
-        (1.0, 2000.0),
-        &[Shape::Latency],
-    ),
+    knob(SUSPEND, 20.0, (0.5, 400.0), &[Shape::Latency]),
+    knob(PULSE, 30.0, (1.0, 1000.0), &[Shape::Latency]),
+    knob(TAIL, 300.0, (1.0, 2000.0), &[Shape::Latency]),
     whole(knob(BURST, 256.0, (8.0, 8192.0), &[Shape::Latency])),
     whole(knob(
         BUFFER,
@@ -172,6 +166,13 @@ impl Knobs {
     /// The place of the number of `key`, if it is fitted.
     pub fn find(&self, key: &str) -> Option<usize> {
         self.all.iter().position(|knob| knob.key == key)
+    }
+
+    /// The place of the time of a type of page, if it is fitted.
+    pub fn read_time(&self, type_of_page: usize) -> Option<usize> {
+        self.all
+            .iter()
+            .position(|knob| knob.key == READ_TIMES && knob.place == Some(type_of_page))
     }
 
     /// The numbers of the profile as it is.
