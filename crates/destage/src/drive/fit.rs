@@ -286,7 +286,8 @@ const TYPES: [&str; 3] = ["read p10", "read p50", "read p75"];
 /// What says program time.
 const RATE: &str = "saturated writes_per_s";
 /// Ways to suspend a program, from which the search begins: microseconds that it takes in any case, and of a pulse.
-const SUSPENSIONS: [(f64, f64); 5] = [
+const SUSPENSIONS: [(f64, f64); 6] = [
+    (5.0, 1.0),
     (5.0, 40.0),
     (50.0, 20.0),
     (90.0, 10.0),
@@ -297,6 +298,8 @@ const SUSPENSIONS: [(f64, f64); 5] = [
 const REPEATS: u32 = 4;
 /// A trial is better only by more than this share, so that chance decides little.
 const BETTER: f64 = 0.995;
+/// Another number of dies has to be better by more than that: little tells of it.
+const CLEARLY_BETTER: f64 = 0.9;
 /// Part of the requests that the first, coarse steps have.
 const COARSE: u64 = 3;
 /// The step by which intervals are found.
@@ -523,8 +526,9 @@ impl Search<'_> {
             return Ok(());
         };
         let (_, most) = self.lightest("read", "99.9")?;
+        let (_, many) = self.lightest("read", "99")?;
         let (_, median) = self.lightest("read", "50")?;
-        if let (Some(most), Some(median)) = (most, median) {
+        if let (Some(most), Some(median)) = (most.or(many), median) {
             let (low, high) = self.knobs.all()[tail].bounds;
             numbers[tail] = rounded(most - median).clamp(low, high);
         }
@@ -571,7 +575,7 @@ impl Search<'_> {
                 self.read_off(&mut trial, requests)?;
                 self.descend(&mut trial, &reads, false, requests, &COARSE_STEPS[1..])?;
                 let found = loss(self.errors(&trial, false, requests)?.as_ref());
-                if found >= best * BETTER {
+                if found >= best * CLEARLY_BETTER {
                     break;
                 }
                 (*numbers, best, has_moved) = (trial, found, true);

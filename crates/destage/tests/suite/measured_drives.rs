@@ -250,6 +250,7 @@ fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
     let percentiles = [
         ("read", "10"),
         ("read", "50"),
+        ("read", "75"),
         ("read", "90"),
         ("read", "99"),
         ("write", "50"),
@@ -360,7 +361,7 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
     }
     // It is judged by loads that it was not fitted on, and they are met.
     let judged = found.uses[0].iter().filter(|of| **of == Use::Judge);
-    assert_eq!(judged.count(), 2 * 5);
+    assert_eq!(judged.count(), 2 * 6);
     for of in found.summary() {
         assert!(of.median < 0.1, "{of:?}");
     }
