@@ -7,7 +7,7 @@ use destage::drive::{
     Check, CheckPlan, FitPlan, MeasurePlan, Measurements, Modelled, Row, Scale, Shape, Use, What,
     check, fit, measure,
 };
-use destage::{Effort, Error, Progress, Settings, Silent, Stage};
+use destage::{Effort, Error, Grid, Input, Progress, Settings, Silent, Stage, compare};
 
 /// A drive of four dies that answers writes from its buffer.
 const DRIVE: [&str; 18] = [
@@ -226,12 +226,13 @@ const STRIPED: [&str; 19] = [
     "buffer.bg_destage=true",
 ];
 /// What is hidden of it.
-const TRUE: [(&str, f64); 4] = [
+const TRUE: [(&str, f64); 3] = [
     ("flash.program_us", 500.0),
     ("flash.read_times_us/1", 60.0),
     ("device.firmware_ns", 8_000.0),
-    ("flash.suspend_tail_us", 200.0),
 ];
+/// The last part of a program, which is let alone.
+const TAIL_US: f64 = 200.0;
 
 /// The figures that `drive` itself gives under loads of so many writes a second, as if they had been measured.
 fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
@@ -325,7 +326,7 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
         ("flash.read_times_us", "60/60/60"),
         ("device.firmware_ns", "8000"),
         ("device.firmware_cores", "256"),
-        ("flash.suspend_tail_us", "200"),
+        ("flash.suspend_tail_us", &TAIL_US.to_string()),
     ] {
         drive.set_pair(&format!("{key}={value}")).unwrap();
     }
@@ -353,12 +354,21 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
         ..FitPlan::new(start, "start")
     };
     let found = fit(vec![table.clone()], &plan, &Effort::default()).unwrap();
-    for (key, hidden) in TRUE {
-        let of = found.parameters.iter().find(|of| of.key == key).unwrap();
-        let off = of.value / hidden - 1.0;
-        assert!(off.abs() < 0.08, "{key}: {of:?}");
+    let fitted = |key: &str| {
+        let mut parameters = found.parameters.iter();
+        let of = parameters.find(|of| of.key == key).unwrap();
         assert!(of.low <= of.value && of.value <= of.high, "{of:?}");
+        of.value
+    };
+    for (key, hidden) in TRUE {
+        let off = fitted(key) / hidden - 1.0;
+        assert!(off.abs() < 0.08, "{key}: {:?}", found.parameters);
     }
+    // Of the tail what shows is how long before its end a program is let alone: the whole pulses that reach beyond it.
+    let pulse = fitted("flash.suspend_pulse_us");
+    let alone = ((fitted("flash.suspend_tail_us") / pulse).floor() + 1.0) * pulse;
+    let off = alone / TAIL_US - 1.0;
+    assert!(off.abs() < 0.08, "{alone}: {:?}", found.parameters);
     // It is judged by loads that it was not fitted on, and they are met.
     let judged = found.uses[0].iter().filter(|of| **of == Use::Judge);
     assert_eq!(judged.count(), 2 * 6);
@@ -385,6 +395,25 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
             .collect()
     };
     assert_eq!(modelled(&again), modelled(&found.checks[0]));
+}
+
+/// A die may not erase before the programs elsewhere that replace what it erases have ended. It reads meanwhile.
+#[test]
+fn no_read_waits_with_its_die_for_a_program_elsewhere() {
+    let mut drive = settings(&STRIPED);
+    for pair in [
+        "flash.program_us=5000",
+        "flash.read_us=60",
+        "sim.precondition=random_fill:1",
+    ] {
+        drive.set_pair(pair).unwrap();
+    }
+    let text = "uniform:requests=20000,footprint_pages=18000,write_percent=50,min_pages=1,max_pages=1,mean_interarrival_ms=2";
+    let input = Input::workload(text, &[]).unwrap();
+    let one = Grid::new(drive).combinations().unwrap();
+    let runs = compare(std::slice::from_ref(&input), &one, &Effort::default()).unwrap();
+    let most = runs[0].metric("response.read.max_ms").unwrap().unwrap();
+    assert!(most < 1.0, "{most} ms");
 }
 
 /// A drive with hidden parameters.
