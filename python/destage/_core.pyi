@@ -24,6 +24,7 @@ __all__ = [
     "compare",
     "curve",
     "drive_check",
+    "drive_fit",
     "explain",
     "fleet",
     "inspect",
@@ -164,6 +165,18 @@ def drive_check(
     threads: int,
     tell: _Tell,
 ) -> tuple[str, list[str]]: ...
+def drive_fit(
+    settings: Settings,
+    start: str,
+    files: Sequence[_Path],
+    drive: str | None,
+    all_rows: bool,
+    output: _Path | None,
+    requests: int,
+    superblocks: int,
+    threads: int,
+    tell: _Tell,
+) -> tuple[str, str, list[str]]: ...
 def fleet(
     folder: _Path,
     settings: Settings,

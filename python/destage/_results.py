@@ -471,15 +471,15 @@ class Answers(Table):
         )
 
 
-class Check(Columns):
-    """A profile held against measurements of a drive. The table has a row for each measured value."""
+class _Judged(Columns):
+    """A profile beside measurements of a drive. The table has a row for each measured value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._document: dict[str, Any] = json.loads(text)
 
     def to_json(self) -> str:
-        """What `destage drive check --json` prints; only the manifest differs."""
+        """What the command prints with `--json`; only the manifest differs."""
         return self._text
 
     @property
@@ -509,7 +509,7 @@ class Check(Columns):
         return by_column(self.rows)
 
     def __repr__(self) -> str:
-        return f"<destage.drive.Check of {self.drive}: {len(self._document['rows'])} rows>"
+        return f"<destage.drive.{type(self).__name__} of {self.drive}: {len(self._document['rows'])} rows>"
 
     def _repr_html_(self) -> str:
         def percent(share: Any) -> str:
@@ -520,6 +520,30 @@ class Check(Columns):
         ]
         heads = [("what", ""), ("rows", ""), ("error, median", "%"), ("error, p90", "%")]
         return _show.card(f"A profile held against {self.drive}", body=_show.table(heads, rows, 1))
+
+
+class Check(_Judged):
+    """A profile held against measurements of a drive: what `destage drive check` says. The table has a row for each measured value."""
+
+
+class Fit(_Judged):
+    """A profile fitted to measurements of a drive: what `destage drive fit` says. A row also has `use`: `fit`, `judge` or `show`; those it was
+    fitted on do not count."""
+
+    def __init__(self, text: str, profile: str) -> None:
+        super().__init__(text)
+        self._profile = profile
+
+    @property
+    def profile(self) -> str:
+        """The profile, as a TOML file."""
+        return self._profile
+
+    @property
+    def parameters(self) -> Mapping[str, Mapping[str, Any]]:
+        """The numbers that were fitted, by key: `value`, the bounds `low` and `high` that the rows leave, and `tied`, the keys that the rows cannot
+        tell from it. Of a parameter with several numbers the first has `/1` behind its key, the second `/2`."""
+        return MappingProxyType({key: MappingProxyType(of) for key, of in self._document["parameters"].items()})
 
 
 class Reproduction(Table):

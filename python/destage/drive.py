@@ -1,17 +1,17 @@
-"""Measured drives: a profile held against what a real drive did. docs/DRIVES.md says how."""
+"""Measured drives: a profile held against what a real drive did, or fitted to it. docs/DRIVES.md says how."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from destage import _core, _results
 from destage._progress import Progress
-from destage._results import Check
+from destage._results import Check, Fit
 from destage._work import _chosen
 
-__all__ = ["Check", "check"]
+__all__ = ["Check", "Fit", "check", "fit"]
 
 
 def check(
@@ -36,3 +36,40 @@ def check(
         )
     _results.warn(warnings)
     return Check(text)
+
+
+def fit(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    drive: str | None = None,
+    start: str | os.PathLike[str] = "datacenter-tlc",
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    all_rows: bool = False,
+    output: str | os.PathLike[str] | None = None,
+    requests: int = 200_000,
+    superblocks: int = 256,
+    threads: int = 0,
+) -> Fit:
+    """A profile fitted to the measurements of one drive in `files`, which are of one experiment each, and judged by the rows that it was not
+    fitted on.
+
+    The search begins from the profile `start`, with `settings` besides. `all_rows` fits on all rows and leaves none to judge by. The profile is written
+    to `output`, a `.toml` file, if that is given; it is text as `profile`. The rest is as for `check`.
+    """
+    chosen = _chosen(start, settings, [], [])
+    paths = [files] if isinstance(files, str | os.PathLike) else files
+    with Progress() as progress:
+        text, profile, warnings = _core.drive_fit(
+            chosen,
+            os.fspath(start),
+            [os.fspath(path) for path in paths],
+            drive,
+            all_rows,
+            None if output is None else os.fspath(output),
+            requests,
+            superblocks,
+            threads,
+            progress.tell,
+        )
+    _results.warn(warnings)
+    return Fit(text, profile)

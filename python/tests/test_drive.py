@@ -33,6 +33,25 @@ def test_check_is_what_the_command_prints(tmp_path: Path, capfd: pytest.CaptureF
     assert "destage.drive.Check" in repr(found)
 
 
+def test_fit_is_what_the_command_prints(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "rates.csv"
+    file.write_text(RATES)
+    own, printed_to = tmp_path / "own.toml", tmp_path / "printed.toml"
+    options = {"requests": 1000, "superblocks": 16}
+    found = destage.drive.fit(file, drive="One", start="tlc", settings=SETTINGS, output=own, **options)
+    pairs = [word for key, value in SETTINGS.items() for word in ("--set", f"{key}={value}")]
+    command = ["drive", "fit", str(file), "--drive", "One", "--start", "tlc", "-o", str(printed_to), "--json", *pairs]
+    command += ["--requests", "1000", "--superblocks", "16"]
+    capfd.readouterr()
+    assert destage._core.main(["destage", *command]) == 0
+    printed = json.loads(capfd.readouterr().out)
+    assert [dict(row) for row in found.rows] == printed["rows"]
+    assert {key: dict(of) for key, of in found.parameters.items()} == printed["parameters"]
+    assert found.profile == own.read_text() == printed_to.read_text()
+    assert [row["what"] for row in found.rows if row["use"] == "judge"] == ["wrandiops"]
+    assert "destage.drive.Fit" in repr(found)
+
+
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     file = tmp_path / "rates.csv"
     file.write_text(RATES)

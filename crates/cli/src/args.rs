@@ -86,6 +86,8 @@ pub(crate) enum Command {
 pub(crate) enum DriveCommand {
     /// A profile compared with measurements: measured, modelled and the error, row by row
     Check(DriveCheckArguments),
+    /// A profile fitted to measurements of a drive, and judged by the rows that it was not fitted on
+    Fit(DriveFitArguments),
     /// The experiments themselves on a drive, whose contents are lost: tables for `drive check`, and what identifies it
     #[cfg(unix)]
     Measure(DriveMeasureArguments),
@@ -187,6 +189,42 @@ pub(crate) struct DriveCheckArguments {
     /// Results to a file by its ending: .json or .csv
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+#[derive(Args)]
+pub(crate) struct DriveFitArguments {
+    /// Measurements of one drive, as `drive check` reads them; several, if they are of several experiments
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The drive that is wanted of several in the files: its name, or a part of it that no other has
+    #[arg(long, value_name = "NAME")]
+    pub(crate) drive: Option<String>,
+    /// The profile that the search begins from: a name from `destage list profiles`, or a .toml file
+    #[arg(long, value_name = "PROFILE", default_value = "datacenter-tlc")]
+    pub(crate) start: String,
+    /// Fits on all rows, and leaves none to judge by
+    #[arg(long)]
+    pub(crate) all_rows: bool,
+    /// Requests that are measured for each load; half as many come before them
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
+    pub(crate) requests: u64,
+    /// Blocks of a plane that the drive is made small to, at least
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..))]
+    pub(crate) superblocks: u32,
+    /// Any parameter of the profile to begin from by its dotted name, repeatable, the last one wins; see `destage show`
+    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Worker threads; all cores if not given
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The profile that is written
+    #[arg(short = 'o', long = "output", value_name = "PROFILE.toml")]
+    pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) noise: Noise,
 }

@@ -1,11 +1,14 @@
-//! `destage drive check`: a profile compared with what a drive was measured to do.
+//! `destage drive check` and `destage drive fit`: a profile compared with what a drive was measured to do, or fitted to it.
 
+use std::path::Path;
 use std::time::Instant;
 
-use destage::drive::{self, Check, CheckPlan, Compared, Measurements, Scale, Shape};
+use destage::drive::{
+    self, Check, CheckPlan, Compared, Fit, FitPlan, Measurements, Scale, Shape, Summary, Use,
+};
 use destage::{Effort, Settings};
 
-use crate::args::DriveCheckArguments;
+use crate::args::{DriveCheckArguments, DriveFitArguments};
 use crate::errors::{Failure, command, warn};
 use crate::output::report::check_distinct;
 use crate::output::table::{Side, Table};
@@ -93,6 +96,93 @@ fn percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
+/// Runs `destage drive fit`.
+pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
+    let started = Instant::now();
+    let output = &arguments.output;
+    let inputs: Vec<_> = arguments.files.iter().map(|path| path.as_path()).collect();
+    check_distinct(&[("-o", output)], &inputs)?;
+    if output.extension().is_none_or(|ending| ending != "toml") {
+        return Err(Failure::input(format!(
+            "-o {}: a profile has the ending .toml; expected a name that ends so",
+            output.display()
+        )));
+    }
+    let mut settings = Settings::new();
+    settings.load_profile(&arguments.start)?;
+    for pair in &arguments.set {
+        settings.set_pair(pair)?;
+    }
+    let mut files = Vec::new();
+    for path in inputs {
+        files.push(Measurements::read(path, arguments.drive.as_deref())?);
+    }
+    let mut file = PendingFile::create(output)?;
+    let progress = Progress::new(arguments.noise, None);
+    let plan = FitPlan {
+        scale: Scale {
+            superblocks: arguments.superblocks,
+            ..Scale::default()
+        },
+        requests: arguments.requests,
+        all_rows: arguments.all_rows,
+        ..FitPlan::new(settings, arguments.start.clone())
+    };
+    let effort = Effort {
+        threads: arguments.threads.map_or(0, usize::from),
+        progress: &progress,
+        ..Effort::default()
+    };
+    let fitted = drive::fit(files, &plan, &effort);
+    drop(progress);
+    let mut fitted = fitted?;
+    fitted.manifest.command = command();
+    fitted.manifest.wall_time_s = started.elapsed().as_secs_f64();
+    let left_out = fitted.checks.iter().flat_map(|check| &check.left_out);
+    left_out.for_each(warn);
+    file.put(fitted.profile.clone().into_bytes())?;
+    file.commit()?;
+    match arguments.json {
+        true => output::print(fitted.to_json().as_bytes()),
+        false => output::show(&fitted_for_people(&fitted, output)),
+    }
+}
+
+/// The numbers, the errors of what they are judged by, and the rows.
+fn fitted_for_people(fitted: &Fit, output: &Path) -> String {
+    let mut numbers_table = Table::new(vec![
+        Side::Left,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+        Side::Left,
+    ]);
+    numbers_table.row(["fitted", "value", "low", "high", "not told apart from"]);
+    numbers_table.rule();
+    for of in &fitted.parameters {
+        let [value, low, high] = [of.value, of.low, of.high].map(numbers::real);
+        numbers_table.row([of.key.clone(), value, low, high, of.tied.join(", ")]);
+    }
+    let drive = fitted
+        .checks
+        .first()
+        .map(|check| check.measurements.drive());
+    let mut text = format!(
+        "{}: fitted in {} trials, written to {}\n{}\n\n{}\n{}",
+        drive.unwrap_or_default(),
+        fitted.trials,
+        output.display(),
+        fitted.manifest.line(),
+        numbers_table.text(),
+        summary_text(&fitted.summary()),
+    );
+    for (check, uses) in fitted.checks.iter().zip(&fitted.uses) {
+        text.push('\n');
+        text.push_str(&rows_text(check, Some(uses)));
+    }
+    text
+}
+
 /// The summary, and below it the rows.
 fn for_people(checked: &Check, profile: &str) -> String {
     let measurements = &checked.measurements;
@@ -102,25 +192,52 @@ fn for_people(checked: &Check, profile: &str) -> String {
         measurements.shape.words(),
         checked.manifest.line(),
     );
-    let mut summary = Table::new(vec![Side::Left, Side::Right, Side::Right, Side::Right]);
-    summary.row(["error of", "rows", "median %", "90 % within %"]);
-    summary.rule();
-    for of in checked.summary() {
+    let note = match measurements.shape {
+        Shape::Latency => {
+            "Latencies are in us. Summed up are the loads below saturation, where the drive did less than 98 % of the most it did; the table shows all loads.\n"
+        }
+        Shape::Fill | Shape::Depth | Shape::Rates => "",
+    };
+    format!(
+        "{heading}\n\n{}\n{}{note}",
+        summary_text(&checked.summary()),
+        rows_text(checked, None)
+    )
+}
+
+fn summary_text(summary: &[Summary]) -> String {
+    let mut table = Table::new(vec![Side::Left, Side::Right, Side::Right, Side::Right]);
+    table.row(["error of", "rows", "median %", "90 % within %"]);
+    table.rule();
+    for of in summary {
         let cells = [
-            of.what,
+            of.what.clone(),
             of.rows.to_string(),
             percent(of.median),
             percent(of.p90),
         ];
-        summary.row(cells);
+        table.row(cells);
     }
+    table.text()
+}
+
+/// The rows of a check; of a fit with what each is for.
+fn rows_text(checked: &Check, uses: Option<&Vec<Use>>) -> String {
+    let measurements = &checked.measurements;
     let columns = telling(measurements.shape);
     let sides = columns.iter().map(|_| Side::Left).chain([Side::Left]);
-    let mut rows = Table::new(sides.chain([Side::Right; 3]).collect());
+    let sides = sides
+        .chain([Side::Right; 3])
+        .chain(uses.map(|_| Side::Left));
+    let mut rows = Table::new(sides.collect());
     let heads = columns.iter().copied();
-    rows.row(heads.chain(["what", "measured", "modelled", "error %"]));
+    let heads = heads.chain(["what", "measured", "modelled", "error %"]);
+    rows.row(heads.chain(uses.map(|_| "for")));
     rows.rule();
-    for compared in checked.rows.iter().filter(|compared| is_shown(compared)) {
+    for (place, compared) in checked.rows.iter().enumerate() {
+        if !is_shown(compared) {
+            continue;
+        }
         let row = &measurements.rows[compared.row];
         let texts = columns
             .iter()
@@ -135,13 +252,8 @@ fn for_people(checked: &Check, profile: &str) -> String {
             value(compared.modelled),
             error,
         ];
-        rows.row(texts.chain(rest));
+        let of = uses.map(|uses| uses[place].word().to_owned());
+        rows.row(texts.chain(rest).chain(of));
     }
-    let note = match measurements.shape {
-        Shape::Latency => {
-            "Latencies are in us. Summed up are the loads below saturation, where the drive did less than 98 % of the most it did; the table shows all loads.\n"
-        }
-        Shape::Fill | Shape::Depth | Shape::Rates => "",
-    };
-    format!("{heading}\n\n{}\n{}{note}", summary.text(), rows.text())
+    rows.text()
 }

@@ -138,6 +138,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Crash(arguments) => crash::run(arguments, typed),
         Command::Drive { command } => match command {
             DriveCommand::Check(arguments) => drive::check(arguments),
+            DriveCommand::Fit(arguments) => drive::fit(arguments),
             #[cfg(unix)]
             DriveCommand::Measure(arguments) => measure::run(arguments),
         },

@@ -439,7 +439,14 @@ impl Dies {
             return Ok(if state.put_off.is_some() && state.queued == 0 {
                 self.take_up(die, driver)
             } else if state.chosen.copied && state.in_service == 0 {
-                self.start_erases(die, driver)
+                // The erase may wait for a program elsewhere; a read waits for neither.
+                match self.may_read_between(die).then(|| self.next_read(die)) {
+                    Some(Some(read)) => {
+                        self.count_ahead(die);
+                        return self.begin::<D, false>(die, read, driver);
+                    }
+                    _ => self.start_erases(die, driver),
+                }
             } else {
                 if self.rules.service != ServiceOrder::Arrival {
                     self.interrupt(die, driver)?;

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use destage::drive::{CheckPlan, Measurements};
+use destage::drive::{CheckPlan, FitPlan, Measurements};
+use destage::files::PendingFile;
 use destage::fleet::{Fleet, FleetPlan};
 use destage::reproduce::{Paper, Plan, Thresholds, shipped_traces};
 use destage::sim::observer::{Observer, Response};
@@ -283,6 +284,50 @@ pub(crate) fn drive_check(
         destage::drive::check(measurements, &plan, &effort(threads, watch))
     })?;
     Ok((checked.to_json(), checked.left_out))
+}
+
+/// A profile fitted to the measurements in `files`, from the profile of `settings`, called `start`: the JSON, the profile, and what could not
+/// be modelled. The profile is written to `output`, if there is one.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python has names for them")]
+pub(crate) fn drive_fit(
+    py: Python<'_>,
+    settings: &Settings,
+    start: String,
+    files: Vec<PathBuf>,
+    drive: Option<String>,
+    all_rows: bool,
+    output: Option<PathBuf>,
+    requests: u64,
+    superblocks: u32,
+    threads: usize,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let plan = FitPlan {
+        requests,
+        all_rows,
+        scale: destage::drive::Scale {
+            superblocks,
+            ..Default::default()
+        },
+        ..FitPlan::new(settings.of.clone(), start)
+    };
+    let fitted = watched(py, &settings.watch, tell, move |watch| {
+        let file = output.as_deref().map(PendingFile::create).transpose()?;
+        let mut read = Vec::new();
+        for path in &files {
+            read.push(Measurements::read(path, drive.as_deref())?);
+        }
+        let fitted = destage::drive::fit(read, &plan, &effort(threads, watch))?;
+        if let Some(mut file) = file {
+            file.put(fitted.profile.clone().into_bytes())?;
+            file.commit()?;
+        }
+        Ok(fitted)
+    })?;
+    let left_out = fitted.checks.iter().flat_map(|check| &check.left_out);
+    let left_out = left_out.cloned().collect();
+    Ok((fitted.to_json(), fitted.profile, left_out))
 }
 
 /// Buffers of many volumes beside one for all, whose curves are kept in `results`: their JSON, and what the user should know.

@@ -46,6 +46,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
     module.add_function(wrap_pyfunction!(commands::curve, module)?)?;
     module.add_function(wrap_pyfunction!(commands::drive_check, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::drive_fit, module)?)?;
     module.add_function(wrap_pyfunction!(commands::fleet, module)?)?;
     module.add_function(wrap_pyfunction!(commands::size, module)?)?;
     module.add_function(wrap_pyfunction!(commands::study, module)?)?;

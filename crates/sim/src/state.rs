@@ -248,7 +248,7 @@ impl State {
 
     /// An error if the state is of another device or layer than that of `config`; the first difference is named.
     fn check_device(&self, config: &Config) -> Result<(), SimError> {
-        let mut wanted = parameters(config);
+        let mut wanted = depends_on(config);
         let mut found = self.parameters.clone();
         for filled in FILLED {
             wanted.remove(filled);
@@ -281,7 +281,7 @@ pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Resul
         writer,
     };
     writeln!(writer, "{MAGIC} {FORMAT}")?;
-    let mut parameters = parameters(config);
+    let mut parameters = depends_on(config);
     if let Some(state) = &config.state {
         let filled =
             FILLED.map(|name| Some((name.to_owned(), state.parameters.get(name)?.clone())));
@@ -311,8 +311,9 @@ pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Resul
     writer.flush()
 }
 
-/// What a state depends on.
-fn parameters(config: &Config) -> BTreeMap<String, String> {
+/// What the state that `config` asks for depends on: parameters with their values.
+#[must_use]
+pub fn depends_on(config: &Config) -> BTreeMap<String, String> {
     let decides = |name: &str| {
         let of_device = DECIDES.contains(&(name, true));
         of_device || name.starts_with("ftl.") || FILLED.contains(&name)

@@ -1,4 +1,4 @@
-//! `destage drive check`: a profile held against measurements.
+//! `destage drive check` and `drive fit`: a profile held against measurements, and fitted to them.
 
 use crate::common;
 
@@ -86,6 +86,110 @@ fn rates_of_one_die_are_those_of_its_times() {
             .iter()
             .all(|of| of["rows"] == 1 && of["median"] == of["p90"])
     );
+}
+
+#[test]
+fn a_profile_is_fitted_and_judged_by_what_it_was_not_fitted_on() {
+    let place = place();
+    let small = ["--superblocks", "32", "--requests", "2000", "--json"];
+    let hidden = [
+        "--set",
+        "flash.read_us=90",
+        "--set",
+        "flash.program_us=500",
+        "--drive",
+        "Small 1",
+    ];
+    let check = ["drive", "check", "one-die.toml", "--against", "rates.csv"];
+    let checked = json(&place.succeed(&[&check[..], &small, &hidden].concat()));
+    let rows = checked["rows"].as_array().unwrap();
+    let (names, rates): (Vec<_>, Vec<_>) = rows
+        .iter()
+        .map(|row| {
+            let rate = row["modelled"].as_f64().unwrap().to_string();
+            (row["what"].as_str().unwrap().to_owned(), rate)
+        })
+        .unzip();
+    let table = format!(
+        "drive,capacity,{}\nHidden,1 GB,{}\n",
+        names.join(","),
+        rates.join(",")
+    );
+    place.write("hidden.csv", table);
+    let fit = ["drive", "fit", "hidden.csv", "--start", "one-die.toml"];
+    let fit = [&fit[..], &small, &["-o", "found.toml"]].concat();
+    let said = json(&place.succeed(&fit));
+    for (key, value) in [("flash.read_us", 90.0), ("flash.program_us", 500.0)] {
+        let of = &said["parameters"][key];
+        let found = of["value"].as_f64().unwrap();
+        assert!((found / value - 1.0).abs() < 0.04, "{key}: {of}");
+        assert!(of["low"].as_f64().unwrap() <= found && found <= of["high"].as_f64().unwrap());
+    }
+    // No time of the bus shows beside those of flash.
+    let bus = &said["parameters"]["host.bus_ns_per_sector"];
+    assert!(
+        bus["high"].as_f64().unwrap() > 3.0 * bus["low"].as_f64().unwrap(),
+        "{bus}"
+    );
+    let rows = said["rows"].as_array().unwrap();
+    let judged: Vec<_> = rows.iter().filter(|row| row["use"] == "judge").collect();
+    assert_eq!(judged.len(), 1);
+    assert_eq!(judged[0]["what"], "wrandiops");
+    assert_eq!(said["summary"].as_array().unwrap().len(), 1);
+    assert!(judged[0]["error"].as_f64().unwrap().abs() < 0.05);
+    // The profile says what it was made of, and is one.
+    let profile = place.read("found.toml");
+    assert!(
+        profile.contains("fitted to hidden.csv by destage drive fit"),
+        "{profile}"
+    );
+    let check = ["drive", "check", "found.toml", "--against", "hidden.csv"];
+    let checked = json(&place.succeed(&[&check[..], &small].concat()));
+    let modelled = |rows: &serde_json::Value| -> Vec<_> {
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| row["modelled"].as_f64().unwrap().to_bits())
+            .collect()
+    };
+    assert_eq!(modelled(&checked["rows"]), modelled(&said["rows"]));
+    // Equal inputs give equal profiles, whatever the number of threads.
+    let again = ["-o", "again.toml", "--threads", "1"];
+    place.succeed(&[&fit[..fit.len() - 2], &again].concat());
+    assert_eq!(place.read("again.toml"), profile);
+    // On all rows there is nothing left to judge by.
+    let all = ["-o", "all.toml", "--all-rows"];
+    let said = json(&place.succeed(&[&fit[..fit.len() - 2], &all].concat()));
+    assert!(said["summary"].as_array().unwrap().is_empty());
+    let people = place.succeed(&[&fit[..fit.len() - 3], &["-o", "people.toml"]].concat());
+    assert!(people.contains("not told apart from"), "{people}");
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused_and_leaves_nothing() {
+    let place = place();
+    place.write("other.csv", RATES.replace("Small", "Large"));
+    for (arguments, expected) in [
+        ("rates.csv -o new.toml", "several drives"),
+        ("rates.csv --drive Small -o new.toml", "several drives"),
+        ("rates.csv --drive 1 -o new.json", "ends so"),
+        ("none.csv -o new.toml", "none.csv"),
+        (
+            "rates.csv other.csv --drive 1 -o new.toml",
+            "expected files of one drive",
+        ),
+        ("rates.csv --drive 1 --start none -o new.toml", "none"),
+        ("rates.csv --drive 1", "--output"),
+    ] {
+        let words: Vec<_> = arguments.split(' ').collect();
+        let refused = place.run(&[&["drive", "fit"], &words[..]].concat());
+        assert_eq!(refused.status, 2, "{arguments}: {}", refused.errors);
+        assert!(
+            refused.errors.contains(expected),
+            "{arguments}: {}",
+            refused.errors
+        );
+        assert!(!exists(&place.path("new.toml")), "{arguments}");
+        assert!(!exists(&place.path("new.json")), "{arguments}");
+    }
 }
 
 #[test]

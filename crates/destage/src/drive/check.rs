@@ -6,7 +6,7 @@ use destage_sim::settings::Settings;
 use destage_trace::Operation;
 use serde_json::{Map, Value, json};
 
-use super::experiment::{Arrivals, Bench, Course, Found, Load, Pattern, Phase, Steady};
+use super::experiment::{Arrivals, Bench, Course, Found, Load, Pattern, Phase, States, Steady};
 use super::measured::{Measurements, Row, Shape};
 use super::scaled::{GIB, Scale, Scaled};
 use crate::compare::Effort;
@@ -23,11 +23,13 @@ pub(super) const STREAM_PER_S: f64 = 5000.0;
 /// Share of writes in what the other streams ask for.
 pub(super) const WRITE_SHARE: f64 = 0.99;
 /// A load is below saturation while the drive did less than this share of the most it ever did.
-const SATURATED: f64 = 0.98;
+pub(super) const SATURATED: f64 = 0.98;
 /// Requests under way while a drive is filled.
 const FILL_DEPTH: u64 = 512;
 /// Requests under way where a rate is saturated, of one block and of many.
 pub(super) const RATE_DEPTHS: [u64; 2] = [256, 32];
+/// The rate of random writes.
+pub(super) const RANDOM_WRITES: &str = "wrandiops";
 /// Bytes of a request of saturated bandwidth.
 pub(super) const RATE_BYTES: u64 = 128 << 10;
 
@@ -142,10 +144,21 @@ pub fn check(
     plan: &CheckPlan,
     effort: &Effort<'_>,
 ) -> Result<Check, Error> {
+    check_from(&States::default(), measurements, plan, effort)
+}
+
+/// The same, of a drive that may begin in one of `states`.
+pub(super) fn check_from(
+    states: &States,
+    measurements: Measurements,
+    plan: &CheckPlan,
+    effort: &Effort<'_>,
+) -> Result<Check, Error> {
     let started = Instant::now();
     let mut work = Work {
         measurements: &measurements,
         plan,
+        states,
         effort,
         rows: Vec::new(),
         left_out: Vec::new(),
@@ -181,6 +194,7 @@ struct Chain {
 struct Work<'a> {
     measurements: &'a Measurements,
     plan: &'a CheckPlan,
+    states: &'a States,
     effort: &'a Effort<'a>,
     rows: Vec<Compared>,
     left_out: Vec<String>,
@@ -189,7 +203,8 @@ struct Work<'a> {
 impl Work<'_> {
     fn bench(&self, passes: u64) -> Result<Bench, Error> {
         let drive = Scaled::new(&self.plan.settings, self.plan.scale, None)?;
-        Bench::new(drive, passes, self.plan.requests, self.effort.progress)
+        let progress = self.effort.progress;
+        Bench::new(drive, passes, self.plan.requests, self.states, progress)
     }
 
     /// Steady states under `loads`, side by side.
@@ -490,7 +505,7 @@ impl Work<'_> {
             ("rrandiops", load(0.0, block, false)),
             ("wbps", load(100.0, RATE_BYTES, true)),
             ("wseqiops", load(100.0, block, true)),
-            ("wrandiops", load(100.0, block, false)),
+            (RANDOM_WRITES, load(100.0, block, false)),
         ];
         // In order, no block has to be collected that still holds something; at random, blocks do.
         let (in_order, at_random) = (self.bench(0)?, self.bench(3)?);
@@ -557,33 +572,58 @@ fn block_bytes(text: &str) -> Option<u64> {
     (bytes > 0 && bytes % block == 0 && bytes <= block << 16).then_some(bytes)
 }
 
+/// The errors of what counts among `rows`, by what was measured, in their order.
+pub(super) fn summed<'r>(rows: impl Iterator<Item = &'r Compared>) -> Vec<Summary> {
+    let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
+    for compared in rows.filter(|compared| compared.counts) {
+        let Some(error) = compared.error else {
+            continue;
+        };
+        match groups.iter_mut().find(|(what, _)| *what == compared.what) {
+            Some((_, errors)) => errors.push(error.abs()),
+            None => groups.push((&compared.what, vec![error.abs()])),
+        }
+    }
+    let summary = groups.into_iter().map(|(what, mut errors)| {
+        errors.sort_by(f64::total_cmp);
+        let rank = |share: f64| errors[((share * errors.len() as f64).ceil() as usize).max(1) - 1];
+        Summary {
+            what: what.to_owned(),
+            rows: errors.len(),
+            median: rank(0.5),
+            p90: rank(0.9),
+        }
+    });
+    summary.collect()
+}
+
+impl Summary {
+    pub(super) fn value(&self) -> Value {
+        json!({"what": self.what, "rows": self.rows, "median": self.median, "p90": self.p90})
+    }
+}
+
 impl Check {
     /// The errors of what counts, by what was measured, in the order of the file.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
-        let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
-        let counted = self.rows.iter().filter(|compared| compared.counts);
-        for compared in counted {
-            let Some(error) = compared.error else {
-                continue;
-            };
-            match groups.iter_mut().find(|(what, _)| *what == compared.what) {
-                Some((_, errors)) => errors.push(error.abs()),
-                None => groups.push((&compared.what, vec![error.abs()])),
-            }
-        }
-        let summary = groups.into_iter().map(|(what, mut errors)| {
-            errors.sort_by(f64::total_cmp);
-            let rank =
-                |share: f64| errors[((share * errors.len() as f64).ceil() as usize).max(1) - 1];
-            Summary {
-                what: what.to_owned(),
-                rows: errors.len(),
-                median: rank(0.5),
-                p90: rank(0.9),
-            }
-        });
-        summary.collect()
+        summed(self.rows.iter())
+    }
+
+    /// The columns of the file as they stand there, `"what"`, `"measured"`, `"modelled"`, `"error"` and `"counts"`.
+    pub(super) fn row(&self, compared: &Compared) -> Map<String, Value> {
+        let columns = self.measurements.columns.iter();
+        let fields = &self.measurements.rows[compared.row].fields;
+        let mut map: Map<String, Value> = columns
+            .zip(fields)
+            .map(|(column, text)| (column.clone(), json!(text)))
+            .collect();
+        map.insert("what".to_owned(), json!(compared.what));
+        map.insert("measured".to_owned(), json!(compared.measured));
+        map.insert("modelled".to_owned(), json!(compared.modelled));
+        map.insert("error".to_owned(), json!(compared.error));
+        map.insert("counts".to_owned(), json!(compared.counts));
+        map
     }
 
     /// A line for each value: the columns of the file, `what`, `measured`, `modelled`, `error` and `counts`; empty where there is no model.
@@ -613,26 +653,8 @@ impl Check {
     /// file as they stand there, `"what"`, `"measured"`, `"modelled"` and `"error"`, the last two `null` where there is no model.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let columns = &self.measurements.columns;
-        let row = |compared: &Compared| {
-            let fields = &self.measurements.rows[compared.row].fields;
-            let mut map: Map<String, Value> = columns
-                .iter()
-                .zip(fields)
-                .map(|(column, text)| (column.clone(), json!(text)))
-                .collect();
-            map.insert("what".to_owned(), json!(compared.what));
-            map.insert("measured".to_owned(), json!(compared.measured));
-            map.insert("modelled".to_owned(), json!(compared.modelled));
-            map.insert("error".to_owned(), json!(compared.error));
-            map.insert("counts".to_owned(), json!(compared.counts));
-            Value::Object(map)
-        };
-        let summary: Vec<_> = self
-            .summary()
-            .iter()
-            .map(|of| json!({"what": of.what, "rows": of.rows, "median": of.median, "p90": of.p90}))
-            .collect();
+        let row = |compared: &Compared| Value::Object(self.row(compared));
+        let summary: Vec<_> = self.summary().iter().map(Summary::value).collect();
         json::text(&json!({
             "manifest": self.manifest.many(),
             "drive": self.measurements.drive(),

@@ -1,8 +1,9 @@
 //! The experiments that files of measurements tell of, on a drive that was [made small](super::scaled).
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use destage_base::time::{TICKS_PER_US, to_ms};
 use destage_base::{Random, Ticks};
@@ -110,10 +111,44 @@ impl Observer for Collector {
     }
 }
 
+/// States that drives were brought into. Other drives begin in them, too, if they are the same but for their times.
+#[derive(Default)]
+pub(super) struct States(Mutex<Vec<Kept>>);
+
+/// What a state depends on, and its file.
+type Kept = (BTreeMap<String, String>, Arc<tempfile::NamedTempFile>);
+
+impl States {
+    /// The state that `settings` ask for.
+    fn of(
+        &self,
+        settings: &Settings,
+        progress: &dyn Progress,
+    ) -> Result<Arc<tempfile::NamedTempFile>, Error> {
+        let config = settings.resolve()?;
+        let depends = destage_sim::state::depends_on(&config);
+        let mut all = self.0.lock().unwrap_or_else(|lock| lock.into_inner());
+        if let Some((_, file)) = all.iter().find(|(known, _)| *known == depends) {
+            return Ok(Arc::clone(file));
+        }
+        let unwritable = |error: std::io::Error| {
+            Error::Input(format!("the state of the drive cannot be kept: {error}"))
+        };
+        let mut file = tempfile::NamedTempFile::new().map_err(unwritable)?;
+        Prepared::new(&config, progress)?
+            .save(&mut file)
+            .map_err(unwritable)?;
+        file.flush().map_err(unwritable)?;
+        let file = Arc::new(file);
+        all.push((depends, Arc::clone(&file)));
+        Ok(file)
+    }
+}
+
 /// A drive that was made small, in the state that most experiments begin in.
 pub(super) struct Bench {
     pub drive: Scaled,
-    state: tempfile::NamedTempFile,
+    state: Arc<tempfile::NamedTempFile>,
     /// Requests that are measured in a run; half as many come before them.
     requests: u64,
 }
@@ -177,6 +212,7 @@ impl Bench {
         drive: Scaled,
         passes: u64,
         requests: u64,
+        states: &States,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
         let mut settings = drive.settings.clone();
@@ -185,17 +221,9 @@ impl Bench {
             passes => format!("random_fill:{passes}"),
         };
         set(&mut settings, "sim.precondition", &fill);
-        let unwritable = |error: std::io::Error| {
-            Error::Input(format!("the state of the drive cannot be kept: {error}"))
-        };
-        let mut state = tempfile::NamedTempFile::new().map_err(unwritable)?;
-        Prepared::new(&settings.resolve()?, progress)?
-            .save(&mut state)
-            .map_err(unwritable)?;
-        state.flush().map_err(unwritable)?;
         Ok(Self {
+            state: states.of(&settings, progress)?,
             drive,
-            state,
             requests,
         })
     }

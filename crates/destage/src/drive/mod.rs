@@ -8,14 +8,20 @@
 mod check;
 mod experiment;
 mod fio;
+mod fit;
+mod knobs;
+mod linear;
 mod measure;
 mod measured;
 mod scaled;
+mod split;
 
 pub use self::check::{Check, CheckPlan, Compared, Summary, check};
+pub use self::fit::{Fit, FitPlan, Fitted, fit};
 pub use self::measure::{
     Action, Command, Cost, Done, EXPERIMENTS, Findings, Identified, MeasurePlan, Measured,
     Modelled, Target, What, measure, programmed_of,
 };
 pub use self::measured::{Measurements, Row, Shape};
 pub use self::scaled::Scale;
+pub use self::split::Use;

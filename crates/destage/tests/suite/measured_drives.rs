@@ -4,9 +4,10 @@ use std::path::Path;
 
 use destage::base::Random;
 use destage::drive::{
-    CheckPlan, MeasurePlan, Measurements, Modelled, Scale, Shape, What, check, measure,
+    Check, CheckPlan, FitPlan, MeasurePlan, Measurements, Modelled, Row, Scale, Shape, Use, What,
+    check, fit, measure,
 };
-use destage::{Effort, Error, Progress, Settings, Silent, Stage};
+use destage::{Effort, Error, Grid, Input, Progress, Settings, Silent, Stage, compare};
 
 /// A drive of four dies that answers writes from its buffer.
 const DRIVE: [&str; 18] = [
@@ -200,6 +201,223 @@ fn equal_drives_are_measured_to_the_byte_alike() {
         std::fs::read_to_string(folder.path().join("latency.csv")).unwrap()
     });
     assert_eq!(tables[0], tables[1]);
+}
+
+/// A drive of four dies whose programs are not interrupted in their last part.
+const STRIPED: [&str; 19] = [
+    "flash.dies=4",
+    "flash.channels=4",
+    "flash.planes_per_die=1",
+    "flash.blocks_per_plane=96",
+    "flash.pages_per_block=64",
+    "flash.page_bytes=4096",
+    "flash.program_unit=8",
+    "flash.copy_back=false",
+    "flash.erase_us=100",
+    "flash.transfer_ns_per_byte=1",
+    "flash.scheduling=reads_first",
+    "flash.suspend=moves_end",
+    "flash.suspend_us=10",
+    "ftl.kind=striped",
+    "ftl.reserve_percent=25",
+    "host.bus_ns_per_sector=100",
+    "buffer.capacity_bytes=1MiB",
+    "buffer.flush_mode=ignore",
+    "buffer.bg_destage=true",
+];
+/// What is hidden of it.
+const TRUE: [(&str, f64); 3] = [
+    ("flash.program_us", 500.0),
+    ("flash.read_times_us/1", 60.0),
+    ("device.firmware_ns", 8_000.0),
+];
+/// The last part of a program, which is let alone.
+const TAIL_US: f64 = 200.0;
+
+/// The figures that `drive` itself gives under loads of so many writes a second, as if they had been measured.
+fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
+    let columns = [
+        "drive",
+        "offered_writes_per_s",
+        "stream_per_s",
+        "writes_per_s",
+        "reads_per_s",
+        "op",
+        "percentile",
+        "us_median_of_3",
+        "us_low",
+        "us_high",
+    ];
+    let percentiles = [
+        ("read", "10"),
+        ("read", "50"),
+        ("read", "75"),
+        ("read", "90"),
+        ("read", "99"),
+        ("write", "50"),
+    ];
+    let loads = [1_000, 4_000, 6_000, 8_000, 11_000, 40_000];
+    let table = |value: &dyn Fn(usize, usize) -> (f64, f64)| Measurements {
+        file: "own.csv".to_owned(),
+        shape: Shape::Latency,
+        columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+        rows: (0..loads.len() * percentiles.len())
+            .map(|place| {
+                let (load, of) = (place / percentiles.len(), place % percentiles.len());
+                let (us, writes) = value(load, of);
+                let (op, percentile) = percentiles[of];
+                let us = us.to_string();
+                let text = [
+                    "Hidden",
+                    &loads[load].to_string(),
+                    "500",
+                    &writes.to_string(),
+                    "500",
+                    op,
+                    percentile,
+                    &us,
+                    &us,
+                    &us,
+                ];
+                Row {
+                    line: place as u64 + 2,
+                    fields: text.iter().map(|text| (*text).to_owned()).collect(),
+                }
+            })
+            .collect(),
+    };
+    let plan = CheckPlan {
+        settings: drive.clone(),
+        ..plan.clone()
+    };
+    // What it sustains is seen first.
+    let guess = table(&|load, _| match load {
+        5 => (1.0, 12_500.0),
+        load => (1.0, f64::from(loads[load])),
+    });
+    let checked = check(guess, &plan, &Effort::default()).unwrap();
+    let rate = |check: &Check| {
+        let mut rows = check.rows.iter();
+        let found = rows.find(|row| row.what.starts_with("saturated"));
+        found.unwrap().modelled.unwrap()
+    };
+    let most = rate(&checked);
+    assert!(most > 11_500.0, "{most}");
+    let values: Vec<f64> = checked
+        .rows
+        .iter()
+        .filter(|row| !row.what.starts_with("saturated"))
+        .map(|row| row.modelled.unwrap())
+        .collect();
+    table(&|load, of| {
+        let writes = match load {
+            5 => most,
+            load => f64::from(loads[load]),
+        };
+        (values[load * percentiles.len() + of], writes)
+    })
+}
+
+#[test]
+fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
+    let mut drive = settings(&STRIPED);
+    for (key, value) in [
+        ("flash.program_us", "500"),
+        ("flash.read_times_us", "60/60/60"),
+        ("device.firmware_ns", "8000"),
+        ("device.firmware_cores", "256"),
+        ("flash.suspend_tail_us", &TAIL_US.to_string()),
+    ] {
+        drive.set_pair(&format!("{key}={value}")).unwrap();
+    }
+    let scale = Scale {
+        superblocks: 64,
+        units: 8,
+    };
+    let plan = CheckPlan {
+        scale,
+        requests: 12_000,
+        ..CheckPlan::new(drive.clone())
+    };
+    let table = own_latencies(&drive, &plan);
+    let mut start = settings(&STRIPED);
+    for pair in [
+        "flash.program_us=900",
+        "flash.read_us=40",
+        "device.firmware_ns=3000",
+    ] {
+        start.set_pair(pair).unwrap();
+    }
+    let plan = FitPlan {
+        scale,
+        requests: 12_000,
+        ..FitPlan::new(start, "start")
+    };
+    let found = fit(vec![table.clone()], &plan, &Effort::default()).unwrap();
+    let fitted = |key: &str| {
+        let mut parameters = found.parameters.iter();
+        let of = parameters.find(|of| of.key == key).unwrap();
+        assert!(of.low <= of.value && of.value <= of.high, "{of:?}");
+        of.value
+    };
+    for (key, hidden) in TRUE {
+        let off = fitted(key) / hidden - 1.0;
+        assert!(off.abs() < 0.08, "{key}: {:?}", found.parameters);
+    }
+    // Of the tail what shows is how long before its end a program is let alone: the whole pulses that reach beyond it. Few of so few
+    // reads say so.
+    let pulse = fitted("flash.suspend_pulse_us");
+    let alone = ((fitted("flash.suspend_tail_us") / pulse).floor() + 1.0) * pulse;
+    let off = alone / TAIL_US - 1.0;
+    assert!(off.abs() < 0.2, "{alone}: {:?}", found.parameters);
+    // It is judged by loads that it was not fitted on, and they are met.
+    let judged = found.uses[0].iter().filter(|of| **of == Use::Judge);
+    assert_eq!(judged.count(), 2 * 6);
+    for of in found.summary() {
+        assert!(of.median < 0.1, "{of:?}");
+    }
+    // The profile is one: it gives what the fit says, to the digit.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.toml");
+    std::fs::write(&path, &found.profile).unwrap();
+    let mut loaded = Settings::new();
+    loaded.load_profile(&path.display().to_string()).unwrap();
+    let plan = CheckPlan {
+        scale,
+        requests: 12_000,
+        ..CheckPlan::new(loaded)
+    };
+    let again = check(table, &plan, &Effort::default()).unwrap();
+    let modelled = |check: &Check| -> Vec<_> {
+        check
+            .rows
+            .iter()
+            .map(|row| row.modelled.map(f64::to_bits))
+            .collect()
+    };
+    assert_eq!(modelled(&again), modelled(&found.checks[0]));
+}
+
+/// A die may not erase before the programs elsewhere that replace what it erases have ended. It reads meanwhile.
+#[test]
+fn no_read_waits_with_its_die_for_a_program_elsewhere() {
+    let mut drive = settings(&STRIPED);
+    for pair in [
+        "flash.program_us=5000",
+        "flash.read_us=60",
+        "sim.precondition=random_fill:1",
+    ] {
+        drive.set_pair(pair).unwrap();
+    }
+    let text = "uniform:requests=20000,footprint_pages=18000,write_percent=50,min_pages=1,max_pages=1,mean_interarrival_ms=2";
+    let input = Input::workload(text, &[]).unwrap();
+    let one = Grid::new(drive).combinations().unwrap();
+    let compared = compare(std::slice::from_ref(&input), &one, &Effort::default()).unwrap();
+    let most = compared.runs[0]
+        .metric("response.read.max_ms")
+        .unwrap()
+        .unwrap();
+    assert!(most < 1.0, "{most} ms");
 }
 
 /// A drive with hidden parameters.

@@ -54,7 +54,8 @@ impl Dies {
     ) -> Option<u32> {
         let state = &mut self.dies[die as usize];
         state.ahead.reads.push_back(operation);
-        let is_idle = state.in_service == 0 && !state.collecting;
+        // A die whose erase waits for a program elsewhere is as good as idle.
+        let is_idle = state.in_service == 0 && (!state.collecting || state.chosen.copied);
         (is_idle || (state.ahead.gone < self.rules.reads_ahead && driver.takes_read(die)))
             .then_some(die)
     }
@@ -76,7 +77,7 @@ impl Dies {
             && state.ahead.gone < self.rules.reads_ahead
             && let Some(read) = self.next_read(die)
         {
-            self.dies[die as usize].ahead.gone += 1;
+            self.count_ahead(die);
             return self.begin::<D, false>(die, read, driver);
         }
         let may_write = self.rules.service == ServiceOrder::GarbageLast
@@ -107,8 +108,13 @@ impl Dies {
         }
     }
 
+    /// A read goes ahead at `die`.
+    pub(super) fn count_ahead(&mut self, die: u32) {
+        self.dies[die as usize].ahead.gone += 1;
+    }
+
     /// Takes the first of the reads that go ahead at `die`. One whose page went to another die meanwhile follows it.
-    fn next_read(&mut self, die: u32) -> Option<PageOperation> {
+    pub(super) fn next_read(&mut self, die: u32) -> Option<PageOperation> {
         loop {
             let read = self.dies[die as usize].ahead.reads.pop_front()?;
             let home = self.ftl.home_of(read.page());
@@ -140,7 +146,7 @@ impl Dies {
 
     /// Whether the first of the reads that go ahead at `die` may begin in the midst of its step. One that programs or erases besides
     /// would do so before what the step has still to do, which no layer has reckoned with where the power may fail.
-    fn may_read_between(&self, die: u32) -> bool {
+    pub(super) fn may_read_between(&self, die: u32) -> bool {
         let ahead = &self.dies[die as usize].ahead;
         let next = ahead.reads.front();
         ahead.gone < self.rules.reads_ahead
@@ -156,7 +162,7 @@ impl Dies {
         self.ftl.read(read.page(), &mut self.operations)?;
         // A read that writes a page of the map may have space reclaimed for it, and that fills units.
         self.begin_units(die, None);
-        self.dies[die as usize].ahead.gone += 1;
+        self.count_ahead(die);
         let place = self.under_way.insert(UnderWay::Between(die, read));
         let token = Token::of_table(place);
         driver.begin(

@@ -1,0 +1,248 @@
+//! The numbers of a profile that a fit may change, and how they go into its settings.
+
+use destage_sim::settings::{Origin, Settings};
+
+use super::measured::Shape;
+use super::scaled::GIB;
+use crate::error::Error;
+
+/// A number that is fitted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Knob {
+    /// The parameter.
+    pub key: &'static str,
+    /// Which of the numbers of the parameter it is, from 0, where that has several.
+    pub place: Option<usize>,
+    /// The number from which the search begins where the profile has 0, or fewer numbers.
+    start: f64,
+    /// The smallest and the largest number that is tried.
+    pub bounds: (f64, f64),
+    /// Whole numbers only.
+    pub is_whole: bool,
+    /// The measurements that tell of it.
+    shapes: &'static [Shape],
+}
+
+const fn knob(key: &'static str, start: f64, bounds: (f64, f64), shapes: &'static [Shape]) -> Knob {
+    Knob {
+        key,
+        place: None,
+        start,
+        bounds,
+        is_whole: false,
+        shapes,
+    }
+}
+
+const fn read_time(place: usize) -> Knob {
+    Knob {
+        place: Some(place),
+        ..knob(
+            READ_TIMES,
+            50.0,
+            (2.0, 1000.0),
+            &[Shape::Latency, Shape::Depth],
+        )
+    }
+}
+
+const fn whole(knob: Knob) -> Knob {
+    Knob {
+        is_whole: true,
+        ..knob
+    }
+}
+
+const READ_TIMES: &str = "flash.read_times_us";
+pub(super) const BLOCKS: &str = "flash.blocks_per_plane";
+pub(super) const DIES: &str = "flash.dies";
+pub(super) const FIRMWARE: &str = "device.firmware_ns";
+pub(super) const SUSPEND: &str = "flash.suspend_us";
+pub(super) const PULSE: &str = "flash.suspend_pulse_us";
+pub(super) const TAIL: &str = "flash.suspend_tail_us";
+/// What the names of the numbers of suspension begin with.
+pub(super) const SUSPENSION: &str = "flash.suspend_";
+/// How much room a burst of collection gains.
+pub(super) const BURST: &str = "ftl.gc_burst_units";
+pub(super) const BUFFER: &str = "buffer.capacity_bytes";
+pub(super) const PROGRAM: &str = "flash.program_us";
+
+/// All of them: no drive has more numbers than these.
+const KNOBS: [Knob; 15] = [
+    whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
+    knob(
+        FIRMWARE,
+        5000.0,
+        (100.0, 1e6),
+        &[Shape::Latency, Shape::Depth],
+    ),
+    whole(knob(
+        "device.firmware_cores",
+        1.0,
+        (1.0, 256.0),
+        &[Shape::Depth],
+    )),
+    read_time(0),
+    read_time(1),
+    read_time(2),
+    knob("flash.read_us", 50.0, (2.0, 1000.0), &[Shape::Rates]),
+    knob(
+        "host.bus_ns_per_sector",
+        100.0,
+        (5.0, 10_000.0),
+        &[Shape::Rates, Shape::Depth],
+    ),
+    knob(
+        PROGRAM,
+        500.0,
+        (5.0, 50_000.0),
+        &[Shape::Latency, Shape::Fill, Shape::Depth, Shape::Rates],
+    ),
+    whole(knob(DIES, 32.0, (4.0, 256.0), &[Shape::Latency])),
+    knob(SUSPEND, 20.0, (0.5, 400.0), &[Shape::Latency]),
+    knob(PULSE, 30.0, (1.0, 1000.0), &[Shape::Latency]),
+    knob(TAIL, 300.0, (1.0, 2000.0), &[Shape::Latency]),
+    whole(knob(BURST, 256.0, (8.0, 8192.0), &[Shape::Latency])),
+    whole(knob(
+        BUFFER,
+        START_BUFFER as f64,
+        (1e5, 4e8),
+        &[Shape::Latency],
+    )),
+];
+
+/// Bytes of the buffer from which the search begins where its size shows.
+const START_BUFFER: u32 = 8_000_000;
+/// Cores of the firmware where a time of the firmware is a delay, and nothing queues for it.
+const DELAY_CORES: &str = "256";
+
+/// The numbers that are fitted, in a profile.
+#[derive(Clone)]
+pub(super) struct Knobs {
+    start: Settings,
+    all: Vec<Knob>,
+    /// Bytes that the drive has to offer, because so many are used in a measurement.
+    used_bytes: Option<f64>,
+}
+
+impl Knobs {
+    /// Those that measurements of `shapes` tell of, in the profile `start`. `used_gib` are used at most in a fill. Of a drive that `stalls` writes
+    /// long before it is saturated, collection comes in bursts.
+    pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, stalls: bool) -> Self {
+        let all = KNOBS.into_iter();
+        let told = |knob: &Knob| knob.shapes.iter().any(|shape| shapes.contains(shape));
+        let mut start = start.clone();
+        if shapes.contains(&Shape::Latency) {
+            set(&mut start, "device.firmware_cores", DELAY_CORES);
+        }
+        if shapes.contains(&Shape::Latency) || shapes.contains(&Shape::Depth) {
+            set(&mut start, "flash.suspend", "moves_end");
+            set(&mut start, "flash.suspend_limit", "1000");
+        }
+        if stalls {
+            set(&mut start, "ftl.gc_pace", "burst");
+            // Beyond it no stall that is seen could come from the buffer's size.
+            set(&mut start, BUFFER, &START_BUFFER.to_string());
+        }
+        let is_delay = shapes.contains(&Shape::Latency);
+        let has_types = is_delay || shapes.contains(&Shape::Depth);
+        Self {
+            // A number is fitted in one place only.
+            all: all
+                .filter(told)
+                .filter(|knob| !(is_delay && knob.key == "device.firmware_cores"))
+                .filter(|knob| !(has_types && knob.key == "flash.read_us"))
+                .filter(|knob| stalls || !(knob.key == BURST || knob.key == BUFFER))
+                .collect(),
+            start,
+            used_bytes: used_gib.map(|gib| gib * GIB),
+        }
+    }
+
+    pub fn all(&self) -> &[Knob] {
+        &self.all
+    }
+
+    /// The place of the number of `key`, if it is fitted.
+    pub fn find(&self, key: &str) -> Option<usize> {
+        self.all.iter().position(|knob| knob.key == key)
+    }
+
+    /// The place of the time of a type of page, if it is fitted.
+    pub fn read_time(&self, type_of_page: usize) -> Option<usize> {
+        self.all
+            .iter()
+            .position(|knob| knob.key == READ_TIMES && knob.place == Some(type_of_page))
+    }
+
+    /// The numbers of the profile as it is.
+    ///
+    /// # Errors
+    /// If its settings contradict each other.
+    pub fn begin(&self) -> Result<Vec<f64>, Error> {
+        let parameters = self.start.resolve()?.parameters();
+        let text = |key: &str| parameters.get(key).map(ToString::to_string);
+        let begin = |knob: &Knob| {
+            let own = text(knob.key).unwrap_or_default();
+            let mut parts = own.split('/').filter_map(|part| part.parse::<f64>().ok());
+            let number = match knob.place {
+                // One time is that of all types.
+                Some(place) => parts
+                    .nth(place)
+                    .or_else(|| text("flash.read_us")?.parse().ok()),
+                None => parts.next(),
+            };
+            let number = number.filter(|number| *number > 0.0).unwrap_or(knob.start);
+            number.clamp(knob.bounds.0, knob.bounds.1)
+        };
+        Ok(self.all.iter().map(begin).collect())
+    }
+
+    /// The profile with `numbers`.
+    pub fn settings(&self, numbers: &[f64]) -> Settings {
+        let mut settings = self.start.clone();
+        let mut times = Vec::new();
+        for (knob, number) in self.all.iter().zip(numbers) {
+            match knob.place {
+                Some(_) => times.push(number.to_string()),
+                None => set(&mut settings, knob.key, &number.to_string()),
+            }
+        }
+        if !times.is_empty() {
+            set(&mut settings, READ_TIMES, &times.join("/"));
+        }
+        if let Some(dies) = self.find(DIES) {
+            // As many channels as before, or as there are dies.
+            let own = settings.text("flash.channels");
+            let own = own.and_then(|text| text.parse::<u32>().ok());
+            let dies = numbers[dies] as u32;
+            if let Some(channels) = own.filter(|own| !dies.is_multiple_of(*own)) {
+                let fits = (1..=channels).rev().find(|few| dies.is_multiple_of(*few));
+                set(
+                    &mut settings,
+                    "flash.channels",
+                    &fits.unwrap_or(1).to_string(),
+                );
+            }
+        }
+        if let (Some(used), Ok(config)) = (self.used_bytes, settings.resolve()) {
+            let geometry = config.geometry();
+            let pages = u64::from(geometry.dies) * u64::from(geometry.planes);
+            let row = pages * u64::from(geometry.data_pages()) * geometry.page_bytes;
+            let own = settings.text("ftl.own_percent");
+            let own = own.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
+            let blocks = f64::from(geometry.blocks_per_plane);
+            // A thousandth more, for what is rounded.
+            let offered = used * 1.001 / (row as f64 * (1.0 - own / 100.0));
+            let reserved = (blocks - offered.ceil()).max(0.0);
+            let percent = 100.0 * (reserved + 0.5) / blocks;
+            set(&mut settings, "ftl.reserve_percent", &percent.to_string());
+        }
+        settings
+    }
+}
+
+fn set(settings: &mut Settings, key: &str, text: &str) {
+    let origin = Origin::Given("a fit to measurements".to_owned());
+    settings.set(key, text, origin);
+}

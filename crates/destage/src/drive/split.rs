@@ -1,0 +1,237 @@
+//! Which rows of a file of measurements a profile is fitted on, and which it is judged by.
+//!
+//! The rule looks at nothing but the experiment, so that it is the same for every drive:
+//!
+//! | shape | fitted on | judged by |
+//! | --- | --- | --- |
+//! | latency over load | of the loads below saturation the lowest, that nearest to half of it and that nearest to 90 % of it; and the saturated rate | all other loads below saturation |
+//! | write amplification | the uniform overwrite with the most in use, and the fill before it | everything else |
+//! | queue depth | one job, depths 1, 8 and 32 | one job, all other depths but 2 |
+//! | saturated rates | reads, and writes in order | random writes |
+
+use super::check::{RANDOM_WRITES, SATURATED};
+use super::measured::{Measurements, Row, Shape};
+use crate::error::Error;
+
+/// What a value is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// The profile is fitted on it.
+    Fit,
+    /// The profile is judged by it.
+    Judge,
+    /// It is shown, and nothing else.
+    Show,
+}
+
+impl Use {
+    /// Its word in results.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fit => "fit",
+            Self::Judge => "judge",
+            Self::Show => "show",
+        }
+    }
+}
+
+/// The most in use is the same for fills that differ by no more than this share.
+const SAME_USE: f64 = 0.001;
+
+/// What each row of `measurements` is for. Of saturated rates, which stand in one row, see [`of_value`].
+///
+/// # Errors
+/// What is wrong with a number.
+pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
+    match measurements.shape {
+        Shape::Latency => of_loads(measurements),
+        Shape::Fill => of_fills(measurements),
+        Shape::Depth => {
+            let rows = measurements.rows.iter();
+            rows.map(|row| of_depth(measurements, row)).collect()
+        }
+        Shape::Rates => Ok(vec![Use::Fit; measurements.rows.len()]),
+    }
+}
+
+/// What the value `what` of a row that is for `row` is for.
+pub(super) fn of_value(what: &str, row: Use) -> Use {
+    match what {
+        RANDOM_WRITES => Use::Judge,
+        _ => row,
+    }
+}
+
+fn of_loads(measurements: &Measurements) -> Result<Vec<Use>, Error> {
+    let mut loads = Vec::new();
+    for row in &measurements.rows {
+        loads.push((
+            measurements.number(row, "offered_writes_per_s")?,
+            measurements.number(row, "writes_per_s")?,
+        ));
+    }
+    let most = loads.iter().map(|load| load.1).fold(0.0, f64::max);
+    let below: Vec<f64> = loads
+        .iter()
+        .filter(|load| load.1 < SATURATED * most)
+        .map(|load| load.0)
+        .collect();
+    let nearest = |to: f64| {
+        let near = |one: &&f64, other: &&f64| (*one - to).abs().total_cmp(&(*other - to).abs());
+        below.iter().min_by(near).copied()
+    };
+    let fitted = [nearest(0.0), nearest(most / 2.0), nearest(0.9 * most)];
+    let saturated = loads.iter().find(|load| load.1 >= most).map(|load| load.0);
+    let of = |load: &(f64, f64)| match load {
+        (offered, _) if fitted.contains(&Some(*offered)) || saturated == Some(*offered) => Use::Fit,
+        (_, writes) if *writes < SATURATED * most => Use::Judge,
+        _ => Use::Show,
+    };
+    Ok(loads.iter().map(of).collect())
+}
+
+fn of_fills(measurements: &Measurements) -> Result<Vec<Use>, Error> {
+    let of = |row: &Row| -> Result<_, Error> {
+        Ok((
+            measurements.text(row, "run").to_owned(),
+            measurements.text(row, "started").to_owned(),
+            measurements.positive(row, "used_gib")?,
+            measurements.text(row, "pattern").to_owned(),
+        ))
+    };
+    let mut rows = Vec::new();
+    for row in &measurements.rows {
+        rows.push(of(row)?);
+    }
+    let mut fitted: Option<usize> = None;
+    for (place, row) in rows.iter().enumerate() {
+        let is_more = fitted.is_none_or(|before| row.2 > rows[before].2 * (1.0 + SAME_USE));
+        if row.3 == "uniform" && is_more {
+            fitted = Some(place);
+        }
+    }
+    let Some(first) = fitted else {
+        return Ok(vec![Use::Judge; rows.len()]);
+    };
+    // The phase before it, if that is a fill of the same run.
+    let before = first.checked_sub(1).filter(|before| {
+        let (one, other) = (&rows[*before], &rows[first]);
+        one.0 == other.0 && one.2 == other.2 && one.3.starts_with("sequential")
+    });
+    let phases: Vec<_> = [Some(first), before].into_iter().flatten().collect();
+    let is_fitted = |row: &(String, String, f64, String)| {
+        let same = |of: &usize| rows[*of].0 == row.0 && rows[*of].1 == row.1;
+        phases.iter().any(same)
+    };
+    let uses = rows.iter().map(|row| match is_fitted(row) {
+        true => Use::Fit,
+        false => Use::Judge,
+    });
+    Ok(uses.collect())
+}
+
+fn of_depth(measurements: &Measurements, row: &Row) -> Result<Use, Error> {
+    let depth = measurements.positive(row, "iodepth")? as u64;
+    let jobs = measurements.positive(row, "jobs")? as u64;
+    Ok(match (jobs, depth) {
+        (1, 1 | 8 | 32) => Use::Fit,
+        // The host sleeps between two requests, and that is what is seen.
+        (1, 2) => Use::Show,
+        (1, _) => Use::Judge,
+        _ => Use::Show,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Use, of_rows};
+    use crate::drive::{Measurements, Row, Shape};
+
+    fn table(shape: Shape, columns: &[&str], lines: &[&str]) -> Measurements {
+        let fields = |line: &&str| line.split(',').map(str::to_owned).collect();
+        Measurements {
+            file: "table.csv".to_owned(),
+            shape,
+            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+            rows: (2..)
+                .zip(lines)
+                .map(|(line, text)| Row {
+                    line,
+                    fields: fields(text),
+                })
+                .collect(),
+        }
+    }
+
+    fn fitted(measurements: &Measurements, uses: &[Use], of: Use) -> Vec<String> {
+        let rows = measurements.rows.iter().zip(uses);
+        let rows = rows.filter(|(_, found)| **found == of);
+        rows.map(|(row, _)| row.fields[0].clone()).collect()
+    }
+
+    /// Loads of three drives as they were measured, in thousands.
+    #[test]
+    fn of_loads_the_lowest_half_and_nine_tenths_are_fitted_on() {
+        let columns = ["offered_writes_per_s", "writes_per_s"];
+        let pairs = |loads: &[(u32, u32)]| -> Vec<String> {
+            let lines = loads.iter();
+            lines
+                .map(|(offered, did)| format!("{}000,{did}", offered))
+                .collect()
+        };
+        let even: Vec<_> = (1..=7).map(|ten| (10 * ten, 9_910 * ten)).collect();
+        let drives = [
+            (
+                [&even[..], &[(80, 79_243), (90, 79_468), (200, 79_537)]].concat(),
+                vec!["10000", "40000", "70000", "200000"],
+                vec!["20000", "30000", "50000", "60000"],
+            ),
+            (
+                [&even[..6], &[(70, 67_975), (130, 68_088)]].concat(),
+                vec!["10000", "30000", "60000", "130000"],
+                vec!["20000", "40000", "50000"],
+            ),
+        ];
+        for (loads, fit, judged) in drives {
+            let lines = pairs(&loads);
+            let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+            let table = table(Shape::Latency, &columns, &lines);
+            let uses = of_rows(&table).unwrap();
+            assert_eq!(fitted(&table, &uses, Use::Fit), fit);
+            assert_eq!(fitted(&table, &uses, Use::Judge), judged);
+        }
+    }
+
+    #[test]
+    fn of_fills_the_largest_with_what_came_before_it_is_fitted_on() {
+        let columns = ["run", "started", "used_gib", "pattern"];
+        let table = table(
+            Shape::Fill,
+            &columns,
+            &[
+                "a,1,300,sequential",
+                "a,2,300,uniform",
+                "a,3,600,sequential",
+                "a,4,600,uniform",
+                "a,4,600,uniform",
+                "b,5,600.1,uniform",
+                "b,6,800,sequential",
+            ],
+        );
+        let uses = of_rows(&table).unwrap();
+        let fit: Vec<_> = uses.iter().map(|of| *of == Use::Fit).collect();
+        assert_eq!(fit, [false, false, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn of_depths_one_job_counts() {
+        let columns = ["iodepth", "jobs"];
+        let lines = ["1,1", "2,1", "4,1", "8,1", "32,1", "64,1", "8,2"];
+        let table = table(Shape::Depth, &columns, &lines);
+        let uses = of_rows(&table).unwrap();
+        assert_eq!(fitted(&table, &uses, Use::Fit), ["1", "8", "32"]);
+        assert_eq!(fitted(&table, &uses, Use::Judge), ["4", "64"]);
+        assert_eq!(fitted(&table, &uses, Use::Show), ["2", "8"]);
+    }
+}
