@@ -27,8 +27,9 @@ pub(super) fn inverse(matrix: &[Vec<f64>], scale: f64) -> Vec<Vec<f64>> {
         for row in (0..count).filter(|row| *row != column) {
             let times = left[row][column];
             for side in [&mut left, &mut right] {
-                for place in 0..count {
-                    side[row][place] -= times * side[column][place];
+                let pivots = side[column].clone();
+                for (value, pivot) in side[row].iter_mut().zip(&pivots) {
+                    *value -= times * pivot;
                 }
             }
         }
@@ -48,13 +49,19 @@ mod tests {
             vec![0.0, 2.0, 5.0],
         ];
         let inverted = inverse(&matrix, 2.0);
-        for row in 0..3 {
-            for column in 0..3 {
-                let sum: f64 = (0..3)
-                    .map(|at| matrix[row][at] * inverted[at][column])
-                    .sum();
+        for (row, line) in matrix.iter().enumerate() {
+            let mut products = [0.0; 3];
+            for (of, under) in line.iter().zip(&inverted) {
+                for (product, value) in products.iter_mut().zip(under) {
+                    *product += of * value;
+                }
+            }
+            for (column, product) in products.iter().enumerate() {
                 let expected = if row == column { 2.0 } else { 0.0 };
-                assert!((sum - expected).abs() < 1e-12, "{row} {column} {sum}");
+                assert!(
+                    (product - expected).abs() < 1e-12,
+                    "{row} {column} {product}"
+                );
             }
         }
     }

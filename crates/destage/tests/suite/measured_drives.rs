@@ -370,11 +370,13 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
     let alone = ((fitted("flash.suspend_tail_us") / pulse).floor() + 1.0) * pulse;
     let off = alone / TAIL_US - 1.0;
     assert!(off.abs() < 0.2, "{alone}: {:?}", found.parameters);
-    // It is judged by loads that it was not fitted on, and they are met.
+    // It is judged by loads that it was not fitted on, and they are met as far as the tail is known.
     let judged = found.uses[0].iter().filter(|of| **of == Use::Judge);
     assert_eq!(judged.count(), 2 * 6);
     for of in found.summary() {
-        assert!(of.median < 0.1, "{of:?}");
+        // The slowest reads are those that met the tail.
+        let most = if of.what == "read p99" { 0.15 } else { 0.1 };
+        assert!(of.median < most, "{of:?}");
     }
     // The profile is one: it gives what the fit says, to the digit.
     let folder = tempfile::tempdir().unwrap();
