@@ -48,12 +48,15 @@ pub(super) struct Issued {
     pub begins: bool,
 }
 
+/// A step of more commands does not leave its die before its end.
+const MOST_TOLD: usize = 3;
+
 /// A step that uses a cache register, and leaves its die to the next before its end.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct Cached {
     pub die: u32,
-    /// Its commands that were told of, whose end is to be told.
-    pub told: Vec<FlashCommand>,
+    /// Its commands: one, or the passes of up to three units.
+    pub told: [Option<FlashCommand>; MOST_TOLD],
     /// The transaction that it is.
     pub token: Token,
     /// When it ends, as far as is known.
@@ -212,6 +215,7 @@ impl Commands {
         let reads = |phase: &Planned| uses(phase, Kind::Read) && read.is_some();
         step.not_before <= now
             && commands.back().is_some_and(|last| !last.loads)
+            && commands.iter().filter(|command| !command.loads).count() <= MOST_TOLD
             && match transaction {
                 Transaction::Collection | Transaction::ReadBetween(_) => false,
                 Transaction::Page(_) if !self.planner.has_units() => {
@@ -240,14 +244,14 @@ impl Commands {
         let done = now;
         let number = self.cached.insert(Cached {
             die,
-            told: Vec::new(),
+            told: [None; MOST_TOLD],
             token,
             done,
         });
         self.steps[die as usize].number = number;
         let issued = self.issue_cached(die, now);
         if issued.is_none() {
-            self.cached.free(number);
+            self.cached.remove(number);
         }
         issued.map(|issued| (number, issued))
     }
@@ -273,6 +277,9 @@ impl Commands {
         let told = self.planner.told_of(&phase);
         let of_step = &mut self.cached[step.number];
         of_step.done = cached.done;
+        if let Some(place) = of_step.told.iter_mut().find(|place| place.is_none()) {
+            *place = told;
+        }
         if phase.changes() {
             step.programs = Some(step.number);
         }
@@ -284,12 +291,6 @@ impl Commands {
         })
     }
 
-    /// The end of `told`, a command of the step of `die`, is to be told with that of the step.
-    pub fn keep_told(&mut self, die: u32, told: FlashCommand) {
-        let number = self.number(die);
-        self.cached[number].told.push(told);
-    }
-
     /// The number of the step of `die`, which leaves it to the next before its end.
     pub fn number(&self, die: u32) -> u32 {
         self.steps[die as usize].number
@@ -297,11 +298,10 @@ impl Commands {
 
     /// The step of this number has ended: takes it; or else reads have interrupted it, and it goes on at its die for so long.
     pub fn take_cached(&mut self, number: u32, now: Ticks) -> Result<Cached, (u32, Ticks)> {
-        let cached = &self.cached[number];
+        let cached = self.cached[number];
         if cached.done > now {
             return Err((cached.die, cached.done - now));
         }
-        let cached = cached.clone();
         self.cached.free(number);
         let programs = &mut self.steps[cached.die as usize].programs;
         *programs = programs.filter(|latest| *latest != number);

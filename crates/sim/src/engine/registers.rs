@@ -40,9 +40,6 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             && let Some(told) = &issued.told
         {
             self.mover.command_begins(die, told, now, done - now);
-            if let Some(commands) = self.time.booked_mut() {
-                commands.keep_told(die, *told);
-            }
         }
         self.events.after(next - now, Event::DieFree(die));
         if issued.is_last
@@ -74,7 +71,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             }
         };
         self.meter.release(taken.die, now);
-        for told in &taken.told {
+        for told in taken.told.iter().flatten() {
             self.mover.command_ended(taken.die, told);
         }
         self.witness.ending_beside(number);
