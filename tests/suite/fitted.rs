@@ -1,7 +1,7 @@
 //! Stand-ins against the recorded traces that they stand for, on seeds 1 to 3: those fitted, and those built in.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use destage::{Effort, Input, Reading, Residual, Settings, fit, residuals};
+use destage::{Effort, Input, Reading, Residual, Settings, figures, fit};
 use destage_base::parameter::Values;
 use destage_tests::outside;
 use destage_workload::find;
@@ -39,8 +39,25 @@ fn seeds() -> u64 {
     said.map_or(1, |text| text.parse().unwrap())
 }
 
-/// Evictions of all schemes, and mean responses, of a stand-in that is fitted.
-fn held(trace: &str) {
+/// A built-in workload that stands for a trace, with what is set of it.
+type BuiltIn = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// The requests of a built-in workload.
+fn made((name, pairs): BuiltIn, seed: u64) -> Input {
+    let workload = find(name).unwrap();
+    let mut values = Values::defaults(workload.parameters);
+    for (key, value) in pairs {
+        let mut rows = workload.parameters.iter();
+        let parameter = rows.find(|row| row.name == *key).unwrap();
+        values.set(parameter.name, parameter.read(value).unwrap());
+    }
+    let requests: Vec<_> = (workload.make)(&values, seed).unwrap().collect();
+    Input::requests(name, requests)
+}
+
+/// Holds the stand-in that is fitted to a trace, and the one that is built in, if there is one, to the trace: evictions
+/// of all schemes, and mean responses. The trace itself runs once for both, which takes as long as a stand-in.
+fn held(trace: &str, built_in: Option<BuiltIn>) {
     let input = Input::trace(outside(&format!("traces/{trace}")));
     let mut wrong = Vec::new();
     for seed in 1..=seeds() {
@@ -48,100 +65,70 @@ fn held(trace: &str) {
         settings.set_pair(&format!("sim.seed={seed}")).unwrap();
         let (fitted, _) = fit(&input, &settings, &Effort::default()).unwrap();
         wrong.extend(too_much(seed, &fitted.residuals));
+        if let Some(workload) = built_in {
+            let standin = figures(&made(workload, seed), &Effort::default()).unwrap();
+            let rows = too_much(seed, &fitted.trace.beside(&standin));
+            wrong.extend(rows.iter().map(|row| format!("{}: {row}", workload.0)));
+        }
     }
     assert!(wrong.is_empty(), "{trace}:\n{}", wrong.join("\n"));
 }
 
-/// The same of one that is built in.
-fn built_in(name: &str, pairs: &[(&str, &str)], (trace, writes_only): (&str, bool)) {
+#[test]
+#[ignore = "needs recorded traces"]
+fn tpcc_built_in() {
+    // Writes only, as the workload that it stands for.
     let reading = Reading {
-        writes_only,
+        writes_only: true,
         ..Reading::default()
     };
-    let real = Input::trace(outside(&format!("traces/{trace}")))
-        .read(reading)
-        .unwrap();
-    let workload = find(name).unwrap();
-    let mut values = Values::defaults(workload.parameters);
-    for (key, value) in pairs {
-        let parameter = workload
-            .parameters
-            .iter()
-            .find(|row| row.name == *key)
-            .unwrap();
-        values.set(parameter.name, parameter.read(value).unwrap());
-    }
+    let trace = Input::trace(outside("traces/tpcc-small.mqsim.zst"));
+    let trace = figures(&trace.read(reading).unwrap(), &Effort::default()).unwrap();
     let mut wrong = Vec::new();
     for seed in 1..=seeds() {
-        let requests: Vec<_> = (workload.make)(&values, seed).unwrap().collect();
-        let rows = residuals(&real, &Input::requests(name, requests), &Effort::default()).unwrap();
-        wrong.extend(too_much(seed, &rows));
+        let standin = made(("standin-tpcc", &[("requests", "2616")]), seed);
+        let standin = figures(&standin, &Effort::default()).unwrap();
+        wrong.extend(too_much(seed, &trace.beside(&standin)));
     }
-    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
-}
-
-#[test]
-#[ignore = "needs recorded traces"]
-fn built_in_financial1() {
-    let pairs = [("requests", "10000"), ("write_percent", "59.2")];
-    let trace = ("financial1-head10k.ssdsim.zst", false);
-    built_in("standin-financial1", &pairs, trace);
-}
-
-#[test]
-#[ignore = "needs recorded traces"]
-fn built_in_tpcc() {
-    // Writes only, as the workload that it stands for.
-    let trace = ("tpcc-small.mqsim.zst", true);
-    built_in("standin-tpcc", &[("requests", "2616")], trace);
-}
-
-#[test]
-#[ignore = "needs recorded traces"]
-fn built_in_postmark() {
-    let trace = ("postmark-62k.disksim.zst", false);
-    built_in("standin-postmark-reads", &[], trace);
-}
-
-#[test]
-#[ignore = "needs recorded traces"]
-fn built_in_iozone() {
-    let trace = ("iozone-100k.disksim.zst", false);
-    built_in("standin-iozone", &[], trace);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 #[ignore = "needs recorded traces"]
 fn financial1() {
-    held("financial1-head10k.ssdsim.zst");
+    let pairs = &[("requests", "10000"), ("write_percent", "59.2")];
+    let built_in = ("standin-financial1", &pairs[..]);
+    held("financial1-head10k.ssdsim.zst", Some(built_in));
 }
 
 #[test]
 #[ignore = "needs recorded traces"]
 fn tpcc() {
-    held("tpcc-small.mqsim.zst");
+    held("tpcc-small.mqsim.zst", None);
 }
 
 #[test]
 #[ignore = "needs recorded traces"]
 fn sqlite() {
-    held("sqlite-wal-update.wiscsee.zst");
+    held("sqlite-wal-update.wiscsee.zst", None);
 }
 
 #[test]
 #[ignore = "needs recorded traces"]
 fn a_desktop() {
-    held("pc-mayun.diskmon.zst");
+    held("pc-mayun.diskmon.zst", None);
 }
 
 #[test]
 #[ignore = "needs recorded traces"]
 fn postmark() {
-    held("postmark-62k.disksim.zst");
+    let built_in = ("standin-postmark-reads", &[][..]);
+    held("postmark-62k.disksim.zst", Some(built_in));
 }
 
 #[test]
 #[ignore = "needs recorded traces"]
 fn iozone() {
-    held("iozone-100k.disksim.zst");
+    let built_in = ("standin-iozone", &[][..]);
+    held("iozone-100k.disksim.zst", Some(built_in));
 }

@@ -27,8 +27,18 @@ const SIZES: [&str; 3] = ["1MiB", "4MiB", "16MiB"];
 pub struct Fit {
     /// What the stand-in is made of.
     pub profile: Profile,
+    /// What the trace itself gives, to put other stand-ins beside.
+    pub trace: Figures,
     /// A row for each scheme and size.
     pub residuals: Vec<Residual>,
+}
+
+/// The runs of one input under each of [`SCHEMES`] with 1, 4 and 16 MiB, and under no buffer.
+pub struct Figures {
+    /// Without flash: evictions and pages.
+    counts: Vec<Record>,
+    /// On the profile `disksim-ssd` in the size of the input: response.
+    times: Vec<Record>,
 }
 
 /// Figures of the trace and of the stand-in under one scheme: evictions and pages without flash, response on the
@@ -123,20 +133,24 @@ pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(F
     .map(|input| input.read(Reading::default()));
     let [real, standin] = inputs;
     let (real, standin) = (real?, standin?);
-    let residuals = residuals(&real, &standin, effort)?;
+    let trace = figures(&real, effort)?;
+    let residuals = trace.beside(&figures(&standin, effort)?);
     let profile = Arc::unwrap_or_clone(profile);
-    Ok((Fit { profile, residuals }, facts))
+    Ok((
+        Fit {
+            profile,
+            trace,
+            residuals,
+        },
+        facts,
+    ))
 }
 
-/// How `standin` differs from `real`: a row for each of [`SCHEMES`] with 1, 4 and 16 MiB, and for no buffer.
+/// What `input` gives under each of [`SCHEMES`] with 1, 4 and 16 MiB, and under no buffer.
 ///
 /// # Errors
-/// What is wrong with an input.
-pub fn residuals(
-    real: &Input,
-    standin: &Input,
-    effort: &Effort<'_>,
-) -> Result<Vec<Residual>, Error> {
+/// What is wrong with the input.
+pub fn figures(input: &Input, effort: &Effort<'_>) -> Result<Figures, Error> {
     let mut none = Settings::new();
     none.set_pair("ftl.kind=none")?;
     let mut device = Settings::new();
@@ -146,32 +160,37 @@ pub fn residuals(
         "auto",
         Origin::Given("trace fit".to_owned()),
     );
-    let run =
-        |input: &Input, settings: &Settings, schemes: &[&str]| -> Result<Vec<Record>, Error> {
-            let grid = Grid::new(settings.clone())
-                .buffers(schemes.to_vec())
-                .sizes(SIZES);
-            Ok(compare(std::slice::from_ref(input), &grid.combinations()?, effort)?.runs)
-        };
-    let timed: Vec<&str> = std::iter::once("nocache").chain(SCHEMES).collect();
-    let counts = (run(real, &none, &SCHEMES)?, run(standin, &none, &SCHEMES)?);
-    let times = (run(real, &device, &timed)?, run(standin, &device, &timed)?);
-    let metric = |pair: (Option<&Record>, Option<&Record>), name: &str| {
-        Some((pair.0?.number(name)?, pair.1?.number(name)?))
+    let run = |settings: Settings, schemes: Vec<&str>| -> Result<Vec<Record>, Error> {
+        let grid = Grid::new(settings).buffers(schemes).sizes(SIZES);
+        Ok(compare(std::slice::from_ref(input), &grid.combinations()?, effort)?.runs)
     };
-    let residuals = times.0.iter().map(|row| {
-        let same =
-            |other: &&Record| other.buffer == row.buffer && other.capacity() == row.capacity();
-        let of = |runs: &'_ (Vec<Record>, Vec<Record>), name: &str| {
-            metric((runs.0.iter().find(same), runs.1.iter().find(same)), name)
+    Ok(Figures {
+        counts: run(none, SCHEMES.to_vec())?,
+        times: run(device, std::iter::once("nocache").chain(SCHEMES).collect())?,
+    })
+}
+
+impl Figures {
+    /// How a stand-in differs from this trace: a row for each scheme and size, and for no buffer.
+    #[must_use]
+    pub fn beside(&self, standin: &Self) -> Vec<Residual> {
+        let residual = |row: &Record| {
+            let number = |runs: &[Record], name: &str| {
+                let mut same = runs.iter().filter(|other| {
+                    other.buffer == row.buffer && other.capacity() == row.capacity()
+                });
+                same.next()?.number(name)
+            };
+            let count = |name| Some((number(&self.counts, name)?, number(&standin.counts, name)?));
+            let time = |name| Some((number(&self.times, name)?, number(&standin.times, name)?));
+            Residual {
+                scheme: row.buffer.split(':').next().unwrap_or_default().to_owned(),
+                size_bytes: row.capacity(),
+                evictions: count("buffer.evictions"),
+                destaged_pages: count("buffer.destaged_pages"),
+                response_mean_ms: time("response.mean_ms"),
+            }
         };
-        Residual {
-            scheme: row.buffer.split(':').next().unwrap_or_default().to_owned(),
-            size_bytes: row.capacity(),
-            evictions: of(&counts, "buffer.evictions"),
-            destaged_pages: of(&counts, "buffer.destaged_pages"),
-            response_mean_ms: of(&times, "response.mean_ms"),
-        }
-    });
-    Ok(residuals.collect())
+        self.times.iter().map(residual).collect()
+    }
 }

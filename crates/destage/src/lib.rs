@@ -88,7 +88,7 @@ pub use cut::{CutOutcome, cut};
 pub use destage_sim::power::{CutAt, CutPlan};
 pub use error::Error;
 pub use facts::Facts;
-pub use fit::{Fit, Residual, SCHEMES as FIT_SCHEMES, fit, residuals};
+pub use fit::{Figures, Fit, Residual, SCHEMES as FIT_SCHEMES, figures, fit};
 pub use grid::{Combination, Grid};
 pub use input::{Input, Reading, check_read_once, workload_pair};
 pub use manifest::{MODEL, Manifest, SCHEMA, commit, version};

@@ -422,13 +422,13 @@ impl Dies {
     ) -> Result<Progress, NoSpace> {
         match self.begins_at_once(die) {
             true => self.begin_next(die, driver),
-            false => self.start_with_care(die, now, driver),
+            false => self.start_any(die, now, driver),
         }
     }
 
-    /// The same for any layer and die.
+    /// Begins what is next at any die of any layer: what waits in its queue, a collection, or erases and fillers that were put off.
     #[inline(never)]
-    fn start_with_care<D: Driver>(
+    fn start_any<D: Driver>(
         &mut self,
         die: u32,
         now: Ticks,

@@ -3,6 +3,9 @@
 //! Counts and times are integers until here; this is where they become milliseconds and ratios. A metric
 //! that has no meaning in a run (no reads, no buffer, no flash) is absent.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_SECOND, to_ms};
 use destage_buffer::destage::DestageCause;
@@ -388,23 +391,40 @@ fn merges(metrics: &mut Metrics, tally: &Tally, cost: MergeCost) {
 /// What `*` stands for where the name goes on behind it.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
+/// Every row by its name, and apart the rows of several metrics with what stands before and behind their `*`: every
+/// result that is shown asks for the rows of dozens of metrics.
+static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+    let mut rows = Rows::default();
+    for row in METRICS {
+        match row.name.split_once('*') {
+            None => drop(rows.single.insert(row.name, row)),
+            Some((prefix, suffix)) => rows.several.push((prefix, suffix, row)),
+        }
+    }
+    rows
+});
+
+#[derive(Default)]
+struct Rows {
+    single: BTreeMap<&'static str, &'static MetricRow>,
+    several: Vec<(&'static str, &'static str, &'static MetricRow)>,
+}
+
 /// The row of metric `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static MetricRow> {
-    METRICS
-        .iter()
-        .copied()
-        .find(|row| match row.name.split_once('*') {
-            None => row.name == name,
-            Some((prefix, suffix)) => name
-                .strip_prefix(prefix)
-                .and_then(|rest| rest.strip_suffix(suffix))
-                .is_some_and(|middle| match suffix {
-                    // A scheme's or layer's own word.
-                    "" => !middle.is_empty() && !middle.contains('.'),
-                    _ => SUMMARIES.contains(&middle),
-                }),
+    let of_several = |&&(prefix, suffix, _): &&(&str, &str, _)| {
+        let middle = name
+            .strip_prefix(prefix)
+            .and_then(|rest| rest.strip_suffix(suffix));
+        middle.is_some_and(|middle| match suffix {
+            // A scheme's or layer's own word.
+            "" => !middle.is_empty() && !middle.contains('.'),
+            _ => SUMMARIES.contains(&middle),
         })
+    };
+    let single = ROWS.single.get(name).copied();
+    single.or_else(|| ROWS.several.iter().find(of_several).map(|&(_, _, row)| row))
 }
 
 /// The row of metric `name`, which a user gave.

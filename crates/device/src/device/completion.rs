@@ -8,20 +8,9 @@ use crate::driver::{Driver, Note, Progress, Token};
 use crate::operation::{PageOperation, Work};
 
 impl Device {
-    /// `operation` joins the queue of its die.
-    #[inline(never)]
-    pub(super) fn enqueue<D: Driver>(
-        &mut self,
-        operation: PageOperation,
-        now: Ticks,
-        driver: &mut D,
-    ) -> Outcome {
-        self.enqueue_here(operation, now, driver)
-    }
-
-    /// The same for a loop over many pages.
+    /// `operation` joins the queue of its die. Inlined into the loops over pages, where a call takes 9 instructions a page.
     #[inline(always)]
-    pub(super) fn enqueue_here<D: Driver>(
+    pub(super) fn enqueue<D: Driver>(
         &mut self,
         operation: PageOperation,
         now: Ticks,

@@ -191,7 +191,7 @@ impl Device {
         let is_whole = self.buffer.bypass_whole(span.pages);
         if !is_whole || self.config.reads_partial || driver.wants_records() || !self.joins_at_once()
         {
-            return self.bypass_with_care(token, span, is_whole, now, driver);
+            return self.bypass_beside_others(token, span, is_whole, now, driver);
         }
         self.remaining[token as usize] += span.pages;
         let work = Work::HostWrite(token);
@@ -201,7 +201,7 @@ impl Device {
             driver.note(&Note::Bypassed { page, offset });
             driver.note(&Note::Changed(&self.buffer));
             let operation = PageOperation::new(page, work).with_long(is_long);
-            self.enqueue_here(operation, now, driver)?;
+            self.enqueue(operation, now, driver)?;
         }
         Ok(())
     }
@@ -217,7 +217,7 @@ impl Device {
     /// The rest of [`Device::bypass`]: there is something in RAM unless `is_whole`, pages are completed by reads, records are
     /// asked for, or effects wait for others.
     #[inline(never)]
-    fn bypass_with_care<D: Driver>(
+    fn bypass_beside_others<D: Driver>(
         &mut self,
         token: u32,
         span: &Span,

@@ -39,7 +39,7 @@ impl<'a, B: Mover> Engine<'a, B> {
             let Some(event) = self.link.events.take() else {
                 break;
             };
-            self.handle_apart(event, &mut coming)
+            self.handle_once(event, &mut coming)
                 .map_err(|error| *error)?;
         }
         Ok(true)

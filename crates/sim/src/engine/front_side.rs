@@ -5,7 +5,7 @@ use destage_trace::Operation;
 use super::event::Message;
 use super::front::{Front, FrontUsage, Place, Visit};
 use super::link::Link;
-use super::{Engine, Mover, Outcome, Witness};
+use super::{Engine, Mover, Outcome, Witness, out_of_line};
 
 /// The number of no request.
 const NOBODY: u32 = u32::MAX;
@@ -160,7 +160,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             Visit::Out => link.leave(id),
             Visit::Completion => {
                 link.tell(Place::ToDevice, Visit::Seen, id);
-                return self.complete_later(id);
+                return out_of_line(|| self.complete(id));
             }
             Visit::ReadData | Visit::Seen | Visit::Flash => {}
         }

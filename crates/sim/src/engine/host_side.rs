@@ -225,12 +225,6 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.link.events.soon(Message::Send.about(id, passes));
     }
 
-    /// [`Engine::complete`] after other things that were due.
-    #[inline(never)]
-    pub(super) fn complete_later(&mut self, id: u32) -> Outcome {
-        self.complete(id)
-    }
-
     /// The host learns that `id` is complete.
     #[inline(always)]
     pub(super) fn complete(&mut self, id: u32) -> Outcome {

@@ -37,7 +37,7 @@ impl<B: Mover> Engine<'_, B> {
         let Some(event) = self.link.events.take() else {
             return Ok(false);
         };
-        self.handle_apart(event, &mut [].iter())
+        self.handle_once(event, &mut [].iter())
             .map_err(|error| *error)?;
         Ok(true)
     }
