@@ -64,6 +64,7 @@ fn judged(claim: &str, runs: Runs<'_>, role: Role) -> Result<Judged, Error> {
         },
         thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
         over: (!is_arithmetic).then_some((&study, &rows)),
+        scale: Scale::Reduced,
         readings: None,
     }
     .judge()
@@ -347,6 +348,7 @@ fn values_are_called_by_their_names() {
         kind: Kind::Measured,
         thresholds: &thresholds,
         over: Some((&study, &rows)),
+        scale: Scale::Reduced,
         readings: None,
     };
     let judged = case.judge().unwrap();
