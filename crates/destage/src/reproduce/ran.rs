@@ -53,6 +53,11 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
     };
     let mut axes: Vec<_> = first.keys().collect();
     axes.sort_by_key(place);
+    // The study's own settings are named beside others alone.
+    let is_own = |run: &Context| run.get("variant").is_some_and(|name| name == BASE);
+    if runs.iter().all(is_own) {
+        axes.retain(|axis| *axis != "variant");
+    }
     let groups: Vec<_> = groups(&axes, runs)
         .iter()
         .map(|group| axes_of(study, rows, &axes, group))
@@ -73,8 +78,13 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
         return format!("{count}: {}", common.join("; "));
     }
     let alone = groups.iter().map(|group| {
-        let own = group.iter().filter(|said| !is_common(said));
-        own.map(String::as_str).collect::<Vec<_>>().join(" with ")
+        let mut own = group.iter().filter(|said| !is_common(said));
+        let first = own.next().map_or("", String::as_str);
+        let rest: Vec<_> = own.map(String::as_str).collect();
+        match rest.is_empty() {
+            true => first.to_owned(),
+            false => format!("{first} with {}", rest.join(" and ")),
+        }
     });
     let alone: Vec<_> = alone.collect();
     format!(
@@ -166,7 +176,6 @@ fn axes_of(study: &Study, rows: &Rows, axes: &[&String], runs: &BTreeSet<Context
             _ => {
                 let some: Vec<_> = all
                     .filter(|value| runs.iter().any(|run| has(run, value)))
-                    .filter(|value| axis != "variant" || value != BASE)
                     .collect();
                 (!some.is_empty()).then(|| format!("{axis} {}", some.join(", ")))
             }
@@ -327,10 +336,53 @@ mod tests {
         ] {
             assert_eq!(listed(of, ""), said);
         }
+        // Not every value of one axis goes with every value of the others.
+        assert_eq!(
+            listed(&[0, 2], ""),
+            "2 runs: input made; buffer lru; seed 1; of these variant base with size 128 MiB, and variant slow with size 8 MiB"
+        );
         assert_eq!(
             listed(&[0, 1], "buffers_shrunk = 4"),
             "2 runs: input made; buffer lru; size 8 MiB, 128 MiB for the paper's 32 MiB, 512 MiB, in proportion; seed 1"
         );
+    }
+
+    #[test]
+    fn a_row_says_at_which_scale_its_runs_were_made() {
+        let scaled = |limits: &str, scale| {
+            let text =
+                format!("title = 't'\n[[input]]\nname = 'made'\npages = '1'\n{limits}\n[[grid]]\n");
+            let study = Study::parse("s", &text, "s.toml", "".into()).unwrap();
+            scaled(
+                &study,
+                scale,
+                &BTreeSet::from([labels(&[("input", "made")])]),
+            )
+        };
+        for (limits, scale, said) in [
+            (
+                "",
+                Scale::Reduced,
+                "Made at the reduced scale, and the same at the full scale, --scale full.",
+            ),
+            (
+                "limit = 5\nreduced_limit = 5",
+                Scale::Full,
+                "Made at the full scale, and the same at the reduced scale, --scale reduced.",
+            ),
+            (
+                "reduced_limit = 5",
+                Scale::Reduced,
+                "Made at the reduced scale: the first 5 requests of made. With --scale full behind the command all requests are run.",
+            ),
+            (
+                "reduced_limit = 5",
+                Scale::Full,
+                "Made at the full scale: all requests. With --scale reduced only the first 5 requests of made are run.",
+            ),
+        ] {
+            assert_eq!(scaled(limits, scale), said);
+        }
     }
 
     #[test]
@@ -352,5 +404,8 @@ mod tests {
             typed(input(None), Some("real"), false),
             ["destage reproduce p/e --trace real=FILE"]
         );
+        let inputs = BTreeSet::from([input(None)]);
+        let full = commands("p", "e", &inputs, None, (Scale::Full, false));
+        assert_eq!(full[0].command, "destage reproduce p/e --scale full");
     }
 }

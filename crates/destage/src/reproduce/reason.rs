@@ -20,6 +20,10 @@ const SHORT: usize = 120;
 /// What fails is said with its values if these have no more letters than this, since they alone tell why.
 const LONG: usize = 260;
 
+/// What comes out with what turns a claim stands in its reason if it has no more letters than this, and else where all that turns it
+/// is listed.
+const BRIEF: usize = 160;
+
 /// A setting with its description stands in a reason if both have no more letters than this.
 const DESCRIBED: usize = 260;
 
@@ -158,7 +162,7 @@ impl Case<'_> {
         Some(format!(" ({said})"))
     }
 
-    /// The `pairs` of parts of `value` that are in opposite order, each with its values: `FAB and CLC: evictions 3 and 2, pages 5 and 4`.
+    /// The `pairs` of parts of `value` that are in opposite order, each with its values: `FAB against CLC: evictions 3 and 2, pages 5 and 4`.
     fn opposed(&self, value: &Value, pairs: &[[usize; 2]]) -> Option<String> {
         let [lists, names] = self.words?.labels.as_slice() else {
             return None;
@@ -170,7 +174,7 @@ impl Case<'_> {
             });
             let values: Option<Vec<_>> = values.collect();
             let (one, other) = (names.get(*one)?, names.get(*other)?);
-            Some(format!("{one} and {other}: {}", values?.join(", ")))
+            Some(format!("{one} against {other}: {}", values?.join(", ")))
         };
         let named: Option<Vec<_>> = pairs.iter().take(PAIRS).map(pair).collect();
         let named = named?.join("; ");
@@ -202,10 +206,10 @@ impl Case<'_> {
             let printed = published.get(place)?;
             let holds = bears_out(self.claim.check.check, tolerance, part, printed).ok()?;
             let said = |value| labelled(value, &[], &words.unit).unwrap_or_default();
-            (!holds).then(|| format!("{name}: {} for {}", said(part), said(printed)))
+            (!holds).then(|| format!("{name}: {}, published {}", said(part), said(printed)))
         });
         let apart: Vec<_> = apart.collect();
-        (!apart.is_empty()).then(|| format!("measured {} as published", apart.join(", ")))
+        (!apart.is_empty()).then(|| format!("measured {}", apart.join("; ")))
     }
 
     /// Whether it holds in `tried`, and in brackets what was measured there, or for what it does.
@@ -226,7 +230,8 @@ impl Case<'_> {
         let names = self.names(tried).filter(|names| names.len() > 1)?;
         let things = each_things(self.claim);
         let failed = tried.failed.len();
-        if failed == 0 || failed == names.len() {
+        let has_pairs = tried.failed.values().any(|pairs| !pairs.is_empty());
+        if failed == 0 || failed == names.len() && !has_pairs {
             let names = names.join(", ");
             let named = match names.len() {
                 1..=SHORT => format!(" ({names})"),
@@ -250,8 +255,12 @@ impl Case<'_> {
             }
         };
         let listed: Vec<_> = tried.failed.iter().map(of).collect();
+        let of_all = match failed == names.len() {
+            true => "each".to_owned(),
+            false => failed.to_string(),
+        };
         Some(format!(
-            "for {failed} of the {things} ({})",
+            "for {of_all} of the {things} ({})",
             listed.join("; ")
         ))
     }
@@ -408,7 +417,11 @@ impl Case<'_> {
         } else {
             &described
         };
-        format!("with {setting}{name} {}", self.outcome_in(&other.tried))
+        let outcome = self.outcome_in(&other.tried);
+        match outcome.len() {
+            0..=BRIEF => format!("with {setting}{name} {outcome}"),
+            _ => format!("with {setting}{name} it {}", spoken(other.tried.holds)),
+        }
     }
 
     /// What stands in `words.toml` of the claim, with the limits that it names.
@@ -489,8 +502,8 @@ impl Case<'_> {
         match (outcome.others.as_slice(), turning.len()) {
             ([], _) => None,
             ([one], 0) => Some(format!(
-                "Nothing beside the base run but {} was tried; it does not turn the claim.",
-                names(&[one])
+                "{}, tried beside the base run, does not turn the claim.",
+                capital(&names(&[one]))
             )),
             (_, 0) => Some(format!(
                 "None of {tried}, tried one at a time, turns the claim: {}.",

@@ -233,7 +233,7 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                         Verdict::TraceMissing => &["was not found"],
                         Verdict::UnderDetermined => &[
                             "an assumption, which the paper does not make: ",
-                            "what the paper does not say turns it: ",
+                            "In the base run it ",
                             "fitted so that it holds",
                         ],
                         verdict if verdict.holds() => match times > 0 {
