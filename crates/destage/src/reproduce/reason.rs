@@ -42,7 +42,10 @@ impl Case<'_> {
         because.extend(self.cases(outcome));
         because.extend(self.over_seeds(outcome));
         if outcome.evidence.fitted && outcome.verdict != Verdict::UnderDetermined {
-            because.push(format!("Chosen so that it would hold: {}.", self.fitted()));
+            because.push(format!(
+                "Besides, {} chosen so that it would hold.",
+                self.fitted()
+            ));
         }
         because
     }
@@ -356,7 +359,7 @@ impl Case<'_> {
         }
         if turning.is_empty() {
             return format!(
-                "It {base}, but with {} fitted so that it holds: that is no evidence.",
+                "It {base}, but {} fitted so that it holds: that is no evidence.",
                 self.fitted()
             );
         }
@@ -366,21 +369,21 @@ impl Case<'_> {
             self.outcome_in(first)
         );
         if evidence.fitted && evidence.role != Role::Original {
-            let were = match self.claim.fitted.len() {
-                1 => "was",
-                _ => "were",
-            };
             text.push_str(&format!(
-                " Besides, {} {were} fitted so that it holds.",
+                " Besides, {} fitted so that it holds.",
                 self.fitted()
             ));
         }
         text
     }
 
-    /// What was chosen so that the claim holds.
+    /// What was chosen so that the claim holds, as the subject of a sentence: `the rate was`, `the rate and the pauses were`.
     fn fitted(&self) -> String {
-        listed(&self.claim.fitted)
+        let were = match self.claim.fitted.len() {
+            1 => "was",
+            _ => "were",
+        };
+        format!("{} {were}", listed(&self.claim.fitted))
     }
 
     /// In how many cases a claim holds that the paper's own words leave open.
@@ -420,7 +423,10 @@ impl Case<'_> {
         let outcome = self.outcome_in(&other.tried);
         match outcome.len() {
             0..=BRIEF => format!("with {setting}{name} {outcome}"),
-            _ => format!("with {setting}{name} it {}", spoken(other.tried.holds)),
+            _ => format!(
+                "with {setting}{name} it {} (measured values stand with what turns it)",
+                spoken(other.tried.holds)
+            ),
         }
     }
 

@@ -157,9 +157,11 @@ function explained(text) {
     const index = parts.findIndex((part) => typeof part === "string" && part.toLowerCase().includes(words));
     if (index < 0) continue;
     const part = parts[index];
-    const at = part.toLowerCase().indexOf(words);
-    const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, at + words.length));
-    parts.splice(index, 1, part.slice(0, at), link, part.slice(at + words.length));
+    // What has to stand before a word, a space, is no part of the link.
+    const end = part.toLowerCase().indexOf(words) + words.length;
+    const at = end - words.trim().length;
+    const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, end));
+    parts.splice(index, 1, part.slice(0, at), link, part.slice(end));
   }
   return parts.filter((part) => part !== "");
 }

@@ -288,7 +288,7 @@ fn what_was_fitted_is_named_in_words() {
     };
     assert_eq!(
         why("['the pauses', 'the size']", BOTH),
-        "It holds, but with the pauses and the size fitted so that it holds: that is no evidence."
+        "It holds, but the pauses and the size were fitted so that it holds: that is no evidence."
     );
     let was = why("['the size']", ONE);
     assert!(
