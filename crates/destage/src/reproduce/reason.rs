@@ -247,8 +247,12 @@ impl Case<'_> {
             let name = names.get(*index).cloned().unwrap_or_default();
             let value = tried.measured.get(*index);
             let opposed = value.and_then(|value| self.opposed(value, pairs));
-            if let Some(opposed) = opposed.filter(|_| Some(index) == tried.failed.keys().next()) {
-                return format!("{name}: {opposed}");
+            // The pairs of the first stand for those of all.
+            if let Some(opposed) = opposed {
+                return match Some(index) == tried.failed.keys().next() {
+                    true => format!("{name}: {opposed}"),
+                    false => name,
+                };
             }
             // The names fit, or the claim would have been refused.
             let value = value.map(|value| labelled(value, &words.labels, &words.unit));

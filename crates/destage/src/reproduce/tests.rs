@@ -109,6 +109,7 @@ fn find_every_run(folder: &Path, known: Traces, small: bool) {
     let mut lost = Vec::new();
     for_each_paper(folder, &known, small, true, |plan, of_sets, readings| {
         let paper = &plan.papers[0];
+        let mut drawn: BTreeMap<&str, Vec<Figure>> = BTreeMap::new();
         for claim in &paper.claims {
             let case = plan.case(paper, claim, &of_sets[0], readings);
             let Some((study, rows)) = case.over else {
@@ -118,10 +119,13 @@ fn find_every_run(folder: &Path, known: Traces, small: bool) {
             let Ok(outcome) = case.outcome().unwrap() else {
                 continue;
             };
-            let figures = study.figures(rows).unwrap().into_iter();
+            let figures = drawn
+                .entry(&study.name)
+                .or_insert_with(|| study.figures(rows).unwrap())
+                .iter();
             let shown: BTreeSet<_> = figures
                 .filter(|figure| judged.figures.contains(&figure.id))
-                .flat_map(|figure| figure.runs)
+                .flat_map(|figure| &figure.runs)
                 .collect();
             let is_drawn = !judged.figures.is_empty();
             for run in outcome.first.runs.iter().filter(|_| is_drawn) {
