@@ -450,6 +450,18 @@ def test_odd_results_have_a_page(tmp_path: Path, opened: Open) -> None:
 
 
 @needs_browser
+def test_no_id_stands_twice(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    results.report(tmp_path / "compare.html")
+    papers = ["bplru", "bpac", "epo"]
+    for paper in papers:
+        destage.reproduce(f"{paper}/examples", results=tmp_path / "kept").report(tmp_path / f"{paper}.html")
+    command("trace", "info", trace(tmp_path), "-o", tmp_path / "trace.html")
+    for name in ["compare", "trace", *papers]:
+        ids = opened(tmp_path / f"{name}.html").page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
+        assert len(ids) > 5 and sorted(set(ids)) == sorted(ids), (name, sorted(ids))
+
+
+@needs_browser
 def test_verdicts_can_be_chosen_by_kind(tmp_path: Path, opened: Open) -> None:
     destage.reproduce("bplru/examples", results=tmp_path / "kept").report(tmp_path / "p.html")
     document = data((tmp_path / "p.html").read_text())

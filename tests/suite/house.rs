@@ -215,11 +215,14 @@ fn one_place_looks_for_outside_data() {
 #[test]
 fn no_error_of_the_library_names_an_option() {
     // Pages about a command quote it, and a line for a shell is one that a user copies.
-    const COMMANDS: [&str; 6] = [
+    const COMMANDS: [&str; 9] = [
         "`destage reproduce ",
         "\"destage reproduce p",
         "\" --traces DIR\"",
         "--trace {trace}=FILE",
+        "--scale {other}",
+        "--scale full",
+        "--scale reduced",
         "destage trace scale --time ",
         "--format csv --set \\\"trace.columns",
     ];

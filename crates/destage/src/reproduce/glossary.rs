@@ -1,7 +1,7 @@
 //! The words of a report, for a reader who knows the papers and not the program.
 
 /// Words and what they mean, in the order in which a reader meets them.
-pub(super) const GLOSSARY: [(&str, &str); 32] = [
+pub(super) const GLOSSARY: [(&str, &str); 33] = [
     (
         "claim",
         "One thing that a paper says, or one statement of the project (R, T). Its name is the letter of its paper and a number, with the trace, size or setting behind a point: P12.cello-d8-best.",
@@ -93,6 +93,10 @@ pub(super) const GLOSSARY: [(&str, &str); 32] = [
     (
         "response of destaged requests",
         "What the EPO paper calls response: from the time at which a buffer hands pages on to the end of their last program. Requests that hit in the buffer are not among these; without a buffer every request is. In a closed loop, which some settings are, it is that of all requests.",
+    ),
+    (
+        "MB, MiB",
+        "1 MiB is 1 048 576 bytes, and so is the MB, and 1024 bytes the KB, of a buffer, a cache or a page in a paper: a buffer of 8 MB there is one of 8 MiB here. The MB of MB/s is 1 000 000 bytes.",
     ),
     (
         "points",

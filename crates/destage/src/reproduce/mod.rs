@@ -347,6 +347,7 @@ impl Plan {
             kind: paper.kind_of(claim),
             thresholds: &self.thresholds,
             over,
+            scale: self.scale,
             readings,
         }
     }
@@ -494,7 +495,7 @@ impl Report {
             "thresholds": self.thresholds.listed().iter().map(|[name, is, about]| {
                 json!({ "name": name, "is": is, "about": about })
             }).collect::<Vec<_>>(),
-            "glossary": GLOSSARY.map(|(word, meaning)| json!({ "word": word, "meaning": meaning })),
+            "glossary": GLOSSARY.map(|(word, meaning)| json!({ "word": word, "meaning": meaning })).to_vec(),
             "claims": claims,
             "papers": papers.collect::<Vec<_>>(),
             "readings": readings,

@@ -93,13 +93,13 @@ impl Readings {
         let first = self.combinations.first()?;
         let by_default = *first.claims.get(id)?;
         let others = self.combinations.len() - 1;
-        let of_rules = format!(
-            "{others} other combinations of the {} rules that the paper leaves open",
-            self.rules.len()
-        );
+        let of_rules = format!("the {} rules that the paper leaves open", self.rules.len());
         let turning = self.turning(id);
         if turning.is_empty() {
-            return Some(format!("None of {of_rules}."));
+            return Some(match others {
+                1 => format!("The other combination of {of_rules} does not turn the claim."),
+                _ => format!("None of {others} other combinations of {of_rules} turns the claim."),
+            });
         }
         let is_other = |each: &&Combination| each.claims.get(id) != Some(&by_default);
         let count = self.combinations.iter().filter(is_other).count();
@@ -107,21 +107,23 @@ impl Readings {
             true => "fails",
             false => "holds",
         };
-        let mut text = format!("{count} of {of_rules}.");
+        let turn = if count == 1 { "turns" } else { "turn" };
+        let mut text =
+            format!("Of {others} other combinations of {of_rules}, {count} {turn} the claim.");
         let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
         let listed = |sets: Vec<&Vec<(usize, &str)>>| {
             let all: Vec<_> = sets.into_iter().map(|set| self.named(set)).collect();
-            all.join("; or ")
+            all.join("; or where ")
         };
         if !alone.is_empty() {
             text.push_str(&format!(
-                " It {does} with one rule alone: {}.",
+                " With one rule changed, it {does} where {}.",
                 listed(alone)
             ));
         }
         if !together.is_empty() {
             text.push_str(&format!(
-                " It {does} with rules together, though with none of these alone: {}.",
+                " With several rules changed at once, none of which turns it alone, it {does} where {}.",
                 listed(together)
             ));
         }
@@ -268,14 +270,14 @@ mod tests {
         assert_eq!(turning, [vec![(0, "1")], vec![(1, "1"), (2, "1")]]);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "5 of 7 other combinations of the 3 rules that the paper leaves open. It fails with one rule alone: hot pages stay (a = 1). It fails with rules together, though with none of these alone: b = 1, and c = 1."
+            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 turn the claim. With one rule changed, it fails where hot pages stay (a = 1). With several rules changed at once, none of which turns it alone, it fails where b = 1, and c = 1."
         );
         assert_eq!(readings.defaults("X"), "a = 0, and b = 0, and c = 0");
         assert_eq!(readings.turned("Y"), None);
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "None of 1 other combinations of the 3 rules that the paper leaves open."
+            "The other combination of the 3 rules that the paper leaves open does not turn the claim."
         );
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::claim::{Check, Tolerance, scaled};
+use super::claim::{Check, Tolerance, bears_out, scaled};
 use super::decide::{Kind, Share, Verdict};
 use super::readings::Readings;
 use super::values::each_things;
@@ -17,25 +17,34 @@ use crate::study::shown::short;
 /// A value stands in a sentence if it has no more letters than this.
 const SHORT: usize = 120;
 
-/// A setting with its description stands in a reason if both have no more letters than this.
-const DESCRIBED: usize = 150;
+/// What fails is said with its values if these have no more letters than this, since they alone tell why.
+const LONG: usize = 260;
 
-/// So much of what turns a claim stands in its reason; all of it stands below.
-const MOST: usize = 3;
+/// What comes out with what turns a claim stands in its reason if it has no more letters than this, and else where all that turns it
+/// is listed.
+const BRIEF: usize = 160;
+
+/// A setting with its description stands in a reason if both have no more letters than this.
+const DESCRIBED: usize = 260;
+
+/// So many pairs that are in opposite order are named.
+const PAIRS: usize = 2;
 
 /// The range over seeds is said of no more numbers than this, and only if one of them has so large a range over its mean.
 const FEW: usize = 8;
 const WIDE: f64 = 0.05;
 
 impl Case<'_> {
-    /// Why it came out so, in paragraphs.
+    /// Why it came out so, in paragraphs: what decided, what a reader should know, and in how many cases it holds and how far apart
+    /// these lie.
     pub(super) fn reason(&self, outcome: &Outcome) -> Vec<String> {
-        let mut because = vec![self.why(outcome)];
+        let mut because = vec![self.why(outcome), self.note()];
+        because.extend(self.cases(outcome));
         because.extend(self.over_seeds(outcome));
         if outcome.evidence.fitted && outcome.verdict != Verdict::UnderDetermined {
             because.push(format!(
-                "Chosen so that it would hold: {}.",
-                self.claim.fitted.join(", ")
+                "Besides, {} chosen so that it would hold.",
+                self.fitted()
             ));
         }
         because
@@ -83,7 +92,7 @@ impl Case<'_> {
             }
             (Verdict::Reproduced, _) => match evidence.readings {
                 Some(share) if share.held < share.tried => format!(
-                    "{state} on the paper's own trace with {}, which is therefore taken as what the paper did.",
+                    "{state} on the paper's own trace where {}, which is therefore taken as what the paper did.",
                     self.readings
                         .map_or(String::new(), |each| each.defaults(&self.claim.id))
                 ),
@@ -135,9 +144,75 @@ impl Case<'_> {
                 format!("Measured is {value}: it {does}")
             }
             // Where it fails, the row's values alone do not say why; where it holds, they are as asked.
-            (None, figures) if !tried.holds => format!("It {does}{}", in_brackets(figures)),
+            (None, figures) if !tried.holds => {
+                format!(
+                    "It {does}{}",
+                    self.fault(tried).unwrap_or(in_brackets(figures))
+                )
+            }
             (None, _) => format!("It {does}"),
         }
+    }
+
+    /// Which of its parts are at fault in `tried`, in brackets, if that can be told.
+    fn fault(&self, tried: &Tried) -> Option<String> {
+        let (index, pairs) = tried.failed.first_key_value()?;
+        let value = match self.claim.each.is_empty() {
+            true => &tried.measured,
+            false => tried.measured.get(*index)?,
+        };
+        let said = self.opposed(value, pairs).or_else(|| self.apart(value))?;
+        Some(format!(" ({said})"))
+    }
+
+    /// The `pairs` of parts of `value` that are in opposite order, each with its values: `FAB against CLC: evictions 3 and 2, pages 5 and 4`.
+    fn opposed(&self, value: &Value, pairs: &[[usize; 2]]) -> Option<String> {
+        let [lists, names] = self.words?.labels.as_slice() else {
+            return None;
+        };
+        let pair = |[one, other]: &[usize; 2]| -> Option<String> {
+            let values = lists.iter().enumerate().map(|(place, list)| {
+                let at = |part: &usize| Some(short(value.get(place)?.get(*part)?));
+                Some(format!("{list} {} and {}", at(one)?, at(other)?))
+            });
+            let values: Option<Vec<_>> = values.collect();
+            let (one, other) = (names.get(*one)?, names.get(*other)?);
+            Some(format!("{one} against {other}: {}", values?.join(", ")))
+        };
+        let named: Option<Vec<_>> = pairs.iter().take(PAIRS).map(pair).collect();
+        let named = named?.join("; ");
+        let rest = match pairs.len().saturating_sub(PAIRS) {
+            0 => String::new(),
+            1 => "; and one more pair".to_owned(),
+            some => format!("; and {some} more pairs"),
+        };
+        (!named.is_empty()).then(|| format!("{named}{rest}"))
+    }
+
+    /// The parts of `value` that are not what was published, of a check that compares part by part.
+    fn apart(&self, value: &Value) -> Option<String> {
+        let words = self.words?;
+        let [names] = words.labels.as_slice() else {
+            return None;
+        };
+        let is_compared = matches!(
+            self.claim.check.check,
+            Check::Equal | Check::Within | Check::Sign
+        );
+        if !is_compared || self.claim.holds.is_some() {
+            return None;
+        }
+        let published = self.published();
+        let tolerance = self.tolerance().ok()?;
+        let parts = names.iter().zip(value.as_array()?).enumerate();
+        let apart = parts.filter_map(|(place, (name, part))| {
+            let printed = published.get(place)?;
+            let holds = bears_out(self.claim.check.check, tolerance, part, printed).ok()?;
+            let said = |value| labelled(value, &[], &words.unit).unwrap_or_default();
+            (!holds).then(|| format!("{name}: {}, published {}", said(part), said(printed)))
+        });
+        let apart: Vec<_> = apart.collect();
+        (!apart.is_empty()).then(|| format!("measured {}", apart.join("; ")))
     }
 
     /// Whether it holds in `tried`, and in brackets what was measured there, or for what it does.
@@ -145,7 +220,11 @@ impl Case<'_> {
         let does = spoken(tried.holds);
         match self.of_each(tried) {
             Some(each) => format!("it {does} {each}"),
-            None => format!("it {does}{}", in_brackets(self.measured(tried))),
+            None => {
+                let fault = || (!tried.holds).then(|| self.fault(tried)).flatten();
+                let said = fault().unwrap_or_else(|| in_brackets(self.measured(tried)));
+                format!("it {does}{said}")
+            }
         }
     }
 
@@ -154,7 +233,8 @@ impl Case<'_> {
         let names = self.names(tried).filter(|names| names.len() > 1)?;
         let things = each_things(self.claim);
         let failed = tried.failed.len();
-        if failed == 0 || failed == names.len() {
+        let has_pairs = tried.failed.values().any(|pairs| !pairs.is_empty());
+        if failed == 0 || failed == names.len() && !has_pairs {
             let names = names.join(", ");
             let named = match names.len() {
                 1..=SHORT => format!(" ({names})"),
@@ -163,9 +243,17 @@ impl Case<'_> {
             return Some(format!("for each of the {things}{named}"));
         }
         let words = self.words.cloned().unwrap_or_default();
-        let of = |index: &usize| {
+        let of = |(index, pairs): (&usize, &Vec<[usize; 2]>)| {
             let name = names.get(*index).cloned().unwrap_or_default();
             let value = tried.measured.get(*index);
+            let opposed = value.and_then(|value| self.opposed(value, pairs));
+            // The pairs of the first stand for those of all.
+            if let Some(opposed) = opposed {
+                return match Some(index) == tried.failed.keys().next() {
+                    true => format!("{name}: {opposed}"),
+                    false => name,
+                };
+            }
             // The names fit, or the claim would have been refused.
             let value = value.map(|value| labelled(value, &words.labels, &words.unit));
             match in_commas(&value.and_then(Result::ok).unwrap_or_default()) {
@@ -174,14 +262,18 @@ impl Case<'_> {
             }
         };
         let listed: Vec<_> = tried.failed.iter().map(of).collect();
+        let of_all = match failed == names.len() {
+            true => "each".to_owned(),
+            false => failed.to_string(),
+        };
         Some(format!(
-            "for {failed} of the {things} ({})",
+            "for {of_all} of the {things} ({})",
             listed.join("; ")
         ))
     }
 
     /// What is measured in `tried`, with the names and the unit of its parts, if it is no mere truth and short enough for a sentence.
-    fn measured(&self, tried: &Tried) -> Option<String> {
+    pub(super) fn measured(&self, tried: &Tried) -> Option<String> {
         let words = self.words.cloned().unwrap_or_default();
         let (value, each) = match self.names(tried) {
             // What is asked of one thing alone needs no name.
@@ -191,7 +283,8 @@ impl Case<'_> {
         let labels: Vec<_> = each.into_iter().chain(words.labels).collect();
         let text = labelled(value, &labels, &words.unit).ok()?;
         let text = in_commas(&text);
-        (has_numbers_alone(value) && (1..=SHORT).contains(&text.len())).then_some(text)
+        let most = if tried.holds { SHORT } else { LONG };
+        (has_numbers_alone(value) && (1..=most).contains(&text.len())).then_some(text)
     }
 
     /// Range and mean of what is measured over seeds, if the numbers are few and one of them differs much.
@@ -214,12 +307,12 @@ impl Case<'_> {
     fn everything(&self, others: &[Other]) -> String {
         let mut all = Vec::new();
         if !others.is_empty() {
-            let with = match others.len() {
-                1 => "the",
-                _ => "each of",
+            let with = match (others, others.iter().all(|other| other.is_seed)) {
+                ([_], true) => "the other seed".to_owned(),
+                ([_], false) => "the unpublished setting".to_owned(),
+                _ => format!("each of {}", counted(others).join(" and ")),
             };
-            let others = counted(others).join(" and ");
-            all.push(format!("in the base run and with {with} {others}"));
+            all.push(format!("in the base run and with {with}"));
         }
         if let Some((combinations, rules)) = self.rules() {
             all.push(format!(
@@ -240,7 +333,7 @@ impl Case<'_> {
         Some((readings.combinations.len(), readings.rules.len()))
     }
 
-    /// What decides, of a claim that the paper's own words leave open: what turns it, then the base run, then in how many cases it holds.
+    /// What decides, of a claim that the paper's own words leave open: what turns it, then the base run.
     fn open(&self, outcome: &Outcome) -> String {
         let Outcome {
             first,
@@ -248,7 +341,6 @@ impl Case<'_> {
             others,
             ..
         } = outcome;
-        let is_split = |share: &Share| share.held < share.tried;
         let base = spoken(first.holds);
         if evidence.assumed {
             return format!(
@@ -257,52 +349,69 @@ impl Case<'_> {
             );
         }
         let mut turning = Vec::new();
-        let mut cases = Vec::new();
-        if let Some(Share { held, tried }) = Some(evidence.share).filter(is_split)
-            && held > 0
-        {
-            let others_turn = others.iter().filter(|each| each.tried.holds != first.holds);
-            turning.extend(others_turn.map(|each| self.comes_out(each)));
-            cases.push(format!(
-                " Of the {tried} cases (base run, {}) it holds in {held}.",
-                counted(others).join(", ")
-            ));
+        if is_split(&evidence.share) {
+            let turns = |other: &&Other| other.tried.holds != first.holds;
+            let mut others_turn = others.iter().filter(turns);
+            turning.extend(others_turn.next().map(|other| self.comes_out(other)));
+            turning.extend(more(others_turn));
         }
-        if let Some(Share { held, tried }) = evidence.readings.filter(is_split) {
+        if evidence.readings.as_ref().is_some_and(is_split) {
             let with = |readings: &Readings| readings.foremost(&self.claim.id);
             let rule = self.readings.and_then(with);
             let does = spoken(!first.holds);
             turning.extend(rule.map(|rule| format!("where {rule}, it {does}")));
-            cases.push(format!(
-                " Of the {tried} combinations of the rules that the paper leaves open it holds in {held}."
-            ));
         }
         if turning.is_empty() {
             return format!(
-                "It {base}, but with {}, fitted so that it holds: that is no evidence.",
-                self.claim.fitted.join(", ")
+                "It {base}, but {} fitted so that it holds: that is no evidence.",
+                self.fitted()
             );
         }
-        let rest = turning.len().saturating_sub(MOST);
-        turning.truncate(MOST);
-        let rest = match rest {
-            0 => String::new(),
-            1 => "; and 1 more turns it".to_owned(),
-            some => format!("; and {some} more turn it"),
-        };
         let mut text = format!(
-            "{}{rest}. In the base run {}.{}",
+            "{}. In the base run {}.",
             capital(&turning.join("; ")),
-            self.outcome_in(first),
-            cases.concat()
+            self.outcome_in(first)
         );
         if evidence.fitted && evidence.role != Role::Original {
             text.push_str(&format!(
-                " Besides, {} was fitted so that it holds.",
-                self.claim.fitted.join(", ")
+                " Besides, {} fitted so that it holds.",
+                self.fitted()
             ));
         }
         text
+    }
+
+    /// What was chosen so that the claim holds, as the subject of a sentence: `the rate was`, `the rate and the pauses were`.
+    fn fitted(&self) -> String {
+        let were = match self.claim.fitted.len() {
+            1 => "was",
+            _ => "were",
+        };
+        format!("{} {were}", listed(&self.claim.fitted))
+    }
+
+    /// In how many cases a claim holds that the paper's own words leave open.
+    fn cases(&self, outcome: &Outcome) -> Option<String> {
+        let Outcome {
+            evidence, others, ..
+        } = outcome;
+        if outcome.verdict != Verdict::UnderDetermined || evidence.assumed {
+            return None;
+        }
+        let mut cases = Vec::new();
+        if is_split(&evidence.share) {
+            let Share { held, tried } = evidence.share;
+            cases.push(format!(
+                "Of the {tried} cases (base run, {}) it holds in {held}.",
+                counted(others).join(", ")
+            ));
+        }
+        if let Some(Share { held, tried }) = evidence.readings.filter(is_split) {
+            cases.push(format!(
+                "Of the {tried} combinations of the rules that the paper leaves open it holds in {held}."
+            ));
+        }
+        (!cases.is_empty()).then(|| cases.join(" "))
     }
 
     /// What the claim does with a seed or setting that turns it, and what is measured there.
@@ -315,7 +424,14 @@ impl Case<'_> {
         } else {
             &described
         };
-        format!("with {setting}{name} {}", self.outcome_in(&other.tried))
+        let outcome = self.outcome_in(&other.tried);
+        match outcome.len() {
+            0..=BRIEF => format!("with {setting}{name} {outcome}"),
+            _ => format!(
+                "with {setting}{name} it {} (measured values stand with what turns it)",
+                spoken(other.tried.holds)
+            ),
+        }
     }
 
     /// What stands in `words.toml` of the claim, with the limits that it names.
@@ -392,36 +508,39 @@ impl Case<'_> {
             .others
             .iter()
             .partition(|other| other.tried.holds != outcome.first.holds);
-        let names = |of: &[&Other]| {
-            let names: Vec<_> = of.iter().map(|other| other.name.as_str()).collect();
-            names.join("; ")
-        };
-        let kinds = counted(&outcome.others);
-        let tried = kinds.join(" and ");
-        let of_all = match kinds.len() {
-            1 => tried.clone(),
-            _ => format!("{} ({tried})", outcome.others.len()),
-        };
-        match (outcome.others.len(), turning.len()) {
-            (0, _) => None,
-            (1, 0) => Some(format!("Not by the {tried}: {}.", names(&others))),
+        let tried = counted(&outcome.others).join(" and ");
+        match (outcome.others.as_slice(), turning.len()) {
+            ([], _) => None,
+            ([one], 0) => Some(format!(
+                "{}, tried beside the base run, does not turn the claim.",
+                capital(&names(&[one]))
+            )),
             (_, 0) => Some(format!(
-                "None of {tried}, one at a time: {}.",
+                "None of {tried}, tried one at a time, turns the claim: {}.",
                 names(&others)
             )),
-            (_, count) => {
+            (all, _) => {
                 let with = |other: &&Other| {
                     let name = self.described(&other.name);
                     format!("{name}: {}", self.outcome_in(&other.tried))
                 };
-                let all: Vec<_> = turning.iter().map(with).collect();
+                let listed: Vec<_> = turning.iter().map(with).collect();
                 let rest = match others.is_empty() {
                     true => String::new(),
-                    false => format!(" Not by: {}.", names(&others)),
+                    false => format!(
+                        " The claim comes out as in the base run with {}.",
+                        names(&others)
+                    ),
                 };
+                let turn = match all.len() {
+                    1 => "Only it was tried beside the base run".to_owned(),
+                    _ => format!("Of {tried}, tried one at a time"),
+                };
+                let count = kinds(turning.iter().copied(), ["seed", "setting"]).join(" and ");
+                let turns = if turning.len() == 1 { "turns" } else { "turn" };
                 Some(format!(
-                    "{count} of {of_all}, one at a time: {}.{rest}",
-                    all.join("; ")
+                    "{turn}, {count} {turns} the claim: {}.{rest}",
+                    listed.join("; ")
                 ))
             }
         }
@@ -480,16 +599,61 @@ fn in_brackets(figures: Option<String>) -> String {
 
 /// How many seeds and how many settings `others` are: `2 other seeds`, `1 unpublished setting`.
 fn counted(others: &[Other]) -> Vec<String> {
-    let seeds = others.iter().filter(|other| other.is_seed).count();
+    kinds(others.iter(), ["other seed", "unpublished setting"])
+}
+
+/// How many of `others` are seeds and how many are settings, which are called by the two words.
+fn kinds<'a>(others: impl Iterator<Item = &'a Other>, [seed, setting]: [&str; 2]) -> Vec<String> {
+    let (seeds, settings): (Vec<_>, Vec<_>) = others.partition(|other| other.is_seed);
     let of = |count: usize, what: &str| {
         let ending = if count == 1 { "" } else { "s" };
         (count > 0).then(|| format!("{count} {what}{ending}"))
     };
-    let both = [
-        of(seeds, "other seed"),
-        of(others.len() - seeds, "unpublished setting"),
-    ];
+    let both = [of(seeds.len(), seed), of(settings.len(), setting)];
     both.into_iter().flatten().collect()
+}
+
+/// That the rest of what turns a claim does, seeds and settings counted apart; nothing without any.
+fn more<'a>(rest: impl Iterator<Item = &'a Other>) -> Option<String> {
+    let rest: Vec<_> = rest.collect();
+    let turn = if rest.len() == 1 { "turns" } else { "turn" };
+    let all = kinds(rest.into_iter(), ["more seed", "more setting"]);
+    (!all.is_empty()).then(|| format!("{} {turn} it, too", all.join(" and ")))
+}
+
+/// What `others` are called: `seeds 2 and 3; the setting drained`.
+fn names(others: &[&Other]) -> String {
+    let (seeds, settings): (Vec<&Other>, Vec<&Other>) =
+        others.iter().partition(|other| other.is_seed);
+    let seeds = seeds
+        .iter()
+        .map(|other| other.name.trim_start_matches("seed "));
+    let settings = settings.iter().map(|other| other.name.as_str());
+    let of = |what: &str, all: Vec<&str>| match all.as_slice() {
+        [] => None,
+        [one] => Some(format!("{what} {one}")),
+        all => Some(format!("{what}s {}", listed(all))),
+    };
+    let both = [
+        of("seed", seeds.collect()),
+        of("the setting", settings.collect()),
+    ];
+    both.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// `all` as a part of a sentence: `a, b and c`.
+fn listed<T: AsRef<str>>(all: &[T]) -> String {
+    let all: Vec<_> = all.iter().map(AsRef::as_ref).collect();
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [front @ .., last] => format!("{} and {last}", front.join(", ")),
+    }
+}
+
+/// Whether a claim holds in some of what was tried, and not in all.
+fn is_split(share: &Share) -> bool {
+    (1..share.tried).contains(&share.held)
 }
 
 /// Whether `value` is a number, or a list of such.

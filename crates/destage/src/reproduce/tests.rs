@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -83,23 +83,86 @@ fn every_published_number_moves_its_verdict_or_the_row_says_why_not() {
 #[test]
 #[ignore = "needs recorded traces and the results of make reproduce: make verdicts"]
 fn every_published_number_moves_its_verdict_in_long_verdicts() {
+    let (results, known) = long();
+    change_every_number(&results, known, false);
+}
+
+/// Every run that a claim of a small experiment goes over is in one of the figures to which its row links.
+#[test]
+fn a_figure_shows_what_a_claim_goes_over() {
+    let place = tempfile::tempdir().unwrap();
+    find_every_run(place.path(), shipped_traces().unwrap(), true);
+}
+
+/// All of them, over the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
+#[test]
+#[ignore = "needs recorded traces and the results of make reproduce: make verdicts"]
+fn a_figure_shows_what_a_claim_goes_over_in_long_verdicts() {
+    let (results, known) = long();
+    find_every_run(&results, known, false);
+}
+
+/// Finds each run that a claim goes over in a figure to which its row links, unless its row links to none: what a run destaged, page
+/// by page, is drawn nowhere, and stands in the row alone.
+fn find_every_run(folder: &Path, known: Traces, small: bool) {
+    let mut found = 0;
+    let mut lost = Vec::new();
+    for_each_paper(folder, &known, small, true, |plan, of_sets, readings| {
+        let paper = &plan.papers[0];
+        let mut drawn: BTreeMap<&str, Vec<Figure>> = BTreeMap::new();
+        for claim in &paper.claims {
+            let case = plan.case(paper, claim, &of_sets[0], readings);
+            let Some((study, rows)) = case.over else {
+                continue;
+            };
+            let judged = case.judge().unwrap();
+            let Ok(outcome) = case.outcome().unwrap() else {
+                continue;
+            };
+            let figures = drawn
+                .entry(&study.name)
+                .or_insert_with(|| study.figures(rows).unwrap())
+                .iter();
+            let shown: BTreeSet<_> = figures
+                .filter(|figure| judged.figures.contains(&figure.id))
+                .flat_map(|figure| &figure.runs)
+                .collect();
+            let is_drawn = !judged.figures.is_empty();
+            for run in outcome.first.runs.iter().filter(|_| is_drawn) {
+                found += usize::from(shown.contains(run));
+                if !shown.contains(run) {
+                    let figures = judged.figures.join(", ");
+                    lost.push(format!("{} {} ({figures}): {run:?}", paper.name, claim.id));
+                }
+            }
+        }
+    });
+    assert!(lost.is_empty(), "in no figure:\n{}", lost.join("\n"));
+    assert!(found > 10, "{found}");
+}
+
+/// The folder with the results of `make reproduce`, and the recorded traces.
+fn long() -> (PathBuf, Traces) {
     let results = std::env::var_os("DESTAGE_RESULTS");
     let results = results.expect("DESTAGE_RESULTS is the folder of make reproduce");
     let shared = std::env::var_os("DESTAGE_TRACES");
     let shared = shared.expect("DESTAGE_TRACES is the folder of recorded traces");
     let mut known = shipped_traces().unwrap();
     known.look_in(Path::new(&shared)).unwrap();
-    change_every_number(Path::new(&results), known, false);
+    (results.into(), known)
 }
 
-/// Changes each published number of the papers, of `small` experiments or of all over the results in `folder`: its verdict moves, or
-/// the row says why it does not.
-fn change_every_number(folder: &Path, known: Traces, small: bool) {
+/// Calls `with` with each paper, those of the project too if `own`, whose `small` experiments or all have their results in `folder`.
+fn for_each_paper(
+    folder: &Path,
+    known: &Traces,
+    small: bool,
+    own: bool,
+    mut with: impl FnMut(&Plan, &[ByStudy], Option<&Readings>),
+) {
     let store = Store::open(folder).unwrap();
-    let effort = Effort::default();
-    let (mut asked, mut moved, mut told) = (0, 0, 0);
     for mut paper in Paper::shipped().unwrap() {
-        if paper.is_own() {
+        if paper.is_own() && !own {
             continue;
         }
         if small {
@@ -124,13 +187,25 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
         }
         let sets = plan.sets(paper);
         let cells = plan.asked(&plan.papers).unwrap();
-        let mut rows = complete(&cells, &store, &effort).unwrap().into_iter();
+        let mut rows = complete(&cells, &store, &Effort::default())
+            .unwrap()
+            .into_iter();
         let names = || paper.studies.iter().map(|study| study.name.clone());
         let of_sets: Vec<ByStudy> = sets
             .iter()
             .map(|_| names().zip(&mut rows).collect())
             .collect();
         let readings = plan.readings_of(paper, &sets, &of_sets).unwrap();
+        with(&plan, &of_sets, readings.as_ref());
+    }
+}
+
+/// Changes each published number of the papers, of `small` experiments or of all over the results in `folder`: its verdict moves, or
+/// the row says why it does not.
+fn change_every_number(folder: &Path, known: Traces, small: bool) {
+    let (mut asked, mut moved, mut told) = (0, 0, 0);
+    for_each_paper(folder, &known, small, false, |plan, of_sets, readings| {
+        let paper = &plan.papers[0];
         let text = paper::shipped_text(&format!("{}/claims.toml", paper.name));
         for times in [3, -1] {
             for index in 0.. {
@@ -145,7 +220,7 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                     if !ids.contains(&claim.id) {
                         continue;
                     }
-                    let case = |claim| plan.case(paper, claim, &of_sets[0], readings.as_ref());
+                    let case = |claim| plan.case(paper, claim, &of_sets[0], readings);
                     let now = case(claim).judge().unwrap();
                     // A formula that takes the number for a parameter finds no run with another.
                     let other = case(other).judge();
@@ -162,7 +237,7 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                         Verdict::TraceMissing => &["was not found"],
                         Verdict::UnderDetermined => &[
                             "an assumption, which the paper does not make: ",
-                            "what the paper does not say turns it: ",
+                            "In the base run it ",
                             "fitted so that it holds",
                         ],
                         verdict if verdict.holds() => match times > 0 {
@@ -186,7 +261,7 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                 }
             }
         }
-    }
+    });
     println!("{asked} numbers changed: {moved} moved the verdict, {told} are told not to");
     assert!(
         moved > 20 && asked == moved + told,

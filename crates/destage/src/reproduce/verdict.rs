@@ -1,13 +1,13 @@
 //! What becomes of a claim: decided from results, typed by nobody.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest, truth};
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
-use super::ran::{Command, Ran, commands, listed, shrunk};
+use super::ran::{Command, Ran, commands, listed, scaled, shrunk};
 use super::readings::Readings;
 use super::thresholds::Thresholds;
 use super::values::{Values, each_names};
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::study::formula::{Context, NoValue, evaluate};
 use crate::study::rows::Rows;
 use crate::study::shown::short;
-use crate::study::{BASE, InputFacts, Role, Study, VariantKind, product};
+use crate::study::{BASE, InputFacts, Role, Scale, Study, VariantKind, product};
 
 /// A claim with its verdict.
 #[derive(Clone, Debug)]
@@ -91,6 +91,7 @@ impl Judged {
             "on": self.ran.on,
             "inputs": inputs.collect::<Vec<_>>(),
             "runs": self.ran.runs,
+            "scale": self.ran.scale,
             "commands": commands.collect::<Vec<_>>(),
             "figures": self.figures,
             "because": self.because,
@@ -103,8 +104,8 @@ impl Judged {
 pub(super) struct Tried {
     pub(super) measured: Value,
     pub(super) holds: bool,
-    /// Which of the values that the formulas go over fail, by their places.
-    pub(super) failed: Vec<usize>,
+    /// Which of the values that the formulas go over fail, by their places, and which parts of these are in opposite order.
+    pub(super) failed: BTreeMap<usize, Vec<[usize; 2]>>,
     pub(super) inputs: BTreeSet<InputFacts>,
     /// The labels of the runs that were looked at.
     pub(super) runs: BTreeSet<Context>,
@@ -115,7 +116,7 @@ impl Tried {
     const FAILED: Self = Self {
         measured: Value::Null,
         holds: false,
-        failed: Vec::new(),
+        failed: BTreeMap::new(),
         inputs: BTreeSet::new(),
         runs: BTreeSet::new(),
     };
@@ -149,6 +150,8 @@ pub(super) struct Case<'a> {
     pub(super) kind: Kind,
     pub(super) thresholds: &'a Thresholds,
     pub(super) over: Option<(&'a Study, &'a Arc<Rows>)>,
+    /// How much of it was run.
+    pub(super) scale: Scale,
     /// What the combinations of the rules that the paper leaves open make of its claims, if they were tried.
     pub(super) readings: Option<&'a Readings>,
 }
@@ -160,21 +163,23 @@ impl Case<'_> {
     /// If one of its formulas is wrong, or its tolerance is not declared.
     pub(super) fn judge(&self) -> Result<Judged, Error> {
         if self.claim.check.check == Check::Not {
-            return self.judged(Verdict::NotCheckable, None, None, Vec::new());
+            return self.judged(Verdict::NotCheckable, None, None, vec![self.note()]);
         }
         let outcome = match self.outcome()? {
             Ok(outcome) => outcome,
             Err(NoValue::Missing(trace)) => {
-                let because = vec![format!(
+                let missing = format!(
                     "It needs the trace {trace}, which was not found; --trace {trace}=FILE names it."
-                )];
+                );
+                let because = vec![missing, self.note()];
                 let mut judged = self.judged(Verdict::TraceMissing, None, None, because)?;
                 judged.ran.on = format!("nothing: the trace {trace} was not found");
                 judged.ran.commands = self.commands(&BTreeSet::new(), Some(&trace));
                 return Ok(judged);
             }
             Err(NoValue::Failed(error)) => {
-                let because = vec![format!("A run it needs gave no result: {error}.")];
+                let failed = format!("A run it needs gave no result: {error}.");
+                let because = vec![failed, self.note()];
                 return self.judged(Verdict::NotCheckable, None, None, because);
             }
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
@@ -198,7 +203,7 @@ impl Case<'_> {
     }
 
     /// The claim in everything that is tried, and the verdict on that; why there is none otherwise.
-    fn outcome(&self) -> Result<Result<Outcome, NoValue>, Error> {
+    pub(super) fn outcome(&self) -> Result<Result<Outcome, NoValue>, Error> {
         let claim = self.claim;
         let readings = self.readings.and_then(|each| each.share_of(&claim.id));
         let seeds = self.seeds();
@@ -339,6 +344,11 @@ impl Case<'_> {
         }
     }
 
+    /// What a reader should know.
+    pub(super) fn note(&self) -> String {
+        self.claim.note.trim().to_owned()
+    }
+
     pub(super) fn wrong(&self, text: &str) -> Error {
         Error::Input(format!("{}: claim {}: {text}", self.paper, self.claim.id))
     }
@@ -350,12 +360,16 @@ impl Case<'_> {
         let seed = seeds.first();
         let mut turned = Vec::new();
         let mut tries = 0;
-        let with = |what: String, figure: &Value| format!("{what}, measured {}", short(figure));
+        let with = |what: String, tried: &Tried| {
+            let figures = self.measured(tried);
+            let figures = figures.unwrap_or_else(|| short(&tried.measured));
+            format!("{what}, measured {figures}")
+        };
         for name in self.variants(VariantKind::Cause) {
             let tried = self.try_beside(&self.context(&name, seed))?;
             tries += usize::from(tried.is_some());
             if let Some(tried) = tried.filter(|tried| tried.holds) {
-                turned.push(with(self.described(&name), &tried.measured));
+                turned.push(with(self.described(&name), &tried));
             }
         }
         for cause in &self.claim.cause {
@@ -370,20 +384,23 @@ impl Case<'_> {
             let tried = case.try_beside(&self.context(BASE, seed))?;
             tries += usize::from(tried.is_some());
             if let Some(tried) = tried.filter(|tried| tried.holds) {
-                turned.push(with(cause.about.clone(), &tried.measured));
+                turned.push(with(cause.about.clone(), &tried));
             }
         }
         let tried = "Other conditions were tried to find why";
         Ok(match (tries, turned.len()) {
             (0, _) => None,
-            (_, 0) => Some(format!("{tried}: none of {tries} turns it.")),
+            (1, 0) => Some(format!("{tried}: one, with which it fails as well.")),
+            (_, 0) => Some(format!(
+                "{tried}: {tries}, with each of which it fails as well."
+            )),
             (_, some) => Some(format!(
-                "{tried}: {some} of {tries} {} it. It holds with: {}.",
+                "{tried}: of {tries}, {some} {} the claim, which holds with {}.",
                 match some {
                     1 => "turns",
                     _ => "turn",
                 },
-                turned.join("; ")
+                turned.join("; and with ")
             )),
         })
     }
@@ -443,7 +460,7 @@ impl Case<'_> {
         let tolerance = tolerance.map(|name| self.thresholds.tolerance(name));
         let tolerance = tolerance.transpose().map_err(NoValue::Wrong)?;
         let (mut inputs, mut runs) = (BTreeSet::new(), BTreeSet::new());
-        let (mut values, mut failed) = (Vec::new(), Vec::new());
+        let (mut values, mut failed) = (Vec::new(), BTreeMap::new());
         for (index, labels) in product(&claim.each).into_iter().enumerate() {
             let mut context = context.clone();
             context.extend(labels);
@@ -461,10 +478,12 @@ impl Case<'_> {
                 None => Value::Null,
             };
             names.push(("measured", measured.clone()));
+            let mut opposed = Vec::new();
             let mut true_of = |formula: &String| {
                 let outcome = evaluate(formula, rows, &context, &names)?;
                 inputs.extend(outcome.inputs);
                 runs.extend(outcome.runs);
+                opposed = outcome.opposed;
                 truth(&outcome.value).map_err(NoValue::Wrong)
             };
             let holds = match &claim.holds {
@@ -472,7 +491,7 @@ impl Case<'_> {
                 None => bears_out(claim.check.check, tolerance, &measured, &published)
                     .map_err(NoValue::Wrong)?,
             };
-            failed.extend((!holds).then_some(index));
+            failed.extend((!holds).then_some((index, opposed)));
             values.push(measured);
         }
         let measured = match claim.each.is_empty() {
@@ -554,9 +573,8 @@ impl Case<'_> {
 
     /// What makes the claim's runs again, if it goes over any.
     fn commands(&self, inputs: &BTreeSet<InputFacts>, missing: Option<&str>) -> Vec<Command> {
-        let has_rules = self.readings.is_some();
-        let of =
-            |(study, _): (&Study, _)| commands(self.paper, &study.name, inputs, missing, has_rules);
+        let how = (self.scale, self.readings.is_some());
+        let of = |(study, _): (&Study, _)| commands(self.paper, &study.name, inputs, missing, how);
         self.over.map_or(Vec::new(), of)
     }
 
@@ -576,7 +594,6 @@ impl Case<'_> {
             runs,
             ..
         } = tried;
-        because.push(claim.note.trim().to_owned());
         because.retain(|text| !text.is_empty());
         let values = Values::of(
             claim,
@@ -592,6 +609,12 @@ impl Case<'_> {
             runs: self
                 .over
                 .map_or(String::new(), |(study, rows)| listed(study, rows, &runs)),
+            scale: match runs.is_empty() {
+                true => String::new(),
+                false => self
+                    .over
+                    .map_or(String::new(), |(study, _)| scaled(study, self.scale, &runs)),
+            },
             commands: self.commands(&inputs, None),
             inputs,
         };

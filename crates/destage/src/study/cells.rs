@@ -38,6 +38,15 @@ impl Scale {
             Self::Full => "full",
         }
     }
+
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Reduced => Self::Full,
+            Self::Full => Self::Reduced,
+        }
+    }
 }
 
 /// What comes to a study from outside its file.
@@ -422,6 +431,15 @@ impl Study {
     /// The variants in which a claim is tried beside the study's own settings.
     pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantEntry> {
         self.file.variant.iter()
+    }
+
+    /// How many requests of the input called `name` are read at the reduced scale, if these are fewer than at the full one.
+    pub(crate) fn reduced(&self, name: &str) -> Option<u64> {
+        let mut inputs = self.file.input.iter();
+        let input = inputs.find(|input| input.name == name)?;
+        input
+            .reduced_limit
+            .filter(|reduced| input.limit.is_none_or(|limit| *reduced < limit))
     }
 
     /// How many times as large as on the input called `name` the paper's buffers are, if that is declared.

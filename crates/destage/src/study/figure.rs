@@ -1,6 +1,6 @@
 //! What a figure or a table of a study shows: its data in the arrangement of its axes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use destage_base::parameter::read_bytes;
@@ -39,6 +39,8 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// What it could not show, and why; a sentence each.
     pub gaps: Vec<String>,
+    /// The labels of the runs whose results it shows.
+    pub runs: BTreeSet<Context>,
 }
 
 /// A line of a figure, or a column of a table.
@@ -255,7 +257,7 @@ impl Study {
                 .map(|column| (column.name.clone(), column.y.clone(), Context::new()))
                 .collect(),
         };
-        let (mut series, mut gaps) = (Vec::new(), Vec::new());
+        let (mut series, mut seen) = (Vec::new(), Seen::default());
         for (input, trace) in &rows.missing {
             let given = |axis: &&str| match *axis == entry.x {
                 true => &entry.x_values,
@@ -268,7 +270,7 @@ impl Study {
                 .iter()
                 .any(|axis| *axis == "input" && listed(given(axis)));
             if shown || only.get("input") == Some(input) {
-                note(&mut gaps, format!("the trace {trace} is missing"));
+                seen.note(format!("the trace {trace} is missing"));
             }
         }
         for (name, formula, labels) in lines {
@@ -277,7 +279,7 @@ impl Study {
                 let mut context = only.clone();
                 context.extend(labels.clone());
                 context.insert(entry.x.clone(), value.clone());
-                let point = self.point(&formula, rows, &context, &mut gaps);
+                let point = self.point(&formula, rows, &context, &mut seen);
                 points.push(
                     point.map_err(|text| self.wrong(format!("figure {:?}: {text}", entry.id)))?,
                 );
@@ -313,7 +315,8 @@ impl Study {
             along,
             y_title: entry.y_title.clone(),
             series,
-            gaps,
+            gaps: seen.gaps,
+            runs: seen.runs,
         })
     }
 
@@ -323,7 +326,7 @@ impl Study {
         formula: &str,
         rows: &Arc<Rows>,
         context: &Context,
-        gaps: &mut Vec<String>,
+        seen: &mut Seen,
     ) -> Result<Option<Point>, String> {
         let seeds = match context.contains_key("seed") {
             true => vec![None],
@@ -346,11 +349,12 @@ impl Study {
             match evaluate(formula, rows, &context, &[]) {
                 Ok(outcome) => {
                     values.extend(outcome.value.as_f64());
+                    seen.runs.extend(outcome.runs);
                 }
                 Err(NoValue::Missing(trace)) => {
-                    note(gaps, format!("the trace {trace} is missing"));
+                    seen.note(format!("the trace {trace} is missing"));
                 }
-                Err(NoValue::Failed(error)) => note(gaps, format!("a run failed: {error}")),
+                Err(NoValue::Failed(error)) => seen.note(format!("a run failed: {error}")),
                 // A grid need not have every scheme at every size.
                 Err(NoValue::NoRun(_)) => {}
                 Err(NoValue::Wrong(text)) => return Err(text),
@@ -373,8 +377,18 @@ fn number(value: &str) -> Option<f64> {
     value.parse().ok().or_else(bytes)
 }
 
-fn note(gaps: &mut Vec<String>, text: String) {
-    if !gaps.contains(&text) {
-        gaps.push(text);
+/// What a figure came by on its way.
+#[derive(Default)]
+struct Seen {
+    gaps: Vec<String>,
+    runs: BTreeSet<Context>,
+}
+
+impl Seen {
+    /// Notes why something is not shown, once.
+    fn note(&mut self, text: String) {
+        if !self.gaps.contains(&text) {
+            self.gaps.push(text);
+        }
     }
 }

@@ -40,6 +40,8 @@ pub struct Outcome {
     pub inputs: BTreeSet<InputFacts>,
     /// The labels of these runs.
     pub runs: BTreeSet<Context>,
+    /// The pairs of places that `agree` found in opposite order.
+    pub opposed: Vec<[usize; 2]>,
 }
 
 /// Why a formula has no value.
@@ -60,6 +62,7 @@ pub enum NoValue {
 struct Seen {
     inputs: BTreeSet<InputFacts>,
     runs: BTreeSet<Context>,
+    opposed: Vec<[usize; 2]>,
     /// Why it has no value, if that is not the formula's fault.
     hindrance: Option<NoValue>,
 }
@@ -96,6 +99,23 @@ pub fn evaluate(
         }
     };
     environment.add_function("m", look);
+    let agree = {
+        let seen = Arc::clone(&seen);
+        move |one: Value, other: Value, percent: f64| {
+            let (one, other) = (numbers(&one)?, numbers(&other)?);
+            if one.len() != other.len() || one.len() < 2 {
+                return Err(wrong(
+                    "agree: expected two lists of equal length, of two values or more",
+                ));
+            }
+            let pairs = opposed(&one, &other, percent);
+            let agree = pairs.is_empty();
+            let mut seen = seen.lock().unwrap_or_else(|lock| lock.into_inner());
+            seen.opposed.extend(pairs);
+            Ok(agree)
+        }
+    };
+    environment.add_function("agree", agree);
     let names: BTreeMap<_, _> = names
         .iter()
         .map(|(name, value)| ((*name).to_owned(), value_of(value)))
@@ -112,6 +132,7 @@ pub fn evaluate(
                 .map_err(|error| NoValue::Wrong(format!("{formula}: {error}")))?,
             inputs: seen.inputs,
             runs: seen.runs,
+            opposed: seen.opposed,
         }),
         (Err(error), None) => Err(NoValue::Wrong(format!("{formula}: {}", spoken(&error)))),
     }
@@ -397,22 +418,19 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
         }
         Ok(correlation(&ranks(&one), &ranks(&other)))
     });
-    environment.add_function("agree", |one: Value, other: Value, percent: f64| {
-        let (one, other) = (numbers(&one)?, numbers(&other)?);
-        if one.len() != other.len() || one.len() < 2 {
-            return Err(wrong(
-                "agree: expected two lists of equal length, of two values or more",
-            ));
-        }
-        // The sign of a difference, 0 for one that is too small.
-        let order = |a: f64, b: f64| match (a - b).abs() > percent / 100.0 * a.abs().max(b.abs()) {
-            true => (a - b).signum(),
-            false => 0.0,
-        };
-        let pairs = (0..one.len()).flat_map(|index| (0..index).map(move |before| (before, index)));
-        let mut all = pairs.map(|(a, b)| order(one[a], one[b]) * order(other[a], other[b]));
-        Ok(all.all(|both| both >= 0.0))
-    });
+}
+
+/// The pairs of places that are in opposite order in two lists, of those that differ by more than `percent` of the larger in both.
+fn opposed(one: &[f64], other: &[f64], percent: f64) -> Vec<[usize; 2]> {
+    // The sign of a difference, 0 for one that is too small.
+    let order = |a: f64, b: f64| match (a - b).abs() > percent / 100.0 * a.abs().max(b.abs()) {
+        true => (a - b).signum(),
+        false => 0.0,
+    };
+    let pairs = (0..one.len()).flat_map(|index| (0..index).map(move |before| [before, index]));
+    let is_opposed =
+        |[a, b]: &[usize; 2]| order(one[*a], one[*b]) * order(other[*a], other[*b]) < 0.0;
+    pairs.filter(is_opposed).collect()
 }
 
 /// Ranks from 1; equal values share the mean of theirs.

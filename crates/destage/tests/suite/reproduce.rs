@@ -342,6 +342,33 @@ fn every_claim_has_words() {
     }
 }
 
+/// A figure or a table alone is no sentence of a paper: behind its name stands what it is about, in the paper's words or in ours. Of a
+/// worked example the figure itself is what is said.
+#[test]
+fn a_figure_alone_is_no_place() {
+    for paper in Paper::shipped().unwrap() {
+        let claims: toml::Table = read(&format!("experiments/{}/claims.toml", paper.name))
+            .parse()
+            .unwrap();
+        for claim in claims["claim"].as_array().unwrap() {
+            let of = |key: &str| claim.get(key).and_then(toml::Value::as_str).unwrap_or("");
+            let place = of("place");
+            let is_alone = place.starts_with("Fig.") || place.starts_with("Table");
+            let is_told = of("kind") == "example" || place.contains(": ");
+            assert!(
+                !is_alone || is_told,
+                "{} {}: {place} says no sentence",
+                paper.name,
+                of("id")
+            );
+            let words = place
+                .split_once(": ")
+                .map_or(0, |(_, words)| words.split(' ').count());
+            assert!(words <= 20, "{} {}: {place} is long", paper.name, of("id"));
+        }
+    }
+}
+
 #[test]
 fn a_readme_has_what_comes_out() {
     for name in SAMPLE {

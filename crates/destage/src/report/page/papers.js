@@ -104,16 +104,29 @@ function legend(part, { claims, verdicts: known, thresholds }) {
   part.append(make("details", {}, make("summary", {}, "What counts as what, declared for all papers"), ...thresholds.map(limit)));
 }
 
-/** The runs of a claim, and the commands that do them again. */
-function runsOf({ paper, experiment, runs, commands, check, kind }) {
+/** What stands for the user's own traces in commands: the folder, or one file. */
+function tracesOf({ commands, inputs }) {
+  const typed = commands.map(({ command }) => command).join("\n");
+  const read = different(inputs.filter(({ digest }) => digest).map(({ name }) => name));
+  const told = [];
+  if (/\bDIR\b/.test(typed)) {
+    const own = read.map((name) => `--trace ${name}=FILE`).join(" ");
+    told.push(`DIR is a folder in which ${read.join(" and ")} ${read.length > 1 ? "lie" : "lies"}, whatever the ${read.length > 1 ? "files are" : "file is"} called: a trace is found by the digest that stands under "measured on". In place of the folder, ${own} names the ${read.length > 1 ? "files" : "file"}.`);
+  }
+  if (/\bFILE\b/.test(typed)) told.push("FILE is the file with the trace.");
+  return told.join(" ");
+}
+
+/** The runs of a claim, their scale, and the commands that do them again. */
+function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind }) {
   if (check === "not") return "none: nothing can be run for it";
   if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, kind === "own" ? paper : "the paper"), " prints");
   const name = `${paper}/${experiment}`;
-  const places = [["DIR", "DIR is the folder of the traces"], ["FILE", "FILE is the trace"]].filter(([word]) => commands.some(({ command }) => new RegExp(`\\b${word}\\b`).test(command)));
+  const traces = tracesOf({ commands, inputs });
   const again = commands.map(({ command, does }) => make("p", {}, make("code", { class: "typed" }, command), ` ${does}.`));
   return make("div", {},
     make("p", {}, runs ? [...explained(runs), ". "] : null, "Its settings, inputs and figures: ", make("a", { href: `#${paper}-${experiment}` }, name), "."),
-    again, places.length ? make("p", { class: "quiet" }, `${places.map(([, says]) => says).join("; ")}.`) : null);
+    again, scale ? make("p", {}, explained(scale)) : null, traces ? make("p", { class: "quiet" }, traces) : null);
 }
 
 /** A link to a figure, by its place in the paper and what it shows. */
@@ -130,7 +143,7 @@ function figuresOf({ paper, experiment, figures: ids }, figures) {
 }
 
 /** What words of a claim are explained by which entry of the glossary. */
-const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "rules that the paper leaves open": "rule left open" };
+const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
 
 /** The anchor of a word of the glossary. */
 function wordAnchor(word) {
@@ -144,9 +157,11 @@ function explained(text) {
     const index = parts.findIndex((part) => typeof part === "string" && part.toLowerCase().includes(words));
     if (index < 0) continue;
     const part = parts[index];
-    const at = part.toLowerCase().indexOf(words);
-    const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, at + words.length));
-    parts.splice(index, 1, part.slice(0, at), link, part.slice(at + words.length));
+    // What has to stand before a word, a space, is no part of the link.
+    const end = part.toLowerCase().indexOf(words) + words.length;
+    const at = end - words.trim().length;
+    const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, end));
+    parts.splice(index, 1, part.slice(0, at), link, part.slice(end));
   }
   return parts.filter((part) => part !== "");
 }
@@ -181,9 +196,10 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   const at = (value, labelsOf) => new Map(partsOf(value, labelsOf).map((part) => [part.path.join(), part.value]));
   const publishedAt = isListed ? at(published, own) : null;
   const ratioAt = ratio === null ? null : at(ratio, Array.isArray(ratio) && each && !own.length ? labels.slice(0, 1) : measured === null ? [] : labels);
-  // Words are said once, above the numbers.
+  // What goes with all of several numbers is said once, above them, and so are words.
   const isWords = typeof published === "string" && Array.isArray(measured) && labels.length > 0;
   const isOnce = published !== null && !isListed;
+  const isAbove = isWords || (isOnce && measured !== null && parts.length > 1);
   const said = isBetween ? `${spoken(published[0])} to ${spoken(published[1], unit)}` : spoken(published, unit);
   const cellOf = (text) => make("td", { class: /^[-\d]/.test(text) ? null : "text" }, text);
   const body = [];
@@ -198,7 +214,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   } else {
     const isNamed = parts.some(({ path }) => path.length);
     if (isNamed) columns.push("");
-    const hasPublished = published !== null && !isWords;
+    const hasPublished = published !== null && !isAbove;
     if (hasPublished) columns.push("published");
     if (measured !== null) columns.push(follows ? "as it follows" : "measured");
     if (ratioAt) columns.push(follows ? "as it follows over published" : "measured over published");
@@ -217,7 +233,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   const isSaid = !unit || what.endsWith(unit) || (unit === "%" && /per cent/.test(what));
   const isUnprinted = published === null && !follows && kind !== "own";
   const table = make("table", { class: "values", "aria-label": what }, head, make("tbody", {}, body));
-  return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isWords ? make("p", {}, `Published: ${published}.`) : null, make("div", { class: "wide" }, table));
+  return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isAbove ? make("p", {}, `Published: ${said}.`) : null, make("div", { class: "wide" }, table));
 }
 
 /** What a claim was measured on, with the digests of traces behind it. */
@@ -232,14 +248,31 @@ function inputsOf({ on, inputs }) {
 function sourceOf({ paper, place, kind }, papers) {
   const { source } = papers.find(({ name }) => name === paper) || { source: paper };
   if (kind === "own") return place && place !== "-" ? `a statement of this project, about ${place === "all" ? "all schemes" : place}` : "a statement of this project";
-  return make("span", {}, make("strong", {}, place), " of ", make("a", { href: `#paper-${paper}` }, source));
+  // A figure alone is no sentence: what it is about stands behind it.
+  const [where, ...about] = place.split(": ");
+  return make("span", {}, make("strong", {}, where), about.length ? `, ${about.join(": ")};` : null, " of ", make("a", { href: `#paper-${paper}` }, source));
+}
+
+/** A sentence that ends in a list, which is folded where it is long. */
+function foldedList(text) {
+  const at = text.indexOf(": ");
+  if (text.length <= 300 || at < 0) return make("p", {}, explained(text));
+  return make("details", {}, make("summary", {}, `${text.slice(0, at)}.`), make("p", {}, explained(text.slice(at + 2))));
+}
+
+/** Why a claim came out so: what decided and what a reader should know; what is said of counts and ranges is folded where that is long. */
+function whyOf({ because }) {
+  const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each));
+  const rest = because.slice(2).join(" ");
+  if (rest.length <= 160) return make("div", {}, told);
+  return make("div", {}, told.slice(0, 2), make("details", {}, make("summary", {}, "in how many cases, and how far apart they lie"), told.slice(2)));
 }
 
 /** What turns a claim, with links to what each setting and each rule means. */
 function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
   if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
-  const told = turned.map((text) => make("p", {}, explained(text)));
+  const told = turned.map(foldedList);
   if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of the paper was varied."));
   const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${foldedId("settings", paper, experiment)}` }, "what each setting is") : null;
   const rules = open.length ? make("a", { href: `#paper-${paper}-rules` }, "what each rule is") : null;
@@ -263,7 +296,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
         return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said)), make("span", { class: "statement" }, claim.statement));
       }
       case "said in": return sourceOf(claim, papers);
-      case "why": return make("div", {}, claim.because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each)));
+      case "why": return whyOf(claim);
       case "values": return valuesOf(claim);
       case "turned by": return turnedOf(claim, papers);
       case "measured on": return inputsOf(claim);

@@ -64,6 +64,7 @@ fn judged(claim: &str, runs: Runs<'_>, role: Role) -> Result<Judged, Error> {
         },
         thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
         over: (!is_arithmetic).then_some((&study, &rows)),
+        scale: Scale::Reduced,
         readings: None,
     }
     .judge()
@@ -189,7 +190,8 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         open.because,
         [
-            "With seed 2 it fails (measured 50). In the base run it holds (measured 100). Of the 3 cases (base run, 1 other seed, 1 unpublished setting) it holds in 2.",
+            "With seed 2 it fails (measured 50). In the base run it holds (measured 100).",
+            "Of the 3 cases (base run, 1 other seed, 1 unpublished setting) it holds in 2.",
             "Over the 2 seeds: 50 to 100 with mean 75."
         ]
     );
@@ -200,7 +202,7 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         open.turned,
         [
-            "1 of 2 (1 other seed and 1 unpublished setting), one at a time: seed 2: it fails (measured 50). Not by: undrained."
+            "Of 1 other seed and 1 unpublished setting, tried one at a time, 1 seed turns the claim: seed 2: it fails (measured 50). The claim comes out as in the base run with the setting undrained."
         ]
     );
     let steady = of(WITHIN, BOTH);
@@ -210,14 +212,16 @@ fn what_turns_a_verdict_is_named() {
     );
     assert_eq!(
         steady.turned,
-        ["None of 1 other seed and 1 unpublished setting, one at a time: seed 2; undrained."]
+        [
+            "None of 1 other seed and 1 unpublished setting, tried one at a time, turns the claim: seed 2; the setting undrained."
+        ]
     );
     assert!(of(WITHIN, &BOTH[..1]).turned.is_empty());
     let tried = "Other conditions were tried to find why";
-    let slow = "It holds with: slow (erases take longer), measured 100";
+    let slow = "the claim, which holds with slow (erases take longer), measured 100";
     assert_eq!(
         of(WITHIN, NONE).turned[1],
-        format!("{tried}: 1 of 1 turns it. {slow}.")
+        format!("{tried}: of 1, 1 turns {slow}.")
     );
     let caused = format!(
         "{WITHIN}
@@ -233,7 +237,7 @@ measured = 'm(\"v\", seed=3)'"
     );
     assert_eq!(
         of(&caused, NONE).turned[1],
-        format!("{tried}: 2 of 3 turn it. {slow}; twice as much, measured 100.")
+        format!("{tried}: of 3, 2 turn {slow}; and with twice as much, measured 100.")
     );
     assert!(!of(&caused, ONE).turned.join(" ").contains("twice"));
     let noted = format!("{WITHIN}\nnote = 'A note.'");
@@ -245,6 +249,103 @@ measured = 'm(\"v\", seed=3)'"
     assert_eq!(
         sum.because[0],
         "Numbers that the paper prints contradict each other (what follows is 15)."
+    );
+}
+
+/// What turns a claim is counted by kind: seeds apart from settings, and both apart from rules.
+#[test]
+fn seeds_and_settings_are_counted_apart() {
+    let runs: Runs<'_> = &[
+        ("base", "1", 100.0),
+        ("base", "2", 50.0),
+        ("base", "3", 50.0),
+        ("undrained", "1", 50.0),
+    ];
+    let open = judged(WITHIN, runs, Role::StandIn).unwrap();
+    assert_eq!(
+        open.because[0],
+        "With seed 2 it fails (measured 50); 1 more seed and 1 more setting turn it, too. In the base run it holds (measured 100)."
+    );
+    let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting turn the claim: ";
+    assert!(open.turned[0].starts_with(counted), "{:?}", open.turned);
+    let steady = judged(
+        WITHIN,
+        &[("base", "1", 100.0), ("base", "2", 95.0)],
+        Role::Original,
+    );
+    assert_eq!(
+        steady.unwrap().turned,
+        ["Seed 2, tried beside the base run, does not turn the claim."]
+    );
+}
+
+/// What was fitted is named in words, one or more of it.
+#[test]
+fn what_was_fitted_is_named_in_words() {
+    let why = |fitted: &str, runs| {
+        let claim = format!("{WITHIN}\nfitted = {fitted}");
+        judged(&claim, runs, Role::StandIn).unwrap().because[0].clone()
+    };
+    assert_eq!(
+        why("['the pauses', 'the size']", BOTH),
+        "It holds, but the pauses and the size were fitted so that it holds: that is no evidence."
+    );
+    let was = why("['the size']", ONE);
+    assert!(
+        was.ends_with(" Besides, the size was fitted so that it holds."),
+        "{was}"
+    );
+    let were = why("['the pauses', 'the rate', 'the size']", ONE);
+    let ending = " Besides, the pauses, the rate and the size were fitted so that it holds.";
+    assert!(were.ends_with(ending), "{were}");
+}
+
+/// What a claim judges of several parts, with the pairs or parts at which it fails.
+#[test]
+fn what_fails_is_named() {
+    let why = |claim: &str, labels: &str, runs: Runs<'_>| {
+        let claim = format!("id = 'X'\nplace = 'p'\nstatement = 's'\n{claim}");
+        let claim: Claim = toml::from_str(&claim).unwrap();
+        let words = format!("quantity = 'v'\nunit = 's'\nlabels = {labels}");
+        let words: Words = toml::from_str(&words).unwrap();
+        let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
+        let rows = rows(runs, Role::Original);
+        let case = Case {
+            paper: "p",
+            claim: &claim,
+            words: Some(&words),
+            kind: Kind::Measured,
+            thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
+            over: Some((&study, &rows)),
+            scale: Scale::Reduced,
+            readings: None,
+        };
+        case.judge().unwrap().because[0].clone()
+    };
+    let agree = |each: &str| {
+        format!(
+            "check = 'property'\nholds = 'agree(measured[0], measured[1], 10)'\nmeasured = '[[1, 2, 3], [m(\"v\"), 300, 200]]'\n{each}"
+        )
+    };
+    let names = "[['evictions', 'time'], ['LRU', 'FAB', 'CLC']]";
+    let pair = "FAB against CLC: evictions 2 and 3, time 300 and 200";
+    assert_eq!(
+        why(&agree(""), names, &BOTH[..1]),
+        format!("It fails ({pair}) on the paper's own trace.")
+    );
+    assert_eq!(
+        why(&agree("each = { seed = [1, 2] }"), names, &BOTH[..2]),
+        format!(
+            "It fails for each of the 2 seeds (seed 1: {pair}; seed 2) on the paper's own trace, in the base run and with the other seed."
+        )
+    );
+    assert_eq!(
+        why(
+            "check = 'within times'\npublished = [100, 50]\nmeasured = '[m(\"v\"), 70]'",
+            "[['plain', 'half']]",
+            &BOTH[..1]
+        ),
+        "It fails (measured half: 70 s, published 50 s) on the paper's own trace."
     );
 }
 
@@ -261,7 +362,7 @@ fn all_of_each_must_hold() {
     // The first of them fails, and is named with what was measured.
     assert_eq!(
         refused.because[0],
-        "It fails for 1 of the 2 seeds (seed 1: false) on the paper's own trace, in the base run and with the 1 other seed."
+        "It fails for 1 of the 2 seeds (seed 1: false) on the paper's own trace, in the base run and with the other seed."
     );
 }
 
@@ -347,6 +448,7 @@ fn values_are_called_by_their_names() {
         kind: Kind::Measured,
         thresholds: &thresholds,
         over: Some((&study, &rows)),
+        scale: Scale::Reduced,
         readings: None,
     };
     let judged = case.judge().unwrap();

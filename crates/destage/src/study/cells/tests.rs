@@ -232,6 +232,40 @@ fn what_is_wrong_is_said() {
     }
 }
 
+/// What is said of a relative alone is refused of another input: how it differs, and how much smaller its buffers are.
+#[test]
+fn what_is_of_a_relative_is_of_no_other_input() {
+    let parsed = |lines: &str| {
+        let text = format!("title = 't'\n[[input]]\nname = 'part'\n{lines}\n[[grid]]\n");
+        Study::parse("s", &text, "s.toml", "".into()).map(|study| study.shrunk("part"))
+    };
+    let relative = "trace = 'f'\nstands_for = 'g'\ndiffers = 'A part.'\nbuffers_shrunk = 4";
+    assert_eq!(parsed(relative).unwrap(), Some(4));
+    for (from, to, said) in [
+        (
+            "differs = 'A part.'\n",
+            "",
+            "buffers_shrunk is for a relative; expected differs with it",
+        ),
+        (
+            "trace = 'f'",
+            "pages = '1'",
+            "differs is for a real trace beside the one it stands for",
+        ),
+        (
+            "stands_for = 'g'\n",
+            "",
+            "expected trace and stands_for with it",
+        ),
+    ] {
+        let error = parsed(&relative.replace(from, to)).unwrap_err().to_string();
+        assert!(
+            error.contains("input \"part\"") && error.contains(said),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_limit_of_writes_counts_no_reads() {
     let limited = |limit: &str| {
