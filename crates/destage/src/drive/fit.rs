@@ -429,8 +429,7 @@ impl Search<'_> {
         if !has_others {
             return Ok(numbers);
         }
-        // Program time follows from the saturated rate where that is told, and no other figure is to draw it away from there.
-        let own = |key: &str| key != BLOCKS && key != DIES && !(has_latency && key == PROGRAM);
+        let own = |key: &str| key != BLOCKS && key != DIES;
         let others: Vec<_> = (0..numbers.len())
             .filter(|place| own(self.knobs.all()[*place].key))
             .collect();
@@ -443,7 +442,6 @@ impl Search<'_> {
             self.read_off(&mut numbers, fine)?;
             self.descend(&mut numbers, &searched, false, fine, &FINE_STEPS)?;
             self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
-            self.sustain(&mut numbers, fine)?;
         } else {
             self.descend(&mut numbers, &others, false, coarse, &COARSE_STEPS)?;
             self.descend(&mut numbers, &others, false, fine, &FINE_STEPS)?;
@@ -518,6 +516,13 @@ impl Search<'_> {
                     trial[place] = rounded(trial[place] + add).clamp(low, high);
                 }
             }
+            // One type is as good as another: they are in the order of their times.
+            for type_of_page in 1..TYPES.len() {
+                let places = [type_of_page - 1, type_of_page].map(|of| self.knobs.read_time(of));
+                if let [Some(faster), Some(slower)] = places {
+                    trial[slower] = trial[slower].max(trial[faster]);
+                }
+            }
             if trial == before {
                 break;
             }
@@ -576,19 +581,6 @@ impl Search<'_> {
                     (best, *numbers) = (found, trial.clone());
                 }
             }
-        }
-        Ok(())
-    }
-
-    /// Program time from the saturated rate once more: what was searched since has moved it.
-    fn sustain(&mut self, numbers: &mut [f64], requests: u64) -> Result<(), Error> {
-        let Some(program) = self.knobs.find(PROGRAM) else {
-            return Ok(());
-        };
-        let errors = self.errors(numbers, false, requests)?.unwrap_or_default();
-        if let Some(rate) = errors.iter().find(|off| off.what == RATE) {
-            let (low, high) = self.knobs.all()[program].bounds;
-            numbers[program] = rounded(numbers[program] * rate.ratio()).clamp(low, high);
         }
         Ok(())
     }
