@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::check::{Check, CheckPlan, Compared, Summary, check_from, summed};
 use super::experiment::States;
 use super::knobs::{
-    BLOCKS, BUFFER, BURST, DIES, FIRMWARE, Knobs, PROGRAM, PULSE, SLOTS, SUSPEND, SUSPENSION, TAIL,
+    BLOCKS, BUFFER, BURST, DIES, FIRMWARE, Knobs, PROGRAM, PULSE, SUSPEND, SUSPENSION, TAIL,
 };
 use super::linear::inverse;
 use super::measured::{Measurements, Shape};
@@ -242,12 +242,6 @@ struct Off {
 }
 
 impl Off {
-    /// Modelled over measured, of a rate.
-    fn ratio(&self) -> f64 {
-        let (share, _) = wanted(RATE).unwrap_or((1.0, 0.0));
-        (self.error * share).exp()
-    }
-
     /// It is the same figure as `other`.
     fn is(&self, other: &Self) -> bool {
         self.line == other.line && self.what == other.what
@@ -300,17 +294,12 @@ const SUSPENSIONS: [(f64, f64); 6] = [
     (10.0, 150.0),
     (50.0, 100.0),
 ];
-/// Room that a burst of collection gains, and bytes of the buffer, of which each pair is tried: how long a stall lasts and from which load on it shows
-/// comes from both together.
-const BURSTS: [f64; 6] = [64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0];
-/// See [`BURSTS`].
-const BUFFERS: [f64; 6] = [2e6, 3e6, 4e6, 5.5e6, 8e6, 16e6];
 /// How often a step is repeated in one direction, at most.
 const REPEATS: u32 = 4;
 /// A trial is better only by more than this share, so that chance decides little.
 const BETTER: f64 = 0.995;
-/// Steps of the number of dies, as factors, and to what share of the loss before each has to come to be better: little tells of it.
-const DIES_STEPS: [(f64, f64); 2] = [(2.0, 0.95), (1.25, 0.95)];
+/// Another number of dies has to be better by more than that: little tells of it.
+const CLEARLY_BETTER: f64 = 0.9;
 /// Part of the requests that the first, coarse steps have.
 const COARSE: u64 = 3;
 /// The step by which intervals are found.
@@ -438,7 +427,6 @@ impl Search<'_> {
             let searched = self.searched();
             self.descend(&mut numbers, &searched, false, coarse, &COARSE_STEPS)?;
             self.dies(&mut numbers, coarse)?;
-            self.bursts(&mut numbers, coarse)?;
             self.read_off(&mut numbers, fine)?;
             self.descend(&mut numbers, &searched, false, fine, &FINE_STEPS)?;
             self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
@@ -452,8 +440,7 @@ impl Search<'_> {
 
     /// The numbers that no figure says directly: those of suspension, and of bursts.
     fn searched(&self) -> Vec<usize> {
-        let is_searched =
-            |key: &str| key.starts_with(SUSPENSION) || [BURST, BUFFER, SLOTS].contains(&key);
+        let is_searched = |key: &str| key.starts_with(SUSPENSION) || key == BURST || key == BUFFER;
         (0..self.knobs.all().len())
             .filter(|place| is_searched(self.knobs.all()[*place].key))
             .collect()
@@ -508,19 +495,14 @@ impl Search<'_> {
             }
             let rate = errors.iter().find(|off| off.what == RATE);
             if let (Some(program), Some(rate)) = (self.knobs.find(PROGRAM), rate) {
-                adds.push((Some(program), trial[program] * (rate.ratio() - 1.0)));
+                let scale = wanted(RATE).map_or(1.0, |(share, _)| share);
+                let longer = trial[program] * (rate.error * scale).exp_m1();
+                adds.push((Some(program), longer));
             }
             for (place, add) in adds {
                 if let Some(place) = place {
                     let (low, high) = self.knobs.all()[place].bounds;
                     trial[place] = rounded(trial[place] + add).clamp(low, high);
-                }
-            }
-            // One type is as good as another: they are in the order of their times.
-            for type_of_page in 1..TYPES.len() {
-                let places = [type_of_page - 1, type_of_page].map(|of| self.knobs.read_time(of));
-                if let [Some(faster), Some(slower)] = places {
-                    trial[slower] = trial[slower].max(trial[faster]);
                 }
             }
             if trial == before {
@@ -566,65 +548,40 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Where collection comes in bursts: the best of [`BURSTS`] with the best of [`BUFFERS`], if that is better than what is there.
-    fn bursts(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
-        let (Some(burst), Some(buffer)) = (self.knobs.find(BURST), self.knobs.find(BUFFER)) else {
-            return Ok(());
-        };
-        let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
-        let mut trial = numbers.clone();
-        for gain in BURSTS {
-            for bytes in BUFFERS {
-                (trial[burst], trial[buffer]) = (gain, bytes);
-                let found = loss(self.errors(&trial, false, requests)?.as_ref());
-                if found < best {
-                    (best, *numbers) = (found, trial.clone());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// More and fewer dies, each with as much longer or shorter programs: that leaves the saturated rate as it is.
+    /// Twice and half as many dies, each with as much longer or shorter programs: that leaves the saturated rate as it is.
     fn dies(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (Some(dies), Some(program)) = (self.knobs.find(DIES), self.knobs.find(PROGRAM)) else {
             return Ok(());
         };
-        let (blocks, buffer) = (self.knobs.find(BLOCKS), self.knobs.find(BUFFER));
+        let blocks = self.knobs.find(BLOCKS);
         // With other programs reads meet them otherwise.
         let reads: Vec<_> = (0..numbers.len())
             .filter(|place| self.knobs.all()[*place].key.starts_with(SUSPENSION))
             .collect();
         let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
-        for (step, better) in DIES_STEPS {
-            for factor in [1.0 / step, step] {
-                let mut has_moved = false;
-                loop {
-                    let mut trial = numbers.clone();
-                    trial[dies] = self.stepped(dies, numbers[dies], factor);
-                    let factor = trial[dies] / numbers[dies];
-                    if factor == 1.0 {
-                        break;
-                    }
-                    trial[program] = rounded(trial[program] * factor);
-                    if let Some(blocks) = blocks {
-                        trial[blocks] = (trial[blocks] / factor).round();
-                    }
-                    if let Some(buffer) = buffer {
-                        // Open units of all dies have to have room.
-                        trial[buffer] = (trial[buffer] * factor.max(1.0)).round();
-                    }
-                    self.read_off(&mut trial, requests)?;
-                    self.descend(&mut trial, &reads, false, requests, &COARSE_STEPS[1..])?;
-                    let found = loss(self.errors(&trial, false, requests)?.as_ref());
-                    if found >= best * better {
-                        break;
-                    }
-                    (*numbers, best, has_moved) = (trial, found, true);
+        for factor in [0.5, 2.0] {
+            let mut has_moved = false;
+            loop {
+                let mut trial = numbers.clone();
+                trial[dies] *= factor;
+                trial[program] *= factor;
+                if let Some(blocks) = blocks {
+                    trial[blocks] = (trial[blocks] / factor).round();
                 }
-                if has_moved {
+                let (low, high) = self.knobs.all()[dies].bounds;
+                if !(low..=high).contains(&trial[dies]) || trial[dies].fract() != 0.0 {
                     break;
                 }
+                self.read_off(&mut trial, requests)?;
+                self.descend(&mut trial, &reads, false, requests, &COARSE_STEPS[1..])?;
+                let found = loss(self.errors(&trial, false, requests)?.as_ref());
+                if found >= best * CLEARLY_BETTER {
+                    break;
+                }
+                (*numbers, best, has_moved) = (trial, found, true);
+            }
+            if has_moved {
+                break;
             }
         }
         Ok(())

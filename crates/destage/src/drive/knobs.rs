@@ -65,12 +65,10 @@ pub(super) const SUSPENSION: &str = "flash.suspend_";
 /// How much room a burst of collection gains.
 pub(super) const BURST: &str = "ftl.gc_burst_units";
 pub(super) const BUFFER: &str = "buffer.capacity_bytes";
-/// Commands that the device takes at a time, from its one queue.
-pub(super) const SLOTS: &str = "host.queue_requests";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
 /// All of them: no drive has more numbers than these.
-const KNOBS: [Knob; 16] = [
+const KNOBS: [Knob; 15] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
         FIRMWARE,
@@ -105,7 +103,6 @@ const KNOBS: [Knob; 16] = [
     knob(PULSE, 30.0, (1.0, 1000.0), &[Shape::Latency]),
     knob(TAIL, 300.0, (1.0, 2000.0), &[Shape::Latency]),
     whole(knob(BURST, 256.0, (8.0, 8192.0), &[Shape::Latency])),
-    whole(knob(SLOTS, 448.0, (64.0, 448.0), &[Shape::Latency])),
     whole(knob(
         BUFFER,
         START_BUFFER as f64,
@@ -116,20 +113,8 @@ const KNOBS: [Knob; 16] = [
 
 /// Bytes of the buffer from which the search begins where its size shows.
 const START_BUFFER: u32 = 8_000_000;
-/// What is set where latency is told, since no response time of steady state comes out right without it, and none tells how much of it there is.
-/// `docs/DRIVES.md` says what each is worth.
-const OF_LATENCY: [(&str, &str); 5] = [
-    // A time of the firmware is a delay, and nothing queues for it.
-    ("device.firmware_cores", "256"),
-    // What is on a channel counts to the times of the cells. A die that waits for its channel would be idle when the drive is saturated, and reads
-    // would meet too few programs at every load.
-    ("flash.channels", "auto"),
-    ("flash.transfer_ns_per_byte", "0"),
-    // Whatever is written goes to a die at once, so that all of the buffer is there for the next writes.
-    (SCHEME, "mqsim"),
-    ("buffer.mqsim_filter_us", "0"),
-];
-const SCHEME: &str = "buffer.kind";
+/// Cores of the firmware where a time of the firmware is a delay, and nothing queues for it.
+const DELAY_CORES: &str = "256";
 
 /// The numbers that are fitted, in a profile.
 #[derive(Clone)]
@@ -148,19 +133,7 @@ impl Knobs {
         let told = |knob: &Knob| knob.shapes.iter().any(|shape| shapes.contains(shape));
         let mut start = start.clone();
         if shapes.contains(&Shape::Latency) {
-            // What was set of another scheme, or of destaging in idle time, means nothing to this one.
-            let scheme = start.text(SCHEME).unwrap_or_default();
-            let of_scheme = format!("buffer.{}_", scheme.replace('-', "_"));
-            let others = [of_scheme.as_str(), "buffer.bg_"];
-            let keys: Vec<_> = start.keys().map(str::to_owned).collect();
-            for key in keys {
-                if others.iter().any(|other| key.starts_with(other)) {
-                    start.remove(&key);
-                }
-            }
-            for (key, text) in OF_LATENCY {
-                set(&mut start, key, text);
-            }
+            set(&mut start, "device.firmware_cores", DELAY_CORES);
         }
         if shapes.contains(&Shape::Latency) || shapes.contains(&Shape::Depth) {
             set(&mut start, "flash.suspend", "moves_end");
@@ -179,7 +152,7 @@ impl Knobs {
                 .filter(told)
                 .filter(|knob| !(is_delay && knob.key == "device.firmware_cores"))
                 .filter(|knob| !(has_types && knob.key == "flash.read_us"))
-                .filter(|knob| stalls || ![BURST, BUFFER, SLOTS].contains(&knob.key))
+                .filter(|knob| stalls || !(knob.key == BURST || knob.key == BUFFER))
                 .collect(),
             start,
             used_bytes: used_gib.map(|gib| gib * GIB),

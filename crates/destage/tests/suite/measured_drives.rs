@@ -327,11 +327,6 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
         ("device.firmware_ns", "8000"),
         ("device.firmware_cores", "256"),
         ("flash.suspend_tail_us", &TAIL_US.to_string()),
-        // The fit begins from a drive that has none of these, and sets them.
-        ("flash.transfer_ns_per_byte", "0"),
-        ("buffer.kind", "mqsim"),
-        ("buffer.mqsim_filter_us", "0"),
-        ("buffer.bg_destage", "false"),
     ] {
         drive.set_pair(&format!("{key}={value}")).unwrap();
     }
