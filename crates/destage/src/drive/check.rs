@@ -311,13 +311,12 @@ impl Work<'_> {
                 rows.push(measured.beside(place, modelled));
             }
         }
-        // Of requests with gaps a buffer takes more for a while than the drive sustains.
-        let is_closed = |load: &Load| matches!(load.arrivals, Arrivals::Closed { .. });
-        let closed = loads.iter().any(is_closed);
-        let rates = loads.iter().zip(&steady);
-        let rates = rates.filter(|(load, _)| is_closed(load) || !closed);
-        let rates = rates.filter_map(|(_, steady)| Some(steady.as_ref()?.writes_per_s));
-        if let Some(writes) = rates.max_by(f64::total_cmp) {
+        let fastest = groups.iter().zip(&steady).filter_map(|(group, steady)| {
+            let writes = steady.as_ref()?.writes_per_s;
+            Some((group[0], writes))
+        });
+        let most = fastest.max_by(|one, other| one.1.total_cmp(&other.1));
+        if let Some((_, writes)) = most {
             // The saturated rate stands at the first row that reached it.
             let place = groups
                 .iter()

@@ -52,61 +52,38 @@ impl Responses {
     }
 }
 
-/// Keeps what became of each request of a run.
-#[derive(Default)]
+/// Keeps the response times of all requests from number `first` on, and when requests were complete.
 struct Collector {
-    answered: Vec<Answered>,
-}
-
-/// A request that is complete.
-struct Answered {
-    index: u64,
-    arrival: Ticks,
-    complete: Ticks,
-    /// 0 of a read, 1 of a write.
-    place: usize,
+    first: u64,
+    responses: Responses,
+    /// When the first and the last request that is measured arrived.
+    window: (Ticks, Ticks),
+    /// When requests were complete, of reads and of writes.
+    complete: [Vec<Ticks>; 2],
 }
 
 impl Collector {
-    /// What the requests from number `first` on say, if the host has at most `depth` of all requests under way.
-    ///
-    /// Who measures a drive counts from when a request is handed to the system. One that arrives while `depth` are under way is handed over when one
-    /// of them is complete; what it waits for then, commands that the device takes among it, is the device's.
-    fn steady(mut self, first: u64, depth: u64) -> Steady {
-        let mut completions: Vec<Ticks> = self.answered.iter().map(|of| of.complete).collect();
-        completions.sort_unstable();
-        self.answered.sort_unstable_by_key(|of| of.index);
-        let measured = self.answered.partition_point(|of| of.index < first);
-        let mut responses = Responses::default();
-        for of in &self.answered[measured..] {
-            let before = of.index.checked_sub(depth);
-            let room = before.and_then(|before| completions.get(before as usize));
-            let handed_over = room.copied().unwrap_or(0).max(of.arrival);
-            responses.of[of.place].push(of.complete.saturating_sub(handed_over));
-        }
-        responses.of.iter_mut().for_each(|of| of.sort_unstable());
-        let [reads_per_s, writes_per_s] = self.rates(measured);
-        Steady {
-            responses,
-            reads_per_s,
-            writes_per_s,
+    fn new(first: u64) -> Self {
+        Self {
+            first,
+            responses: Responses::default(),
+            window: (Ticks::MAX, 0),
+            complete: Default::default(),
         }
     }
 
-    /// Reads and writes a second that were complete while the requests from place `measured` on arrived. At both ends of that time as many are under
-    /// way, so that neither the beginning nor the end of the run counts.
-    fn rates(&self, measured: usize) -> [f64; 2] {
-        let arrivals = self.answered[measured..].iter().map(|of| of.arrival);
-        let begin = arrivals.clone().min().unwrap_or(0);
-        let end = arrivals.max().unwrap_or(0);
-        let seconds = to_ms(end - begin) / 1e3;
-        [0, 1].map(|place| {
-            let inside = |of: &&Answered| of.place == place && (begin..end).contains(&of.complete);
-            let count = self.answered.iter().filter(inside).count();
-            match seconds > 0.0 {
-                true => count as f64 / seconds,
-                false => 0.0,
-            }
+    /// Reads and writes a second that were complete while measured requests arrived. At both ends of that time as many are under way, so
+    /// that neither the beginning nor the end of the run counts.
+    fn rates(&self) -> [f64; 2] {
+        let (begin, end) = self.window;
+        let seconds = to_ms(end.saturating_sub(begin)) / 1e3;
+        let inside = |times: &Vec<Ticks>| {
+            let times = times.iter();
+            times.filter(|time| (begin..end).contains(*time)).count() as f64
+        };
+        self.complete.each_ref().map(|times| match seconds > 0.0 {
+            true => inside(times) / seconds,
+            false => 0.0,
         })
     }
 }
@@ -122,13 +99,14 @@ impl Observer for Collector {
             Operation::Write => 1,
             Operation::Flush | Operation::Trim => return,
         };
-        if let Some(time) = response.response {
-            self.answered.push(Answered {
-                index: response.index,
-                arrival: response.arrival,
-                complete: response.arrival + time,
-                place,
-            });
+        let Some(time) = response.response else {
+            return;
+        };
+        self.complete[place].push(response.arrival + time);
+        if response.index >= self.first {
+            self.responses.of[place].push(time);
+            let (begin, end) = self.window;
+            self.window = (begin.min(response.arrival), end.max(response.arrival));
         }
     }
 }
@@ -192,12 +170,6 @@ impl Arrivals {
         };
         set(settings, "host.replay", replay);
         set(settings, "host.queue_depth", &depth.to_string());
-    }
-
-    fn depth(self) -> u64 {
-        match self {
-            Self::Open { depth, .. } | Self::Closed { depth } => depth,
-        }
     }
 
     fn mean_ms(self) -> f64 {
@@ -274,14 +246,21 @@ impl Bench {
         let state = format!("file:{}", self.state().display());
         set(&mut settings, "sim.precondition", &state);
         let input = self.input(&load, requests + warmup)?;
-        let mut collector = Collector::default();
+        let mut collector = Collector::new(warmup);
         run(
             &input,
             &Combination::new(&settings)?,
             progress,
             &mut collector,
         )?;
-        Ok(collector.steady(warmup, load.arrivals.depth()))
+        let [reads_per_s, writes_per_s] = collector.rates();
+        let mut responses = collector.responses;
+        responses.of.iter_mut().for_each(|of| of.sort_unstable());
+        Ok(Steady {
+            responses,
+            reads_per_s,
+            writes_per_s,
+        })
     }
 
     fn input(&self, load: &Load, requests: u64) -> Result<Input, Error> {
@@ -511,35 +490,5 @@ impl<T> Found<T> {
 
     pub fn into_vec(self) -> Vec<Option<T>> {
         self.0.into_inner().unwrap_or_else(|lock| lock.into_inner())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Answered, Collector};
-
-    /// Two requests may be under way: the third and the fourth are handed over when one before them is complete.
-    #[test]
-    fn a_request_counts_from_when_it_is_handed_over() {
-        let of = |index, arrival, complete, place| Answered {
-            index,
-            arrival,
-            complete,
-            place,
-        };
-        let collector = Collector {
-            answered: vec![
-                of(1, 0, 100, 1),
-                of(0, 0, 300, 0),
-                of(2, 50, 350, 1),
-                of(3, 60, 400, 0),
-                of(4, 500, 700, 0),
-            ],
-        };
-        let steady = collector.steady(1, 2);
-        // From 100, when the first was complete, to 350.
-        assert_eq!(steady.responses.of[1], [100, 250]);
-        // From 300 to 400; and the last waited for nobody.
-        assert_eq!(steady.responses.of[0], [100, 200]);
     }
 }
