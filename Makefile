@@ -94,6 +94,11 @@ campaign: setup ## 20,000 rounds of random requests to random devices that are c
 drives: setup ## 50 drives with hidden parameters, measured in virtual time: what of them comes back; DRIVES=N
 	DESTAGE_DRIVES=$(or $(DRIVES),50) $(CARGO) test --release --locked -p destage --test suite measured_drives::hidden -- --nocapture
 
+.PHONY: drive-fits
+drive-fits: build ## profiles fitted to the drives of DESTAGE_SHARED/oracle/drives, and judged by the loads that they were not fitted on: tables of errors, in half an hour
+	@rm -rf $(TARGET)/drives
+	$(PYTHON) docs/drives.py $(DESTAGE) $(DESTAGE_SHARED)/oracle/drives $(TARGET)/drives --requests 60000
+
 flips: setup ## an image damaged 10,000 times: never other bytes than were written; FLIPS=N SEED=N
 	DESTAGE_FLIPS=$(or $(FLIPS),10000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-serve --test suite flips:: -- --nocapture
 

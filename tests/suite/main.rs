@@ -15,6 +15,7 @@ mod curves;
 mod cuts;
 mod direct;
 mod dispatch;
+mod drives;
 mod engine;
 mod fitted;
 mod front;

@@ -159,6 +159,20 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected 0.01 to 86400 seconds".to_owned())
 }
 
+/// The drive of a profile, made small, and who works on it.
+#[derive(Args)]
+pub(crate) struct ModelledDrive {
+    /// Blocks of a plane that the drive is made small to, at least
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..))]
+    pub(crate) superblocks: u32,
+    /// Any parameter of the profile by its dotted name, repeatable, the last one wins; see `destage show`
+    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Worker threads; all cores if not given
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+}
+
 #[derive(Args)]
 pub(crate) struct DriveCheckArguments {
     /// Device profile: a name from `destage list profiles`, or a .toml file
@@ -174,15 +188,8 @@ pub(crate) struct DriveCheckArguments {
     /// Requests that are measured for each load; half as many come before them
     #[arg(long, value_name = "N", default_value_t = 400_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: u64,
-    /// Blocks of a plane that the drive is made small to, at least
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..))]
-    pub(crate) superblocks: u32,
-    /// Any parameter by its dotted name, repeatable, the last one wins; see `destage show`
-    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Worker threads; all cores if not given
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) model: ModelledDrive,
     /// JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
@@ -210,15 +217,8 @@ pub(crate) struct DriveFitArguments {
     /// Requests that are measured for each load; half as many come before them
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: u64,
-    /// Blocks of a plane that the drive is made small to, at least
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..))]
-    pub(crate) superblocks: u32,
-    /// Any parameter of the profile to begin from by its dotted name, repeatable, the last one wins; see `destage show`
-    #[arg(short = 'k', long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Worker threads; all cores if not given
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) model: ModelledDrive,
     /// JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,

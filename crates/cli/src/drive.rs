@@ -8,7 +8,7 @@ use destage::drive::{
 };
 use destage::{Effort, Settings};
 
-use crate::args::{DriveCheckArguments, DriveFitArguments};
+use crate::args::{DriveCheckArguments, DriveFitArguments, ModelledDrive};
 use crate::errors::{Failure, command, warn};
 use crate::output::report::check_distinct;
 use crate::output::table::{Side, Table};
@@ -35,6 +35,31 @@ fn is_shown(compared: &Compared) -> bool {
     }
 }
 
+/// The settings of `profile` with what is set besides.
+fn settings(profile: &str, model: &ModelledDrive) -> Result<Settings, Failure> {
+    let mut settings = Settings::new();
+    settings.load_profile(profile)?;
+    for pair in &model.set {
+        settings.set_pair(pair)?;
+    }
+    Ok(settings)
+}
+
+fn scale(model: &ModelledDrive) -> Scale {
+    Scale {
+        superblocks: model.superblocks,
+        ..Scale::default()
+    }
+}
+
+fn effort<'a>(model: &ModelledDrive, progress: &'a Progress) -> Effort<'a> {
+    Effort {
+        threads: model.threads.map_or(0, usize::from),
+        progress,
+        ..Effort::default()
+    }
+}
+
 /// Runs `destage drive check`.
 pub(crate) fn check(arguments: &DriveCheckArguments) -> Result<(), Failure> {
     let started = Instant::now();
@@ -52,27 +77,16 @@ pub(crate) fn check(arguments: &DriveCheckArguments) -> Result<(), Failure> {
             )));
         }
     };
-    let mut settings = Settings::new();
-    settings.load_profile(&arguments.profile)?;
-    for pair in &arguments.set {
-        settings.set_pair(pair)?;
-    }
+    let settings = settings(&arguments.profile, &arguments.model)?;
     let measurements = Measurements::read(against, arguments.drive.as_deref())?;
     let file = output.map(|path| PendingFile::create(path)).transpose()?;
     let progress = Progress::new(arguments.noise, None);
     let plan = CheckPlan {
-        scale: Scale {
-            superblocks: arguments.superblocks,
-            ..Scale::default()
-        },
+        scale: scale(&arguments.model),
         requests: arguments.requests,
         ..CheckPlan::new(settings)
     };
-    let effort = Effort {
-        threads: arguments.threads.map_or(0, usize::from),
-        progress: &progress,
-        ..Effort::default()
-    };
+    let effort = effort(&arguments.model, &progress);
     let checked = drive::check(measurements, &plan, &effort);
     drop(progress);
     let mut checked = checked?;
@@ -108,11 +122,7 @@ pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
             output.display()
         )));
     }
-    let mut settings = Settings::new();
-    settings.load_profile(&arguments.start)?;
-    for pair in &arguments.set {
-        settings.set_pair(pair)?;
-    }
+    let settings = settings(&arguments.start, &arguments.model)?;
     let mut files = Vec::new();
     for path in inputs {
         files.push(Measurements::read(path, arguments.drive.as_deref())?);
@@ -120,19 +130,12 @@ pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     let mut file = PendingFile::create(output)?;
     let progress = Progress::new(arguments.noise, None);
     let plan = FitPlan {
-        scale: Scale {
-            superblocks: arguments.superblocks,
-            ..Scale::default()
-        },
+        scale: scale(&arguments.model),
         requests: arguments.requests,
         all_rows: arguments.all_rows,
         ..FitPlan::new(settings, arguments.start.clone())
     };
-    let effort = Effort {
-        threads: arguments.threads.map_or(0, usize::from),
-        progress: &progress,
-        ..Effort::default()
-    };
+    let effort = effort(&arguments.model, &progress);
     let fitted = drive::fit(files, &plan, &effort);
     drop(progress);
     let mut fitted = fitted?;

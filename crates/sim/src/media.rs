@@ -65,10 +65,16 @@ impl Config {
     /// How pages lie in blocks and cells.
     fn layout(&self) -> Layout {
         let [read, program] = self.times_by_type();
+        let page_types = read.len().max(program.len()) as u32;
+        let (units, units_per_page) = (self.units(), self.units_per_page);
+        // Pages that the cells take in one go are those of word lines, each of which has all types.
+        let of_word_lines =
+            |units: &Units| (units.pages / units_per_page).is_multiple_of(page_types);
         Layout {
-            page_types: read.len().max(program.len()) as u32,
-            units: self.units(),
-            units_per_page: self.units_per_page,
+            page_types,
+            types_in_turn: units.as_ref().is_some_and(of_word_lines),
+            units,
+            units_per_page,
         }
     }
 
@@ -273,6 +279,40 @@ mod tests {
         assert_eq!(ns(&media.cells.read), [56_500, 77_500, 106_000]);
         assert_eq!(ns(&media.cells.program), [820_500, 2_225_000, 5_734_000]);
         assert_eq!((media.channels, media.dies_per_channel), (8, 8));
+    }
+
+    /// A word line that is programmed in one go has a page of each type; pages that are programmed one by one lie as in FEMU.
+    #[test]
+    fn pages_of_whole_word_lines_go_through_their_types_in_turn() {
+        for (pairs, expected) in [
+            (&["flash.program_unit=1"][..], [0, 0, 0, 0, 0, 0, 1, 1]),
+            (&["flash.program_unit=3"], [0, 1, 2, 0, 1, 2, 0, 1]),
+            (&["flash.program_unit=4"], [0, 0, 0, 0, 0, 0, 1, 1]),
+            (
+                &[
+                    "flash.program_unit=3",
+                    "flash.page_bytes=8192",
+                    "ftl.map_unit_bytes=4096",
+                ],
+                [0, 0, 1, 1, 2, 2, 0, 0],
+            ),
+        ] {
+            let mut settings = Settings::new();
+            for pair in [
+                "flash.pages_per_block=24",
+                "flash.read_times_us=50/60/70",
+                "flash.copy_back=false",
+                "ftl.kind=striped",
+            ] {
+                settings.set_pair(pair).unwrap();
+            }
+            for pair in pairs {
+                settings.set_pair(pair).unwrap();
+            }
+            let layout = settings.resolve().unwrap().layout();
+            let types: Vec<_> = (0..8).map(|page| layout.page_type(page)).collect();
+            assert_eq!(types, expected, "{pairs:?}");
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Layout {
     pub units: Option<Units>,
     /// Pages that share a page of flash.
     pub units_per_page: u32,
+    /// Pages of flash go through the types in turn from the first on.
+    pub types_in_turn: bool,
 }
 
 /// A command of one page, of one unit, or of one block.
@@ -239,10 +241,14 @@ impl Planner {
 impl Layout {
     /// The type of the page of flash with page `page` of a block.
     #[inline(always)]
-    fn page_type(&self, page: u32) -> u32 {
-        match self.units_per_page {
-            1 => page_type(page, self.page_types),
-            units => page_type(page / units, self.page_types),
+    pub fn page_type(&self, page: u32) -> u32 {
+        let page = match self.units_per_page {
+            1 => page,
+            units => page / units,
+        };
+        match self.types_in_turn {
+            true => page % self.page_types,
+            false => page_type(page, self.page_types),
         }
     }
 }
