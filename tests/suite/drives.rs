@@ -1,4 +1,4 @@
-//! A profile that was fitted to a measured drive, held against the loads that it was not fitted on.
+//! A profile that was fitted to a measured drive is held to the loads that it was not fitted on.
 
 use destage::drive::{CheckPlan, Measurements, Scale, check};
 use destage::{Effort, Settings};

@@ -159,7 +159,7 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected 0.01 to 86400 seconds".to_owned())
 }
 
-/// The drive of a profile, made small, and who works on it.
+/// The drive of a profile, made small, and the threads that run it.
 #[derive(Args)]
 pub(crate) struct ModelledDrive {
     /// Blocks of a plane that the drive is made small to, at least
