@@ -196,7 +196,9 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
     let made = format!("Made at the {} scale", scale.name());
     let other = scale.other().name();
     match (cut.is_empty(), scale) {
-        (true, _) => format!("{made}, and the same at the {other} scale, --scale {other}."),
+        (true, _) => format!(
+            "{made}; with --scale {other} the runs are the same, since nothing of the input is left out."
+        ),
         (false, Scale::Reduced) => format!(
             "{made}: {}. With --scale {other} behind the command all requests are run.",
             cut.join(", ")
@@ -363,12 +365,12 @@ mod tests {
             (
                 "",
                 Scale::Reduced,
-                "Made at the reduced scale, and the same at the full scale, --scale full.",
+                "Made at the reduced scale; with --scale full the runs are the same, since nothing of the input is left out.",
             ),
             (
                 "limit = 5\nreduced_limit = 5",
                 Scale::Full,
-                "Made at the full scale, and the same at the reduced scale, --scale reduced.",
+                "Made at the full scale; with --scale reduced the runs are the same, since nothing of the input is left out.",
             ),
             (
                 "reduced_limit = 5",

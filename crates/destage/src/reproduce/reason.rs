@@ -61,7 +61,9 @@ impl Case<'_> {
         let least = self.thresholds.effect_share;
         let seen = |effect: f64| {
             let of = short(&json!(effect));
-            format!("{of} times what was published, at its smallest, and {least:.2} is asked")
+            format!(
+                "{of} times what was published where it is smallest, and {least:.2} is asked of each"
+            )
         };
         let names = |role: Role| {
             let of_role = first.inputs.iter().filter(|input| input.role == role);
@@ -106,7 +108,7 @@ impl Case<'_> {
                 None => format!("{state} {on}{all}."),
             },
             (Verdict::SignOnly, _) => format!(
-                "Hardly any of the size is seen: it is {}. The direction is as published, {on}.",
+                "The direction is as published, {on}. The size is {}.",
                 seen(evidence.effect.unwrap_or_default())
             ),
             (Verdict::Holds, _) => format!("{state}{all}."),

@@ -298,7 +298,9 @@ impl Case<'_> {
                 self.thresholds.effect_share
             ),
             (true, Verdict::SignOnly) => {
-                format!("The verdict would be the same for {other}, since no size was seen.")
+                format!(
+                    "The verdict would be the same for {other}, since a still smaller share of it would be seen."
+                )
             }
             (true, _) => format!(
                 "The verdict would be the same for {other}, since the check asks for something else."

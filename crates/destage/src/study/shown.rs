@@ -29,13 +29,19 @@ pub fn short(value: &Value) -> String {
     }
 }
 
-/// Four digits that count.
+/// Four digits that count, and more of a share that is not the whole: 0.999 99 is not 1.
 fn rounded(number: f64) -> String {
-    if number == 0.0 {
+    let size = number.abs();
+    if size == 0.0 {
         return "0".to_owned();
     }
-    let before = number.abs().log10().floor() as i32 + 1;
-    let digits = usize::try_from((4 - before).clamp(0, 9)).unwrap_or(0);
+    let before = size.log10().floor() as i32 + 1;
+    // Digits behind the point until one is no 9.
+    let until = match size < 1.0 {
+        true => 1 - (1.0 - size).log10().ceil() as i32,
+        false => 0,
+    };
+    let digits = usize::try_from((4 - before).max(until).clamp(0, 9)).unwrap_or(0);
     let text = format!("{number:.digits$}");
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -58,10 +64,21 @@ mod tests {
             json!(-3.0),
             json!(0.0),
             json!(1e-6),
+            json!(0.999_99),
+            json!(-0.999_990_83),
         ];
         assert_eq!(
             shown.map(|value| short(&value)),
-            ["12", "0.1235", "12346", "-3", "0", "0.000001"]
+            [
+                "12",
+                "0.1235",
+                "12346",
+                "-3",
+                "0",
+                "0.000001",
+                "0.99999",
+                "-0.999991"
+            ]
         );
         assert_eq!(short(&json!([1, [2, true], "a"])), "1, [2, true], a");
         assert_eq!(

@@ -412,7 +412,9 @@ fn a_verdict_that_another_number_would_get_says_so() {
     assert!(!large.contains("would be the same"), "{large}");
     let unseen = because(&sign(1000.0), BOTH, Role::StandIn);
     assert!(
-        unseen.contains("three times what was published, since no size was seen."),
+        unseen.contains(
+            "three times what was published, since a still smaller share of it would be seen."
+        ),
         "{unseen}"
     );
     let within = because(WITHIN, BOTH, Role::Original);
