@@ -160,7 +160,7 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(inputs[0]["differs"], "An hour of it.");
     let because = relative.because.join(" ");
     for part in [
-        "it is 0.1 times what was published, at its smallest, and 0.33 is asked",
+        "The size is 0.1 times what was published where it is smallest, and 0.33 is asked of each",
         "on a real relative of the paper's trace, made",
     ] {
         assert!(because.contains(part), "{because}");
