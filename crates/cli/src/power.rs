@@ -3,10 +3,12 @@
 use destage::base::time::to_ms;
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Input, Observer};
 use destage_sim::power::time_of_ms;
+use destage_trace::request::SECTOR_BYTES;
 
 use crate::args::{Noise, PowerArguments};
 use crate::errors::{Failure, command};
 use crate::output;
+use crate::output::numbers;
 use crate::output::table::{Side, Table};
 use crate::progress::Progress;
 
@@ -83,8 +85,16 @@ fn for_people(outcome: &CutOutcome) -> String {
     row("time to mount", ms(result.mount.time));
     row("spare areas read", result.mount.spare_reads.to_string());
     row("sectors ever changed", result.counts.sectors.to_string());
-    row("of these promised", result.counts.must.to_string());
-    row("versions not promised", result.counts.may.to_string());
+    row("of these with a promise", result.counts.must.to_string());
+    row("newer versions without one", result.counts.may.to_string());
+    row(
+        "sectors whose newest answered write is gone",
+        format!(
+            "{} ({})",
+            result.lost_answered,
+            numbers::size(result.lost_answered * SECTOR_BYTES)
+        ),
+    );
     for (name, count) in &result.lost {
         row(&format!("sectors lost: {name}"), count.to_string());
     }

@@ -155,17 +155,17 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         file.commit()?;
     }
     show(&config, &ended, arguments.json)?;
-    if let Some(why) = ended.unsaved {
-        return Err(Failure::input(format!(
-            "the last flush: {why}; what was written since the flush before may be lost"
-        )));
-    }
-    match ended.broken {
-        None => Ok(()),
-        Some(why @ (Broken::Full(_) | Broken::Unkept(_) | Broken::Damaged)) => {
-            Err(Failure::input(why))
+    let lost = match ended.unsaved {
+        Some(_) => "; what was written since the last flush that was answered may be lost",
+        None => "",
+    };
+    match (ended.broken, ended.unsaved) {
+        (None, None) => Ok(()),
+        (None, Some(why)) => Err(Failure::input(format!("the last flush: {why}{lost}"))),
+        (Some(why @ (Broken::Full(_) | Broken::Unkept(_) | Broken::Damaged)), _) => {
+            Err(Failure::input(format!("{why}{lost}")))
         }
-        Some(why) => Err(Failure::Internal(format!("internal error: {why}"))),
+        (Some(why), _) => Err(Failure::Internal(format!("internal error: {why}{lost}"))),
     }
 }
 

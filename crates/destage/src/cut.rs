@@ -64,6 +64,7 @@ impl CutOutcome {
             "bad_sectors": result.bad.len(),
             "bad": result.bad.iter().take(MOST_NAMED).collect::<Vec<_>>(),
             "lost": result.lost.iter().map(|(name, count)| ((*name).to_owned(), json!(count))).collect::<Map<_, _>>(),
+            "lost_answered_sectors": result.lost_answered,
         });
         if let (Some(dump), Some(power)) = (&result.dump, power.as_object_mut()) {
             power.insert("energy_j".to_owned(), json!(dump.energy as f64 / 1e12));

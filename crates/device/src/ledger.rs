@@ -363,6 +363,18 @@ impl Ledger {
         each.collect()
     }
 
+    /// How many sectors of `page`, which holds `bytes` after a mount, have lost the newest write that was answered, whether it was
+    /// promised to last or not: they hold neither that write nor a later change.
+    #[must_use]
+    pub fn count_lost(&self, page: Lpn, bytes: &[u8]) -> u64 {
+        let Some(known) = self.page(page.0) else {
+            return 0;
+        };
+        let sectors = (0..).zip(bytes.chunks(self.terms.sector_bytes));
+        let lost = sectors.filter(|(sector, bytes)| known.has_lost(*sector, bytes, self.zeros));
+        lost.count() as u64
+    }
+
     /// The pages that were ever changed.
     pub fn pages(&self) -> impl Iterator<Item = Lpn> + '_ {
         self.each_page().map(|(number, _)| Lpn(number))
@@ -495,6 +507,21 @@ impl Page {
             true => Some(Finding::Energy),
             false => Some(Finding::Bad),
         }
+    }
+
+    /// Whether the newest change of `sector` that was answered is a write, and `bytes` are neither that nor a later change.
+    fn has_lost(&self, sector: u32, bytes: &[u8], zeros: u64) -> bool {
+        let answered = self.later(sector, 0);
+        let answered = answered.filter(|change| change.answer.is_some());
+        let Some(newest) = answered.max_by_key(|change| change.version) else {
+            return false;
+        };
+        if matches!(newest.what, What::Trimmed) {
+            return false;
+        }
+        let sum = digest(bytes);
+        let mut there = self.later(sector, newest.version - 1);
+        !there.any(|change| change.digest(sector, zeros) == sum)
     }
 
     /// Whether `sector` ever held what has this sum.

@@ -9,7 +9,8 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -27,6 +28,8 @@ use crate::kills::book::{Book, SECTOR};
 use crate::kills::host::{Host, Plant, Traffic, until_answered};
 
 const BYTES: usize = 1 << 20;
+/// The file in the folder of a device that has what its server says of errors.
+const SAID: &str = "said";
 
 fn number(name: &str, otherwise: u64) -> u64 {
     let text = std::env::var(name);
@@ -179,7 +182,7 @@ impl Plan {
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(File::create(folder.join(SAID)).expect("a file"));
         if !self
             .options
             .iter()
@@ -257,15 +260,16 @@ impl<'a> Session<'a> {
         let output = process.0.stdout.as_mut().expect("a pipe");
         BufReader::new(output).read_line(&mut line).expect("a line");
         if !line.starts_with("ready") {
-            let mut text = String::new();
-            let output = process.0.stderr.as_mut().expect("a pipe");
-            output.read_to_string(&mut text).expect("a text");
-            return Err(text);
+            process.0.wait().expect("an end");
+            return Err(self.said());
         }
-        // Nobody reads what it says from now on, and it goes on all the same.
-        process.0.stderr = None;
         self.process = Some(process);
         Ok(())
+    }
+
+    /// What the server has said of its errors.
+    fn said(&self) -> String {
+        std::fs::read_to_string(self.folder.join(SAID)).expect("a text")
     }
 
     fn order(&self, order: &Value) -> Result<Map<String, Value>, String> {
@@ -420,7 +424,8 @@ fn campaign(rounds: u64, seed: u64, plant: Plant) -> Result<Tally, String> {
             tally.rounds += 1;
             done.map_err(|what| {
                 format!(
-                    "seed {seed}, round {number}, {round} of this device, {end:?}: {plan}: {what}"
+                    "seed {seed}, round {number}, {round} of this device, {end:?}: {plan}: {what}\n{}",
+                    session.said()
                 )
             })?;
         }

@@ -82,6 +82,19 @@ fn a_capacitor_says_what_it_took() {
 }
 
 #[test]
+fn what_was_answered_and_is_gone_is_counted_and_a_capacitor_saves_it() {
+    let place = Place::new();
+    let lost = |more: &[&str]| {
+        let words = ["--payload", "--cut-at-write", "300", "--json"];
+        let power = &json(&run(&place, &[&words[..], more].concat()).output)["power"];
+        power["lost_answered_sectors"].as_u64().expect("a count")
+    };
+    assert!(lost(&[]) > 0);
+    assert_eq!(lost(&["--set", "device.plp=1000"]), 0);
+    assert_eq!(lost(&["--set", "device.vwc=off"]), 0);
+}
+
+#[test]
 fn people_get_a_table() {
     let place = Place::new();
     let outcome = run(&place, &["--payload", "--cut-at-ms", "40"]);
@@ -90,6 +103,7 @@ fn people_get_a_table() {
         "power failed at",
         "40 ms",
         "time to mount",
+        "sectors whose newest answered write is gone",
         "sectors not as promised",
     ] {
         assert!(outcome.output.contains(words), "{}", outcome.output);

@@ -158,7 +158,8 @@ impl Open {
                 });
                 self.begun += 1;
                 if matches!(operation.work(), Work::HostWrite(_) | Work::OwedWrite(_)) {
-                    self.wanted = self.begun;
+                    // Programs that wait in the queue may be wanted already.
+                    self.wanted = self.wanted.max(self.begun);
                 }
             }
             let behind = (at & mask) + 1;

@@ -88,6 +88,24 @@ fn a_read_that_is_answered_says_nothing_of_the_write_before_it() {
 }
 
 #[test]
+fn a_write_that_was_answered_is_counted_as_lost_if_neither_it_nor_a_later_one_is_there() {
+    let mut bench = Bench::new(TERMS);
+    let lost = |bench: &Bench, letter| bench.0.count_lost(Lpn(1), &[letter; 8]);
+    assert_eq!(lost(&bench, b'x'), 0);
+    bench.ask(0, Write, b'a');
+    assert_eq!(lost(&bench, 0), 0);
+    bench.0.answer(0);
+    bench.done(1, Write, b'b');
+    bench.ask(2, Write, b'c');
+    let each = [0, b'a', b'b', b'c'].map(|letter| lost(&bench, letter));
+    assert_eq!(each, [2, 2, 0, 0]);
+    assert_eq!(bench.0.count_lost(Lpn(1), b"bbbbaaaa"), 1);
+    // Data that a trim has freed is no loss, whatever comes back.
+    bench.done(3, Trim, 0);
+    assert_eq!(lost(&bench, b'a'), 0);
+}
+
+#[test]
 fn a_trim_allows_zeros_and_what_ever_was_there_until_the_next_mount() {
     let mut bench = Bench::new(TERMS);
     for letter in [b'a', b'b'] {

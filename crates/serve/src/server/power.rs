@@ -136,6 +136,10 @@ impl Core<'_> {
                 more.insert("spare_reads".to_owned(), restored.mount.spare_reads.into());
                 more.insert("bad_sectors".to_owned(), restored.bad.into());
                 more.insert("lost".to_owned(), json!(restored.lost));
+                more.insert(
+                    "lost_answered_sectors".to_owned(),
+                    restored.lost_answered.into(),
+                );
                 done(more)
             }
         }

@@ -89,6 +89,8 @@ pub struct CutResult {
     pub bad: Vec<u64>,
     /// Sectors that were lost by an option, or cannot be judged, by the name of that.
     pub lost: BTreeMap<&'static str, u64>,
+    /// Sectors whose newest answered write is gone, which no flush had to make last.
+    pub lost_answered: u64,
 }
 
 /// The word for what is wrong with a sector.
@@ -165,7 +167,11 @@ pub fn cut_run<'a>(
         payload: &mut payload,
         ftl: &mut *mounted,
     };
-    let (bad, lost) = check.run();
+    let Found {
+        bad,
+        lost,
+        lost_answered,
+    } = check.run();
     let result = CutResult {
         parameters: config.parameters(),
         time,
@@ -177,6 +183,7 @@ pub fn cut_run<'a>(
         counts: ledger.counts(),
         bad,
         lost,
+        lost_answered,
     };
     Ok((result, source))
 }
@@ -189,9 +196,20 @@ pub(crate) struct Check<'c> {
     pub ftl: &'c mut dyn Ftl,
 }
 
+/// What was found on a device after its mount.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Sectors that hold what they must not, in ascending order.
+    pub bad: Vec<u64>,
+    /// Sectors that were lost by an option, or cannot be judged, by the name of that.
+    pub lost: BTreeMap<&'static str, u64>,
+    /// Sectors whose newest answered write is gone.
+    pub lost_answered: u64,
+}
+
 impl Check<'_> {
-    /// Reads every page that was ever changed or is on flash; the bad sectors, and those lost by name.
-    pub fn run(self) -> (Vec<u64>, BTreeMap<&'static str, u64>) {
+    /// Reads every page that was ever changed or is on flash.
+    pub fn run(self) -> Found {
         let Self {
             ledger,
             lost,
@@ -202,7 +220,7 @@ impl Check<'_> {
         let on_flash = on_flash.written().map(|place| place.page);
         let mut pages: BTreeSet<Lpn> = on_flash.collect();
         pages.extend(ledger.pages());
-        let (mut bad, mut by_name) = (Vec::new(), BTreeMap::new());
+        let mut found = Found::default();
         let mut operations = Operations::detailed();
         for page in pages {
             let held = payload.newest(page);
@@ -215,14 +233,15 @@ impl Check<'_> {
             let served = payload.collect_garbage(die, &operations);
             served.unwrap_or_else(|refusal| panic!("read of page {page}: {refusal}"));
             payload.end(die);
+            found.lost_answered += ledger.count_lost(page, &held.bytes);
             for (sector, finding) in ledger.check(page, &held.bytes, lost.get(&page).copied()) {
                 match finding {
-                    Finding::Bad => bad.push(sector),
-                    other => *by_name.entry(word(other)).or_default() += 1,
+                    Finding::Bad => found.bad.push(sector),
+                    other => *found.lost.entry(word(other)).or_default() += 1,
                 }
             }
         }
-        (bad, by_name)
+        found
     }
 }
 

@@ -48,6 +48,10 @@ fn drawn(random: &mut Random) -> Vec<String> {
     let options = [
         (30, "device.trim=strict"),
         (15, "device.vwc=off"),
+        (15, "buffer.bypass_pages=3"),
+        (15, "buffer.cluster_pages=8"),
+        (15, "buffer.release=issue"),
+        (20, "flash.channels=1"),
         (30, "flash.program_unit=2"),
         (15, "flash.program_times_us=100/400"),
         (20, "flash.scheduling=commands_reads_first"),
@@ -84,7 +88,7 @@ fn configured(pairs: &[String]) -> Result<Config, String> {
     Ok(config.used_for(Purpose::Live))
 }
 
-/// Whether such a device can be made. What happens to it until it has lost its power `cuts` times.
+/// Whether such a device can be made. What happens to it until it has lost its power `cuts` times, and is stopped in order.
 fn held(pairs: &[String], random: &mut Random, cuts: u64) -> Result<bool, String> {
     let Ok(config) = configured(pairs) else {
         return Ok(false);
@@ -116,50 +120,85 @@ fn held(pairs: &[String], random: &mut Random, cuts: u64) -> Result<bool, String
             )));
         }
     }
+    stopped(&mut live, random).map_err(|why| format!("after cut {cuts}: {why}"))?;
     Ok(true)
 }
 
 /// Requests of all kinds, up to 32 at a time.
 fn written(live: &mut Live<'_>, random: &mut Random) -> Result<(), String> {
     let mut under_way = 0;
-    let mut bytes = vec![0; (LONGEST * 512) as usize];
     for tag in 0..100 + random.below(200) {
-        let kind = match random.below(12) {
-            0 | 1 => RequestKind::Trim,
-            2 => RequestKind::WriteZeroes,
-            3 => RequestKind::Flush,
-            4 | 5 => RequestKind::Read,
-            _ => RequestKind::Write,
-        };
-        let sectors = 1 + random.below(LONGEST);
-        let sector = random.below(live.sectors() - sectors);
-        let (sector, sectors) = match kind {
-            RequestKind::Flush => (0, 0),
-            _ => (sector, sectors),
-        };
-        bytes.fill(random.below(256) as u8);
-        let data = match kind {
-            RequestKind::Write => &bytes[..(sectors * 512) as usize],
-            _ => &[],
-        };
-        let ask = Ask {
-            kind,
-            sector,
-            sectors: sectors as u32,
-            fua: kind == RequestKind::Write && random.below(8) == 0,
-            data,
-            tag,
-        };
-        let now = live.now();
-        live.submit(now, &ask).map_err(|why| why.to_string())?;
+        submitted(live, random, live.now(), tag)?;
         under_way += 1;
         let most = random.below(32);
-        while under_way > most {
-            let done = live.advance_to_completion();
-            done.map_err(|why| why.to_string())?;
-            while live.completed().is_some() {
-                under_way -= 1;
-            }
+        answered(live, &mut under_way, most)?;
+    }
+    Ok(())
+}
+
+/// Requests with pauses between them, and a flush behind them: all of it is answered though nothing else comes.
+fn stopped(live: &mut Live<'_>, random: &mut Random) -> Result<(), String> {
+    let mut under_way = 0;
+    for tag in 0..random.below(100) {
+        let pause = [0, 0, random.below(3_000_000)][random.below(3) as usize];
+        let now = live.now() + pause;
+        live.advance(now).map_err(|why| why.to_string())?;
+        submitted(live, random, now, tag)?;
+        under_way += 1;
+        let most = random.below(32);
+        answered(live, &mut under_way, most)?;
+    }
+    let flush = Ask {
+        kind: RequestKind::Flush,
+        sector: 0,
+        sectors: 0,
+        fua: false,
+        data: &[],
+        tag: 100,
+    };
+    let now = live.now();
+    live.submit(now, &flush).map_err(|why| why.to_string())?;
+    answered(live, &mut (under_way + 1), 0)
+}
+
+/// A random request arrives at `now`.
+fn submitted(live: &mut Live<'_>, random: &mut Random, now: u64, tag: u64) -> Result<(), String> {
+    let kind = match random.below(12) {
+        0 | 1 => RequestKind::Trim,
+        2 => RequestKind::WriteZeroes,
+        3 => RequestKind::Flush,
+        4 | 5 => RequestKind::Read,
+        _ => RequestKind::Write,
+    };
+    let sectors = 1 + random.below(LONGEST);
+    let sector = random.below(live.sectors() - sectors);
+    let (sector, sectors) = match kind {
+        RequestKind::Flush => (0, 0),
+        _ => (sector, sectors),
+    };
+    let bytes = [random.below(256) as u8; (LONGEST * 512) as usize];
+    let data = match kind {
+        RequestKind::Write => &bytes[..(sectors * 512) as usize],
+        _ => &[],
+    };
+    let ask = Ask {
+        kind,
+        sector,
+        sectors: sectors as u32,
+        fua: kind == RequestKind::Write && random.below(8) == 0,
+        data,
+        tag,
+    };
+    live.submit(now, &ask).map_err(|why| why.to_string())
+}
+
+/// Time passes until at most `most` requests of the `under_way` are not answered.
+fn answered(live: &mut Live<'_>, under_way: &mut u64, most: u64) -> Result<(), String> {
+    while *under_way > most {
+        let done = live.advance_to_completion();
+        done.map_err(|why| why.to_string())?;
+        while live.completed().is_some() {
+            *under_way -= 1;
         }
     }
     Ok(())
@@ -252,6 +291,11 @@ fn what_was_found_on_small_devices_stays_mended() {
         (
             700,
             "ftl.kind=striped buffer.kind=dulo buffer.capacity_bytes=128KiB flash.planes_per_die=2 flash.program_unit=2 flash.scheduling=commands_reads_first device.plp=1000",
+        ),
+        // A flush waited for programs in the queue of a die; a long write that went past the buffer before them took the wish back.
+        (
+            0,
+            "ftl.kind=superblock buffer.kind=co-active buffer.capacity_bytes=128KiB buffer.bypass_pages=3 flash.planes_per_die=2 flash.program_unit=2 device.plp=0.0003",
         ),
     ];
     let mut wrong = Vec::new();

@@ -17,7 +17,7 @@ use crate::engine::Parts;
 use crate::error::SimError;
 use crate::metrics::Metrics;
 use crate::observer::Observer;
-use crate::power::{Check, CutAt, CutPlan, Trigger};
+use crate::power::{Check, CutAt, CutPlan, Found, Trigger};
 
 /// Old versions of a sector that the ledger of a live device knows, and changes of a page that it knows without a promise,
 /// at most: its memory has a bound, whatever clients do.
@@ -58,6 +58,8 @@ pub struct Restored {
     pub bad: usize,
     /// Sectors that an option of a bad drive took, or that cannot be judged, by the name of that.
     pub lost: BTreeMap<&'static str, u64>,
+    /// Sectors whose newest answered write is gone, which no flush had to make last.
+    pub lost_answered: u64,
 }
 
 /// A device without power: its flash, and what was promised. Its time stands still.
@@ -317,11 +319,16 @@ impl<'a> Off<'a> {
             payload: &mut self.payload,
             ftl: &mut *ftl,
         };
-        let (bad, lost) = check.run();
+        let Found {
+            bad,
+            lost,
+            lost_answered,
+        } = check.run();
         let start = self.cut.at.max(at).saturating_add(mount.time);
         let restored = Restored {
             bad: bad.len(),
             lost,
+            lost_answered,
             mount,
         };
         self.bad.extend(bad);
