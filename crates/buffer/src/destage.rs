@@ -7,7 +7,11 @@ use alloc::vec::Vec;
 
 use destage_base::Lpn;
 
-/// A place in the buffer's RAM, in `0 .. capacity`. Real bytes, where there are any, live at this index.
+/// A place in the buffer's RAM, counted from 0. Real bytes, where there are any, live at this index.
+///
+/// A page whose program has not ended keeps its slot, so while requests wait for room there are more slots than the capacity has pages:
+/// a table by slot grows when a page with a higher one is inserted, as the lists of [`order`](crate::order) do. Slots that have become free
+/// are used again first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot(pub u32);
 

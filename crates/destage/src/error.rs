@@ -1,5 +1,8 @@
 //! What can go wrong, by whom it concerns.
 
+use std::any::Any;
+
+use destage_sim::contract::Breach;
 use destage_sim::error::{Argument, SimError};
 use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
@@ -56,6 +59,18 @@ impl Error {
         names: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
         Self::argument(name, Self::unknown(what, given, names))
+    }
+
+    /// What a run has unwound with: a scheme from outside that broke its contract is a mistake of its author, everything else one of this
+    /// program.
+    pub(crate) fn of_panic(payload: Box<dyn Any + Send>) -> Self {
+        let payload = match payload.downcast::<Breach>() {
+            Ok(breach) => return Self::Input(breach.0),
+            Err(other) => other,
+        };
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        Self::Internal(format!("a run panicked: {}", text.unwrap_or("no message")))
     }
 
     /// Whether a run that ended with it has no result because something is wrong, and not because no more of it was wanted.

@@ -175,10 +175,8 @@ impl<'a> Pool<'a> {
                 .map(|_| scope.spawn(|| self.work()))
                 .collect();
             let panics = workers.into_iter().filter_map(|worker| worker.join().err());
-            match panics.count() {
-                0 => Ok(()),
-                _ => Err(Error::Internal("a run panicked".to_owned())),
-            }
+            let errors: Vec<Error> = panics.map(Error::of_panic).collect();
+            errors.into_iter().next().map_or(Ok(()), Err)
         })?;
         let state = self
             .state

@@ -1,5 +1,6 @@
 //! One simulation: one input, one configuration.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use destage_sim::error::SimError;
@@ -62,7 +63,9 @@ pub(crate) fn single<T>(
     let source = input.open_ahead(&config)?;
     destage_memory::doing(combination.doing(&input.name()));
     let mut watch = Watch::new(&counter, observer);
-    let (result, source) = simulate(&config, source, &prepass, &mut watch)?;
+    // A scheme that breaks its contract unwinds.
+    let simulated = AssertUnwindSafe(|| simulate(&config, source, &prepass, &mut watch));
+    let (result, source) = catch_unwind(simulated).map_err(Error::of_panic)??;
     let mut facts = Facts::of_source(&source, &options);
     facts.sizing = sizing;
     if !config.follows_arrivals() {

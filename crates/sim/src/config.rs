@@ -8,13 +8,17 @@ use std::sync::Arc;
 
 use destage_base::parameter::{CountOrAuto, Parameter, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
-use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow, Shares};
+use destage_buffer::scheme::Scheme;
+use destage_buffer::{
+    Buffer, BufferConfig, Common, Release, SCHEMES, SchemeConfig, SchemeRow, Shares,
+};
 use destage_device::{Device, DeviceConfig, Handover, Ordering, Wording};
 use destage_flash::ftl::{FtlConfig, FtlRow};
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
 use crate::check::{Asked, Purpose};
+use crate::contract::Checked;
 use crate::engine::{EngineConfig, Replay, Statistics};
 use crate::error::SimError;
 use crate::events::Clock;
@@ -452,15 +456,20 @@ impl Config {
             config.release = Release::Issue;
         }
         let cluster_pages = config.cluster_pages;
-        let scheme = |capacity_pages| {
-            (self.scheme.build)(&SchemeConfig {
+        let is_from_outside = SCHEMES.iter().all(|row| row.name != self.scheme.name);
+        let scheme = |capacity_pages| -> Box<dyn Scheme> {
+            let scheme = (self.scheme.build)(&SchemeConfig {
                 capacity_pages,
                 cluster_pages,
                 dies: self.geometry().dies,
                 future: prepass.writes.as_deref(),
                 seed: self.typed.sim.seed,
                 values: &self.buffer,
-            })
+            });
+            match is_from_outside {
+                true => Box::new(Checked::new(self.scheme.name, scheme)),
+                false => scheme,
+            }
         };
         let share = capacity / self.handles();
         if self.by_handle() == ByHandle::Shared || share == 0 {

@@ -27,6 +27,7 @@ mod bytes;
 pub mod capacity;
 pub mod check;
 mod config;
+pub mod contract;
 pub mod curve;
 mod dispatch;
 pub mod engine;

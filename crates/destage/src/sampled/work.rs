@@ -134,8 +134,7 @@ pub(super) fn carry_out(
         drop(senders);
         let mut all = Vec::new();
         for worker in workers {
-            let panicked = |_| Error::Internal("a miniature panicked".to_owned());
-            all.extend(worker.join().map_err(panicked)?);
+            all.extend(worker.join().map_err(Error::of_panic)?);
         }
         fed?;
         all.sort_by_key(|(index, _)| *index);

@@ -6,8 +6,11 @@ use crate::common;
 
 use common::own_scheme::NEWEST;
 use common::{mixture, settings};
-use destage::buffer::SchemeRow;
-use destage::{Effort, Grid, Input, compare};
+use destage::base::Lpn;
+use destage::buffer::scheme::{Access, Entry, Need, Scheme, Victim};
+use destage::buffer::{SchemeRow, View};
+use destage::{Effort, Error, Grid, Input, Silent, compare, run};
+use destage_sim::observer::Silent as SeesNothing;
 
 #[test]
 fn a_scheme_of_ones_own_is_chosen_by_its_name() {
@@ -43,6 +46,95 @@ fn a_scheme_of_ones_own_is_chosen_by_its_name() {
     );
 }
 
+/// A scheme that forgets what it was told to keep, in one of these ways.
+#[derive(Clone, Copy)]
+enum Broken {
+    NamesNothing,
+    NamesAStranger,
+    KeepsWhatItNames,
+}
+
+struct Wrong {
+    how: Broken,
+    order: Vec<Entry>,
+}
+
+impl Scheme for Wrong {
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        self.order.push(entry);
+    }
+
+    fn touch(&mut self, _: Entry, _: &Access) {}
+
+    fn remove(&mut self, entry: Entry) {
+        self.order.retain(|other| *other != entry);
+    }
+
+    fn evict(&mut self, _: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        let first = self.order[0];
+        match self.how {
+            Broken::NamesNothing => {}
+            Broken::NamesAStranger => victim.entries.push(Entry {
+                page: Lpn(first.page.0 + 100_000),
+                ..first
+            }),
+            Broken::KeepsWhatItNames => victim.entries.push(first),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+}
+
+fn wrong(how: Broken) -> Box<dyn Scheme> {
+    let order = Vec::new();
+    Box::new(Wrong { how, order })
+}
+
+#[test]
+fn a_scheme_that_breaks_its_contract_is_an_error_that_names_it() {
+    static NOTHING: SchemeRow = SchemeRow {
+        name: "names-nothing",
+        build: &|_| wrong(Broken::NamesNothing),
+        ..NEWEST
+    };
+    static STRANGER: SchemeRow = SchemeRow {
+        name: "names-a-stranger",
+        build: &|_| wrong(Broken::NamesAStranger),
+        ..NEWEST
+    };
+    static KEEPS: SchemeRow = SchemeRow {
+        name: "keeps-what-it-names",
+        build: &|_| wrong(Broken::KeepsWhatItNames),
+        ..NEWEST
+    };
+    let input = [Input::requests("requests", mixture(3, 20_000))];
+    for (row, said) in [
+        (&NOTHING, "named no page, and"),
+        (&STRANGER, "expected pages that are resident"),
+        (&KEEPS, "expected it to forget what it names"),
+    ] {
+        let mut base = settings(&[]);
+        base.add_scheme(row).unwrap();
+        let combinations = Grid::new(base).buffers([row.name, "lru"]).combinations();
+        let combinations = combinations.unwrap();
+        let several = compare(&input, &combinations, &Effort::default()).map(drop);
+        let one = run(&input[0], &combinations[0], &Silent, &mut SeesNothing).map(drop);
+        for outcome in [several, one] {
+            let error = outcome.err().unwrap();
+            let text = error.to_string();
+            assert!(matches!(error, Error::Input(_)), "{text}");
+            assert!(
+                text.starts_with(&format!("scheme {:?}: ", row.name)),
+                "{text}"
+            );
+            assert!(text.contains("evict(Evict) before page "), "{text}");
+            assert!(text.contains(said), "{text}");
+        }
+    }
+}
+
 #[test]
 fn a_metric_that_no_run_has_is_an_error() {
     let combinations = Grid::new(settings(&[])).buffers(["lru"]).combinations();
@@ -55,7 +147,7 @@ fn a_metric_that_no_run_has_is_an_error() {
     assert_eq!(run.metric("scheme.threshold").unwrap(), None);
     let error = run.metric("response.p99ms").unwrap_err().to_string();
     assert!(
-        error.contains("unknown metric \"response.p99ms\"; did you mean \"response.*_ms\"?"),
+        error.contains("unknown metric \"response.p99ms\"; did you mean \"response.p99_ms\"?"),
         "{error}"
     );
 }
