@@ -14,6 +14,9 @@ use crate::output::report::{Form, page};
 use crate::output::table::{Side, Table};
 use crate::work::Work;
 
+/// What is said where no scheme was asked for by name.
+const OF_PAPERS: &str = "These are the schemes that the papers compare; another may do with less: `--buffers all` compares all that can be built.";
+
 /// Runs the command.
 pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let started = Instant::now();
@@ -46,7 +49,10 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
     };
     let text = || {
         let heading = words::heading(&simulated(&records));
-        let words = conclusion.join("\n");
+        let mut words = conclusion.join("\n");
+        if arguments.buffers.is_none() && common.device.buffer.is_none() {
+            words.push_str(&format!("\n{OF_PAPERS}"));
+        }
         format!("{heading}\n\n{words}\n\n{}", table(&answers))
     };
     let again = answers.twice_the_load.iter().chain(&answers.second_half);

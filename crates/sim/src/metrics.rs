@@ -18,7 +18,7 @@ use crate::latencies::{Counted, Summary};
 use crate::measured::Measured;
 use crate::renamed;
 use crate::run::Learnt;
-use crate::settings::suggestion;
+use crate::settings;
 
 mod front;
 pub mod rows;
@@ -427,6 +427,33 @@ pub fn find(name: &str) -> Option<&'static MetricRow> {
     single.or_else(|| ROWS.several.iter().find(of_several).map(|&(_, _, row)| row))
 }
 
+/// The names that are known whatever a run has: those of summaries written out, and none that ends with a scheme's or queue's own word.
+fn names() -> impl Iterator<Item = String> {
+    METRICS.iter().flat_map(|row| {
+        let words: &[&str] = match row.name.split_once('*') {
+            None => &[""],
+            Some((_, "")) => &[],
+            Some(_) => &SUMMARIES,
+        };
+        words.iter().map(|word| row.of(word))
+    })
+}
+
+/// `; did you mean "x"?` for the metric that somebody may have meant by `name`: one of which it is a part between dots, such as `p99`, or
+/// one that is near in letters. Empty if there is none.
+#[must_use]
+pub fn suggestion(name: &str) -> String {
+    let names: Vec<String> = names().collect();
+    let has_part = |metric: &&String| {
+        let mut parts = metric.split('.');
+        parts.any(|part| part.strip_suffix("_ms").unwrap_or(part) == name.trim())
+    };
+    match names.iter().find(has_part) {
+        Some(metric) => format!("; did you mean {metric:?}?"),
+        None => settings::suggestion(name, names.iter().map(String::as_str)),
+    }
+}
+
 /// The row of metric `name`, which a user gave.
 ///
 /// # Errors
@@ -446,7 +473,7 @@ pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
     find(name).ok_or_else(|| {
         SimError::Config(format!(
             "unknown metric {name:?}{}; expected a name from `destage list metrics`",
-            suggestion(name, METRICS.iter().map(|row| row.name))
+            suggestion(name)
         ))
     })
 }

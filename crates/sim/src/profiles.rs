@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::SimError;
+use crate::error::{Argument, SimError};
 use crate::settings::{argument, read_file, suggestion};
 
 /// A device as a TOML text with the parameters it sets.
@@ -71,9 +71,13 @@ impl Read {
         } else {
             let Some(profile) = find(name) else {
                 let names = PROFILES.iter().map(|profile| profile.name);
+                let file = format!("{name}.toml");
+                let nearest = match Path::new(&file).exists() {
+                    true => format!("; did you mean {file:?}?"),
+                    false => suggestion(name, names.clone()),
+                };
                 return Err(wrong(format!(
-                    " {name:?}: no such profile{}; expected one of {} or a .toml file",
-                    suggestion(name, names.clone()),
+                    " {name:?}: no such profile{nearest}; expected one of {} or a .toml file",
                     names.collect::<Vec<_>>().join(", ")
                 )));
             };
@@ -117,6 +121,18 @@ impl Read {
         self.about.get(key)?.as_str()
     }
 
+    /// Whether it sets the parameter `key` itself.
+    #[must_use]
+    pub fn sets(&self, key: &str) -> bool {
+        let Ok(table) = self.text.parse::<toml::Table>() else {
+            return false;
+        };
+        let mut parts = key.split('.');
+        let first = parts.next().and_then(|part| table.get(part));
+        let found = parts.try_fold(first, |value, part| Some(value?.get(part)));
+        matches!(found, Some(Some(_)))
+    }
+
     /// The profile that it builds on; a file is looked for beside its own.
     fn inherits(&self) -> Option<String> {
         let base = self.describe("inherits")?;
@@ -141,7 +157,15 @@ pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
                 "profile {of}: inherits {base:?}, which builds on {of}; expected a profile that does not"
             )));
         }
-        chain.push(Read::of(&base)?);
+        let read = Read::of(&base).map_err(|error| {
+            let what = match error {
+                // The name of the argument is that of the profile that was asked for.
+                SimError::Argument(Argument { what, .. }) => what.trim_start().to_owned(),
+                other => other.to_string(),
+            };
+            SimError::Config(format!("profile {of}: inherits {what}"))
+        })?;
+        chain.push(read);
     }
     chain.reverse();
     Ok(chain)
@@ -222,7 +246,10 @@ mod tests {
             ),
             ("profile = 3\n", "expected a table [profile]"),
             ("[profile]\ninherits = \"mine.toml\"\n", "which builds on"),
-            ("[profile]\ninherits = \"tcl\"\n", "did you mean \"tlc\"?"),
+            (
+                "[profile]\ninherits = \"tcl\"\n",
+                "mine.toml: inherits \"tcl\": no such profile; did you mean \"tlc\"?",
+            ),
             (
                 "[profile]\ninherits = \"other.toml\"\n",
                 "other.toml: No such file",

@@ -80,6 +80,14 @@ fn a_profile_in_a_file_is_shown_with_what_it_builds_on() {
         told.contains("flash.dies = 3") && told.contains("flash.program_us = "),
         "{told}"
     );
+    // Each value has the source of the profile that sets it.
+    let of = |key: &str| {
+        let from = told.find(key).expect("it is shown");
+        let entry = told[from..].split("\n\n").next().unwrap_or_default();
+        entry.lines().take(3).collect::<Vec<_>>().join(" ")
+    };
+    assert!(of("flash.dies").contains("(set by mine.toml)"), "{told}");
+    assert!(of("flash.program_us").contains("(set by tlc)"), "{told}");
     let document = place.json(&[
         "run",
         "--workload",
@@ -107,6 +115,10 @@ fn every_unknown_word_is_met_with_the_one_that_was_meant() {
         ("run t.csv --buffer lru:lru_unti=page", "buffer.lru_unit"),
         ("run t.csv --ftl pgae", "page"),
         ("run t.csv --profile tcl", "tlc"),
+        ("run t.csv --profile bad", "bad.toml"),
+        ("size t.csv --goal p99<3", "response.p99_ms"),
+        ("compare t.csv --columns response.p99", "response.p99_ms"),
+        ("explain p99", "response.p99_ms"),
         ("run t.csv --config bad.toml", "flash.dies"),
         ("run t.csv --set flash.planes=4", "flash.planes_per_die"),
         ("run t.csv --set host.schedular=fifo", "host.scheduler"),

@@ -324,7 +324,6 @@ fn unknown(name: &str) -> Error {
     let parameters = all_parameters();
     let keys = parameters.iter().map(|one| one.key.as_str());
     let others = [
-        Registry::Metrics,
         Registry::Buffers,
         Registry::Ftls,
         Registry::Workloads,
@@ -338,9 +337,14 @@ fn unknown(name: &str) -> Error {
         .collect();
     let names = others.iter().map(|row| row.name.as_str());
     let problems = PROBLEMS.iter().map(|problem| problem.name);
+    let others = keys.chain(names).chain(problems);
+    let nearest = match destage_sim::settings::suggestion(name, others) {
+        none if none.is_empty() => metrics::suggestion(name),
+        nearest => nearest,
+    };
     Error::Input(format!(
         "explain {name:?}: nothing is called so{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), or a message of the program",
-        destage_sim::settings::suggestion(name, keys.chain(names).chain(problems))
+        nearest
     ))
 }
 

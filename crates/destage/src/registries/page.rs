@@ -169,12 +169,24 @@ pub fn profile(name: &str) -> Result<Page, Error> {
     let config = settings.resolve()?;
     let values = config.parameters();
     let source = describe("source");
+    let source_of = |key: &str| {
+        let from = chain.iter().rev().find(|profile| profile.sets(key));
+        match from {
+            Some(from) if chain.len() > 1 => {
+                let source = from.describe("source").unwrap_or_default();
+                let source = source.trim_end_matches('.');
+                let space = if source.is_empty() { "" } else { " " };
+                format!("{source}{space}(set by {})", from.name)
+            }
+            _ => source.clone(),
+        }
+    };
     let set = settings.keys().filter_map(|key| {
         let row = row_of(key, config.scheme, config.ftl_row)?;
         Some(Entry {
             name: key.to_owned(),
             row,
-            set: values.get(key).map(|value| (value.clone(), source.clone())),
+            set: values.get(key).map(|value| (value.clone(), source_of(key))),
             has_example: false,
         })
     });

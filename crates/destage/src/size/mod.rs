@@ -101,7 +101,7 @@ pub struct Answers {
     pub ended: usize,
     /// How many runs without a clock, or on the beginning of the input, said where to look.
     pub trials: usize,
-    /// How many a grid of all schemes and sizes would have been.
+    /// How many runs a grid of the schemes and sizes that were compared would have been.
     pub grid: usize,
 }
 

@@ -33,6 +33,24 @@ fn has_none(answers: &Answers, goal: &Goal) -> bool {
     answers.ended == 0 && !answers.missed.iter().any(knows)
 }
 
+/// Schemes that a sentence names, at most.
+const NAMED_SCHEMES: usize = 8;
+
+/// The schemes that were compared, by name if they are few.
+fn schemes(answers: &Answers) -> String {
+    let all = answers.answers.iter().chain(&answers.bounds);
+    let all = all.map(|answer| &answer.record);
+    let all = all.chain(&answers.missed).chain(&answers.failed);
+    let mut names: Vec<&str> = all.map(|record| record.buffer.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.len() {
+        1 => format!("Runs of {}", names[0]),
+        several @ 2..=NAMED_SCHEMES => format!("{several} schemes ({})", names.join(", ")),
+        several => format!("{several} schemes"),
+    }
+}
+
 /// The answer in words.
 pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let goals: Vec<_> = answers.goals.iter().map(Goal::to_string).collect();
@@ -44,7 +62,9 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         ended => format!(", {ended} of them ended once the goals were out of reach"),
     };
     let mut tried = format!(
-        "{}{early}; a grid of all schemes and sizes has {}.",
+        "{} at {} were compared. That took {}{early}; a grid of all of them has {}.",
+        schemes(answers),
+        counted(answers.sizes.len(), "size"),
         counted(answers.runs, "full run"),
         answers.grid
     );

@@ -17,13 +17,15 @@ enum Subject {
     Bytes,
     /// How long a request is, in sectors unless a unit is named.
     Sectors,
+    /// How long a request is, in blocks of `trace.block_bytes`.
+    Blocks,
     /// How long a request is, in the unit of the address unless one is named.
     Length,
     Stream,
 }
 
 /// What others call columns. A blank, a hyphen and a dot within a name count as `_`.
-const OTHER_NAMES: [(Subject, &[&str]); 9] = [
+const OTHER_NAMES: [(Subject, &[&str]); 10] = [
     (
         Subject::Time,
         &[
@@ -132,6 +134,20 @@ const OTHER_NAMES: [(Subject, &[&str]); 9] = [
             "num_sectors",
             "nsectors",
             "number_of_sectors",
+            "nr_sectors",
+            "nr_sector",
+            "nb_sectors",
+            "sector_num",
+        ],
+    ),
+    (
+        Subject::Blocks,
+        &[
+            "nblocks",
+            "num_blocks",
+            "nr_blocks",
+            "block_count",
+            "number_of_blocks",
         ],
     ),
     (
@@ -234,6 +250,7 @@ fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option
         (Subject::Sector, None) => Field::Sector,
         (Subject::Bytes, None) => Field::Bytes(Unit::Byte),
         (Subject::Sectors, None) => Field::Sectors,
+        (Subject::Blocks, None) => Field::Bytes(Unit::Block),
         (Subject::Length, None) if in_sectors => Field::Sectors,
         (Subject::Length, None) => Field::Bytes(Unit::Byte),
         (Subject::Offset | Subject::Sector, Some(Counted::Bytes(unit))) => Field::Offset(unit),
@@ -291,11 +308,17 @@ pub(super) fn missing(names: &[String]) -> Option<String> {
         }
     }
     const NEEDS: [&str; 3] = ["time", "offset (in bytes) or sector", "bytes or sectors"];
-    let wrong = NEEDS.iter().find_map(|name| {
+    // Names that others give them, of which a user may take one.
+    let others = [
+        "timestamp, ts, arrival_time or time_ms",
+        "lba, start_sector, byte_offset, offset_kib or address_bytes",
+        "size, length, io_size, size_kib, nr_sectors or nblocks",
+    ];
+    let wrong = NEEDS.iter().zip(others).find_map(|(name, others)| {
         let all = fields.iter().filter(|field| needed(field) == Some(name));
         match all.count() {
             1 => None,
-            0 => Some(format!("no column {name}")),
+            0 => Some(format!("no column {name} (also called {others})")),
             count => Some(format!("{count} columns for {name}")),
         }
     })?;

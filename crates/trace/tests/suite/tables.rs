@@ -209,6 +209,7 @@ fn names_above_columns_may_have_units_and_the_words_of_others() {
         "timestamp_ms,device_id,io_type,start_lba,request_size_kb\n0.000007,2,W,8,8\n",
         "Start Time (ns)\tVDisk\tRead/Write\tStarting LBA\tNumber of Sectors\n7\t2\tW\t8\t16\n",
         "time_in_us,disk,op_type,offset_in_bytes,num_bytes\n0.007,2,write,4096,8192\n",
+        "ts_ns,dev,rwbs,sector,nr_sectors\n7,2,W,8,16\n",
         "req-size(sectors),byte offset,Direction,vol,Issue.Time(\u{b5}s)\n16,4096,Write,2,.007\n",
     ] {
         assert_eq!(
@@ -233,11 +234,11 @@ fn a_first_line_without_a_column_that_is_needed_says_which() {
     for (content, wrong) in [
         (
             "Time (s),Operation,Length (bytes)\n0.5,w,8192\n",
-            "t:1: the first line has no column offset (in bytes) or sector beside \"time (s)\", \"operation\", \"length (bytes)\": \"Time (s)",
+            "t:1: the first line has no column offset (in bytes) or sector (also called lba, start_sector, byte_offset, offset_kib or address_bytes) beside \"time (s)\", \"operation\", \"length (bytes)\": \"Time (s)",
         ),
         (
             "op,offset,size\nw,0,8192\n",
-            "t:1: the first line has no column time beside",
+            "t:1: the first line has no column time (also called timestamp, ts, arrival_time or time_ms) beside",
         ),
         (
             "time,op,lba,address (bytes),size\n1,w,0,0,8192\n",
@@ -246,7 +247,7 @@ fn a_first_line_without_a_column_that_is_needed_says_which() {
         (
             // In kilograms nobody counts.
             "time,op,offset,size (kg)\n1,w,0,8192\n",
-            "t:1: the first line has no column bytes or sectors beside \"time\", \"op\", \"offset\":",
+            "t:1: the first line has no column bytes or sectors (also called size, length, io_size, size_kib, nr_sectors or nblocks) beside \"time\", \"op\", \"offset\":",
         ),
     ] {
         let text = error("t", content, &ReadOptions::default());
