@@ -219,7 +219,7 @@ fn padding(parameters: &[(&'static str, Value)]) -> Vec<String> {
     let pads = bench.records.iter().flat_map(|record| &record.pads);
     let charged = pads.filter(|pad| pad.1 != PadContent::AtHand).count();
     assert_eq!(counts.pads.read + counts.pads.filled, charged as u64);
-    bench.log
+    bench.log.into_iter().map(String::from).collect()
 }
 
 #[test]

@@ -5,9 +5,9 @@
 pub mod model;
 mod streams;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
-use std::fmt::Write;
 
 use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
@@ -117,7 +117,9 @@ pub struct Bench {
     pub completion: Completion,
     pub records: Vec<Record>,
     /// What happened, in the words of scenario texts.
-    pub log: Vec<String>,
+    pub log: Vec<Cow<'static, str>>,
+    /// Records are told in the log, too.
+    pub tells_records: bool,
     in_flight: VecDeque<Program>,
     ram: Vec<u64>,
     flash: BTreeMap<u64, u64>,
@@ -167,14 +169,25 @@ impl Bench {
         completion: Completion,
         future: Option<&[Lpn]>,
     ) -> Self {
+        let config = BufferConfig::from_parameters(capacity, 4, &Common::from_values(values));
+        Self::configured(dies, row, config, values, completion, future)
+    }
+
+    /// With the rules of `config`, but for the release of slots, which is that of `completion`.
+    pub fn configured(
+        dies: u32,
+        row: &SchemeRow,
+        config: BufferConfig,
+        values: &Values,
+        completion: Completion,
+        future: Option<&[Lpn]>,
+    ) -> Self {
+        let capacity = config.capacity_pages;
         let release = match completion {
             Completion::AtOnce => Release::Issue,
             _ => Release::Complete,
         };
-        let config = BufferConfig {
-            release,
-            ..BufferConfig::from_parameters(capacity, 4, &Common::from_values(values))
-        };
+        let config = BufferConfig { release, ..config };
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
@@ -192,6 +205,7 @@ impl Bench {
             completion,
             records: Vec::new(),
             log: Vec::new(),
+            tells_records: true,
             in_flight: VecDeque::new(),
             ram: vec![u64::MAX; capacity as usize],
             flash: BTreeMap::new(),
@@ -465,9 +479,9 @@ impl Bench {
                 .map(|pad| (pad.page.0, pad.content))
                 .collect(),
         };
-        let mut text = String::new();
-        write!(text, "{record}").unwrap();
-        self.log.push(text);
+        if self.tells_records {
+            self.log.push(record.to_string().into());
+        }
         self.records.push(record);
         if matches!(self.completion, Completion::AtOnce) {
             self.complete_all();

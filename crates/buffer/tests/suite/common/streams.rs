@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{Lpn, Random};
-use destage_buffer::{COMMON, SCHEMES, SchemeRow};
+use destage_buffer::{BufferConfig, COMMON, Common, SCHEMES, SchemeRow};
 
 use super::{Bench, Completion, Operation};
 
@@ -139,8 +139,13 @@ pub fn run_all(
     pages: u64,
 ) {
     let mut expected = None;
+    let config = BufferConfig::from_parameters(capacity, 4, &Common::from_values(values));
+    let future = row.needs_future.then(|| page_writes(operations));
     for completion in completions(operations.len() as u64) {
-        let mut bench = Bench::for_operations(row, capacity, values, completion, operations);
+        let (config, future) = (config.clone(), future.as_deref());
+        let mut bench = Bench::configured(4, row, config, values, completion, future);
+        // Whole records are compared, and not what is said of them.
+        bench.tells_records = false;
         bench.run(operations);
         bench.check_all(0..pages);
         bench.apply(&Operation::Drain);
