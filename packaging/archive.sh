@@ -18,7 +18,7 @@ name=destage-$("$program" --version | cut -d' ' -f2)-$host
 folder=$target/archive/$name
 rm -rf "$target/archive" && mkdir -p "$folder/completions"
 cp "$program" LICENSE LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md CITATION.cff "$folder"
-cp -r crates/destage/src/report/vendored "$folder/licences-of-the-report" && rm "$folder"/licences-of-the-report/*.js
+cp -r crates/report/src/vendored "$folder/licences-of-the-report" && rm "$folder"/licences-of-the-report/*.js
 for shell in bash zsh fish elvish powershell; do "$program" completions $shell >"$folder/completions/destage.$shell"; done
 "$program" man -o "$folder/man"
 strip "$folder/destage"

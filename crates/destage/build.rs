@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What a result can depend on, from the root of the sources.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "crates/base",
     "crates/buffer",
     "crates/destage",
@@ -12,6 +12,7 @@ const SOURCES: [&str; 11] = [
     "crates/flash",
     "crates/memory",
     "crates/sim",
+    "crates/study",
     "crates/trace",
     "crates/workload",
     "experiments",

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use destage::fleet::{Fleet, FleetCurve, FleetPlan, FleetReport};
 use destage::sim::metrics;
-use destage::study::{Shard, Share, Store};
 use destage::{Effort, json};
+use destage_study::fleet::{Fleet, FleetCurve, FleetPlan, FleetReport};
+use destage_study::{Shard, Share, Store};
 use serde_json::json;
 
 use crate::choices;

@@ -1,6 +1,7 @@
 //! `destage list`: the registries, a line per row.
 
 use destage::registries::{Registry, Row, rows};
+use destage_study::experiments;
 use serde_json::Value;
 
 use crate::args::{ListArguments, Listed};
@@ -10,7 +11,10 @@ use crate::output::{self, json};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
-    let rows = rows(registry(arguments.what))?;
+    let rows = match registry(arguments.what) {
+        Some(registry) => rows(registry),
+        None => experiments()?,
+    };
     if arguments.json {
         let objects = rows.into_iter().map(Row::to_json).collect();
         return output::print(&json::text(&Value::Array(objects)));
@@ -31,14 +35,15 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
     output::print(&table.text())
 }
 
-fn registry(what: Listed) -> Registry {
-    match what {
+/// What is listed, if it is no list of experiments.
+fn registry(what: Listed) -> Option<Registry> {
+    Some(match what {
         Listed::Buffers => Registry::Buffers,
         Listed::Ftls => Registry::Ftls,
         Listed::Profiles => Registry::Profiles,
         Listed::Formats => Registry::Formats,
         Listed::Workloads => Registry::Workloads,
         Listed::Metrics => Registry::Metrics,
-        Listed::Experiments => Registry::Experiments,
-    }
+        Listed::Experiments => return None,
+    })
 }

@@ -1,6 +1,7 @@
 //! `destage explain`: what a word or a message means.
 
 use destage::registries::{self, Explanation};
+use destage_study::experiments;
 
 use crate::args::ExplainArguments;
 use crate::errors::Failure;
@@ -18,7 +19,7 @@ const OPTIONS: [(&str, &str); 6] = [
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), Failure> {
-    let mut found = registries::explain(&arguments.words.join(" "))?;
+    let mut found = registries::explain(&arguments.words.join(" "), &experiments()?)?;
     for explanation in &mut found {
         if let Some(typed) = typed(explanation) {
             explanation.facts.push(("typed", typed));

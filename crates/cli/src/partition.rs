@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use destage::Facts;
-use destage::fleet::{Fleet, Partition};
+use destage_study::fleet::{Fleet, Partition};
 use destage_trace::{Reader, Request};
 
 use crate::args::PartitionArguments;

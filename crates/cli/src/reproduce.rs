@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use destage::reproduce::{Cost, Paper, Plan, Thresholds, shipped_traces};
-use destage::study::{Extra, Store, Traces};
+use destage_study::reproduce::{Cost, Paper, Plan, Thresholds, shipped_traces};
+use destage_study::{Extra, Store, Traces};
 
 use crate::args::ReproduceArguments;
 use crate::errors::{Failure, command, report_line, warn};

@@ -118,13 +118,15 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let progress = Progress::new(common.noise, input.expected_requests());
     let done = match &page {
         None => destage::run(&input, &combination, &progress, &mut logs).map(|done| (done, None)),
-        Some(_) => destage::watch(&input, &combination, &progress, &mut logs).map(|watched| {
-            let page = match is_timeline {
-                true => watched.to_timeline(),
-                false => watched.to_html(),
-            };
-            (watched.outcome, Some(page))
-        }),
+        Some(_) => {
+            destage_report::watch(&input, &combination, &progress, &mut logs).map(|watched| {
+                let page = match is_timeline {
+                    true => watched.to_timeline(),
+                    false => watched.to_html(),
+                };
+                (watched.outcome, Some(page))
+            })
+        }
     };
     drop(progress);
     // A run that its own log stopped was not interrupted: the log knows why.

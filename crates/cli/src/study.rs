@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use destage::reproduce::shipped_traces;
-use destage::study::figure::Figure;
-use destage::study::{Plan, RESULTS, Scale, Shard, Share, Store, Study, StudyReport, Traces};
-use destage::{Effort, csv, json};
+use destage::{Effort, json};
+use destage_study::csv;
+use destage_study::figure::Figure;
+use destage_study::reproduce::shipped_traces;
+use destage_study::{Plan, RESULTS, Scale, Shard, Share, Store, Study, StudyReport, Traces};
 use serde_json::json;
 
 use crate::args::{

@@ -6,7 +6,6 @@ use destage_base::parameter::Value;
 use destage_sim::metrics::METRICS;
 
 use crate::record::Record;
-use crate::study::rows::Rows;
 use crate::words;
 
 /// What `*` stands for in the name of a metric.
@@ -35,7 +34,7 @@ impl<'a> Columns<'a> {
 }
 
 /// A line of `fields`.
-pub(crate) fn line(fields: &[String]) -> String {
+pub fn line(fields: &[String]) -> String {
     let fields: Vec<_> = fields.iter().map(|field| quoted(field)).collect();
     format!("{}\n", fields.join(","))
 }
@@ -93,78 +92,10 @@ pub fn runs(records: &[Record]) -> String {
     text
 }
 
-/// The columns of the results of a study.
-pub struct Names<'a> {
-    /// What tells runs from each other, in ascending order.
-    pub labels: BTreeSet<&'a str>,
-    /// All metrics any run has, in ascending order.
-    pub metrics: BTreeSet<&'a str>,
-}
-
-impl<'a> Names<'a> {
-    /// Those that `rows` need.
-    #[must_use]
-    pub fn of(rows: &'a Rows) -> Self {
-        let rows = || rows.all.iter();
-        let metrics = rows().filter_map(|row| row.result.get("metrics")?.as_object());
-        Self {
-            labels: rows()
-                .flat_map(|row| row.labels.keys().map(String::as_str))
-                .collect(),
-            metrics: metrics
-                .flat_map(|all| all.keys().map(String::as_str))
-                .collect(),
-        }
-    }
-}
-
 /// The warnings of one run as a cell.
 #[must_use]
 pub fn joined(warnings: &[String]) -> String {
     warnings.join("; ")
-}
-
-/// The results of a study: labels, then metrics, then `warnings` and `error` if any run has them, a row per run.
-#[must_use]
-pub fn rows(rows: &Rows) -> String {
-    let Names {
-        labels,
-        metrics: names,
-    } = Names::of(rows);
-    let warnings = rows.all.iter().map(|row| joined(&row.warnings()));
-    let errors = rows
-        .all
-        .iter()
-        .map(|row| row.error().unwrap_or("").to_owned());
-    // A column is there if any run has something in it.
-    let ends = [
-        ("warnings", warnings.collect()),
-        ("error", errors.collect()),
-    ];
-    let ends = ends
-        .into_iter()
-        .filter(|(_, cells): &(&str, Vec<String>)| cells.iter().any(|cell| !cell.is_empty()));
-    let ends: Vec<_> = ends.collect();
-    let head = labels
-        .iter()
-        .chain(&names)
-        .copied()
-        .chain(ends.iter().map(|(name, _)| *name));
-    let mut text = line(&head.map(str::to_owned).collect::<Vec<_>>());
-    for (index, row) in rows.all.iter().enumerate() {
-        let labels = labels
-            .iter()
-            .map(|axis| row.labels.get(*axis).cloned().unwrap_or_default());
-        let metrics = names.iter().map(|name| {
-            let value = row.result.get("metrics").and_then(|all| all.get(*name));
-            value.map(ToString::to_string).unwrap_or_default()
-        });
-        let ends = ends.iter().map(|(_, cells)| cells[index].clone());
-        text.push_str(&line(
-            &labels.chain(metrics).chain(ends).collect::<Vec<_>>(),
-        ));
-    }
-    text
 }
 
 fn metric_columns(records: &[Record]) -> Vec<String> {

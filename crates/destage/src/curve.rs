@@ -331,7 +331,7 @@ fn grid(plan: &CurvePlan) -> Result<Grid, Error> {
 }
 
 /// The sizes that `items` stand for, ascending.
-pub(crate) fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
+pub fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
     let sized = grid.clone().sizes(items.iter().cloned());
     Ok(capacities(&sized.every()?))
 }
@@ -345,7 +345,7 @@ struct Read {
 
 /// Sizes in bytes, where `footprint` pages are written in all. The device of `config` keeps slots for pages whose program units
 /// wait: every size is larger than these, and the largest holds all that is written besides.
-pub(crate) fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
+pub fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
     let held = u64::from(config.pages_in_units());
     let pages = default_pages(footprint, held);
     let page_bytes = config.typed.flash.page_bytes;

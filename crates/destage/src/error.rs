@@ -44,7 +44,7 @@ pub enum Error {
 
 impl Error {
     /// An [`Error::Argument`] called `name`; `what` follows the name.
-    pub(crate) fn argument(name: &str, what: impl std::fmt::Display) -> Self {
+    pub fn argument(name: &str, what: impl std::fmt::Display) -> Self {
         Self::Argument(Argument {
             name: name.to_owned(),
             what: what.to_string(),
@@ -52,7 +52,7 @@ impl Error {
     }
 
     /// An error about the argument, whose value `given` is none of `names`; it suggests the nearest of them.
-    pub(crate) fn unknown_argument<'a>(
+    pub fn unknown_argument<'a>(
         name: &str,
         what: impl std::fmt::Display,
         given: &str,

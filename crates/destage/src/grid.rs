@@ -35,17 +35,20 @@ impl Combination {
     }
 
     /// Bytes that were chosen for its buffer, also where the scheme keeps no pages.
-    pub(crate) fn capacity(&self) -> u64 {
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
         self.config.typed.buffer.capacity_bytes
     }
 
     /// The parameters on which its results depend.
-    pub(crate) fn parameters(&self) -> BTreeMap<String, Value> {
+    #[must_use]
+    pub fn parameters(&self) -> BTreeMap<String, Value> {
         self.without_size(self.config.parameters())
     }
 
     /// Those of them that are not at their default.
-    pub(crate) fn chosen(&self) -> BTreeMap<String, Value> {
+    #[must_use]
+    pub fn chosen(&self) -> BTreeMap<String, Value> {
         self.without_size(self.config.chosen())
     }
 
@@ -122,7 +125,10 @@ impl Grid {
     }
 
     /// As [`Grid::combinations`], but what would be the same run again stays.
-    pub(crate) fn every(&self) -> Result<Vec<Combination>, Error> {
+    ///
+    /// # Errors
+    /// As of [`Grid::combinations`].
+    pub fn every(&self) -> Result<Vec<Combination>, Error> {
         let base = &self.base;
         let buffers = self.buffers.as_ref().map(|items| self.schemes(items));
         let buffers = match &buffers {

@@ -152,11 +152,10 @@ impl Input {
     }
 
     /// As [`Input::workload`]; a file is looked for from `folder` on.
-    pub(crate) fn workload_from(
-        folder: &Path,
-        text: &str,
-        pairs: &[String],
-    ) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// As of [`Input::workload`].
+    pub fn workload_from(folder: &Path, text: &str, pairs: &[String]) -> Result<Self, Error> {
         let generator = Generator::new(folder, text, pairs)?;
         Ok(Self::new(Kind::Workload(generator)))
     }
@@ -234,7 +233,8 @@ impl Input {
     }
 
     /// What fixes the requests of a workload, but for the seed: its parameters, and the content of its file if it has one.
-    pub(crate) fn identity(&self) -> serde_json::Value {
+    #[must_use]
+    pub fn identity(&self) -> serde_json::Value {
         let mut parameters = self.parameters();
         if let Kind::Workload(Generator {
             what: What::Fitted { digest, .. } | What::Jobs { digest, .. },

@@ -13,22 +13,22 @@
 //! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
-//! | [`fleet`](mod@fleet) | many volumes: taken apart, and buffers of their own beside one that they share |
 //! | [`Sampling`], [`Rate`], [`SampledPoint`] | the same from samples of the blocks, with intervals |
 //! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
-//! | [`watch`](watch()), [`Watched`] | a run whose beginning is recorded, as a page that shows the device work |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
 //! | [`explained`] | where the time of a run went, as JSON and in words |
 //! | [`inspect`], [`Inspection`], [`trace_metrics`] | what an input is like |
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
 //! | [`state`] | a prepared device in a file for later runs |
-//! | [`report`], [`words`], [`numbers`] | results as a page, in sentences, and numbers as people read them |
+//! | [`words`], [`numbers`] | results in sentences, and numbers as people read them |
 //! | [`files`] | files that appear whole or not at all |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
+//!
+//! Pages are made by `destage-report`, studies, papers and fleets by `destage-study`; who only simulates needs neither.
 //!
 //! A scheme of one's own is a static [`buffer::SchemeRow`] given to [`Settings::add_scheme`].
 
@@ -43,7 +43,6 @@ pub mod explained;
 mod facts;
 pub mod files;
 mod fit;
-pub mod fleet;
 mod going;
 mod grid;
 mod input;
@@ -56,18 +55,14 @@ mod pool;
 mod progress;
 mod record;
 pub mod registries;
-pub mod report;
-pub mod reproduce;
 mod results;
 mod run;
 mod sampled;
 mod side_by_side;
 mod size;
 pub mod state;
-pub mod study;
 mod survey;
 mod trace_metrics;
-mod watch;
 pub mod words;
 
 pub use destage_base as base;
@@ -100,4 +95,13 @@ pub use sampled::{Rate, SALTS, SampledHow, SampledPoint, Sampling, check_metric}
 pub use size::{Answer, Answers, DumpEnergy, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, inspect, trace_metrics};
-pub use watch::{Watched, watch};
+
+/// What the crates beside this one are made of. No promise is made of any name here.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::curve::{bytes_of, default_sizes};
+    pub use crate::manifest::unused;
+    pub use crate::run::single;
+    pub use crate::side_by_side::side_by_side;
+    pub use crate::trace_metrics::metrics_and_facts;
+}

@@ -34,7 +34,7 @@ pub struct Manifest {
 
 /// Each parameter that was set and decides nothing in runs of `configs`, with the reason; and in how many of them, where it decides
 /// something in others.
-pub(crate) fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
+pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
     sentences(
         configs
             .into_iter()
@@ -67,7 +67,7 @@ fn sentences(of_runs: impl IntoIterator<Item = Vec<(String, String)>>) -> Vec<St
 
 impl Manifest {
     /// Of work that began at `started`, where results name their inputs themselves.
-    pub(crate) fn of_study(started: Instant) -> Self {
+    pub fn of_study(started: Instant) -> Self {
         Self {
             command: Vec::new(),
             inputs: Vec::new(),

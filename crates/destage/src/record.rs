@@ -38,7 +38,7 @@ pub struct Record {
 
 impl Record {
     /// Joins the result of `combination` on `input`, where it ran under `config`, with the names.
-    pub(crate) fn new(
+    pub fn new(
         input: &Input,
         combination: &Combination,
         config: &Config,
@@ -68,7 +68,8 @@ impl Record {
     }
 
     /// The record that was written as `run`, less what explains it. `trace` is its input where it does not name that.
-    pub(crate) fn from_json(run: &Json, trace: &str) -> Self {
+    #[must_use]
+    pub fn from_json(run: &Json, trace: &str) -> Self {
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
         let named = |name: &str, kind: &str| match run[name].as_str() {
             Some(text) => text.to_owned(),

@@ -39,7 +39,7 @@ pub fn run(
 }
 
 /// What `simulate` makes of `input` under `combination`, the configuration it had, and how it came to be.
-pub(crate) fn single<T>(
+pub fn single<T>(
     input: &Input,
     combination: &Combination,
     progress: &dyn Progress,

@@ -12,7 +12,7 @@ use crate::progress::{Progress, Stage};
 ///
 /// # Errors
 /// The first error of a task; no further task begins then. Or that `effort.progress` asked to stop.
-pub(crate) fn side_by_side<T: Sync>(
+pub fn side_by_side<T: Sync>(
     tasks: &[T],
     runs: impl Fn(&T) -> u64 + Sync,
     effort: &Effort<'_>,

@@ -113,7 +113,7 @@ fn inspected(
 }
 
 /// The statistics of the input as metrics of a run, and what is known of the input once it was read.
-pub(crate) fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
+pub fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
     let (inspection, facts) = inspected(input, config, &Silent)?;
     let metric = |row: Row| {
         let number = match row.value {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use destage::drive::{CheckPlan, FitPlan, Measurements};
 use destage::files::PendingFile;
-use destage::fleet::{Fleet, FleetPlan};
-use destage::reproduce::{Paper, Plan, Thresholds, shipped_traces};
 use destage::sim::observer::{Observer, Response};
-use destage::study::{Extra, Scale, Shard, Store, Study, Traces};
 use destage::{
     Combination, CurvePlan, Effort, Error, Goal, Grid, Rate, SIZED_SCHEMES, Sampling, SizePlan,
     csv, words,
 };
+use destage_study::fleet::{Fleet, FleetPlan};
+use destage_study::reproduce::{Paper, Plan, Thresholds, shipped_traces};
+use destage_study::{Extra, Scale, Shard, Store, Study, Traces};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
@@ -96,7 +96,7 @@ pub(crate) fn simulate<'py>(
         watched(py, &Arc::clone(&settings.watch), tell, move |progress| {
             let mut observer = Responses(responses.then(Vec::new));
             let (outcome, page) = if let Some(is_timeline) = watch {
-                let watched = destage::watch(&input, &combination, progress, &mut observer)?;
+                let watched = destage_report::watch(&input, &combination, progress, &mut observer)?;
                 let page = match is_timeline {
                     true => watched.to_timeline(),
                     false => watched.to_html(),
@@ -444,13 +444,13 @@ pub(crate) fn write_file(py: Python<'_>, path: PathBuf, content: &[u8]) -> PyRes
 /// The head and the table of that page, as JSON.
 #[pyfunction]
 pub(crate) fn outline(py: Python<'_>, text: &str) -> PyResult<String> {
-    py.detach(|| destage::report::outline(text))
+    py.detach(|| destage_report::outline(text))
         .map_err(|error| raised(&error))
 }
 
 /// The page of a document that one of the functions above gave.
 #[pyfunction]
 pub(crate) fn report(py: Python<'_>, text: &str, title: Option<&str>) -> PyResult<String> {
-    py.detach(|| destage::report::html(text, title))
+    py.detach(|| destage_report::html(text, title))
         .map_err(|error| raised(&error))
 }

@@ -3,6 +3,7 @@
 use destage::Error;
 use destage::json;
 use destage::registries::{self, Registry, Row};
+use destage_study::experiments;
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -18,12 +19,14 @@ pub(crate) fn rows(registry: &str) -> PyResult<String> {
         "formats" => Registry::Formats,
         "workloads" => Registry::Workloads,
         "metrics" => Registry::Metrics,
-        "experiments" => Registry::Experiments,
+        "experiments" => return experiments().map(text).map_err(|error| raised(&error)),
         other => return Err(raised(&Error::Internal(format!("no registry {other:?}")))),
     };
-    let rows = registries::rows(registry).map_err(|error| raised(&error))?;
-    let rows = rows.into_iter().map(Row::to_json).collect();
-    Ok(json::text(&Value::Array(rows)))
+    Ok(text(registries::rows(registry)))
+}
+
+fn text(rows: Vec<Row>) -> String {
+    json::text(&Value::Array(rows.into_iter().map(Row::to_json).collect()))
 }
 
 /// An error if no run has a metric of this name.
@@ -52,7 +55,8 @@ pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
 /// What a name or a message means: what `destage explain TEXT --json` prints.
 #[pyfunction]
 pub(crate) fn explain(text: &str) -> PyResult<String> {
-    let found = registries::explain(text).map_err(|error| raised(&error))?;
+    let found = experiments().and_then(|experiments| registries::explain(text, &experiments));
+    let found = found.map_err(|error| raised(&error))?;
     let found = found.iter().map(registries::Explanation::to_json);
     Ok(json::text(&Value::Array(found.collect())))
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use destage::Error;
-use destage::reproduce::shipped_traces;
-use destage::study::{Prepared, Shard, Store};
+use destage_study::reproduce::shipped_traces;
+use destage_study::{Prepared, Shard, Store};
 use pyo3::prelude::*;
 
 use crate::commands::{effort, scale, traces};
@@ -40,7 +40,7 @@ impl Study {
     ) -> PyResult<Self> {
         let nobody = py.None().into_bound(py);
         watched(py, &Arc::default(), &nobody, move |_| {
-            let study = destage::study::Study::read(&path)?;
+            let study = destage_study::Study::read(&path)?;
             let store = Store::open(&results)?;
             let traces = traces(shipped_traces()?, &pairs, folder)?;
             let prepared = Arc::new(study.prepare(scale(is_full), &traces)?);

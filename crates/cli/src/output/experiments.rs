@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use destage::reproduce::Report;
-use destage::study::StudyReport;
-use destage::study::figure::Figure;
-use destage::study::shown::short;
+use destage_study::StudyReport;
+use destage_study::figure::Figure;
+use destage_study::reproduce::Report;
+use destage_study::shown::short;
 
 use super::table::{Side, Table};
 

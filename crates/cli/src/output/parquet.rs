@@ -17,9 +17,10 @@ use parquet::schema::types::Type;
 
 use crate::output::setting;
 use destage::Record;
-use destage::csv::{Columns, Names, joined};
-use destage::study::rows::{Row, Rows};
+use destage::csv::{Columns, joined};
 use destage::words::warnings_of;
+use destage_study::csv::Names;
+use destage_study::rows::{Row, Rows};
 use serde_json as json;
 
 /// Names the schema and its version, under `destage.schema`, as traces do.

@@ -11,9 +11,9 @@ use crate::output::parquet;
 use crate::output::table::{Markup, Side};
 use crate::output::{self, numbers, summary};
 use destage::Record;
-use destage::csv::Names;
 use destage::files::{self, PendingFile};
-use destage::study::rows::Rows;
+use destage_study::csv::Names;
+use destage_study::rows::Rows;
 
 /// The forms of a result file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +47,7 @@ impl Table {
     /// The whole file of a study.
     pub(crate) fn of_study(self, rows: &Rows) -> Vec<u8> {
         match self {
-            Self::Csv => destage::csv::rows(rows).into_bytes(),
+            Self::Csv => destage_study::csv::rows(rows).into_bytes(),
             Self::MarkedUp(markup) => study(rows).marked_up(markup).into_bytes(),
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::rows(rows),
@@ -148,7 +148,7 @@ pub(crate) fn machine_form(machine: Machine) -> Option<Form> {
 
 /// The page of what a command prints as JSON; `title` stands in place of the usual one.
 pub(crate) fn page(document: &str, title: Option<&str>) -> Vec<u8> {
-    let page = destage::report::html(document, title);
+    let page = destage_report::html(document, title);
     page.expect("a command's own document is one that has a page")
         .into_bytes()
 }

@@ -181,9 +181,9 @@ pub fn parameters_named(key: &str) -> Result<Vec<Entry>, Error> {
 ///
 /// # Errors
 /// If nothing in it is known; near names are suggested.
-pub fn explain(text: &str) -> Result<Vec<Explanation>, Error> {
+pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Error> {
     let text = text.trim();
-    let mut found = named(text)?;
+    let mut found = named(text, experiments);
     if found.is_empty() {
         found.extend(
             PROBLEMS
@@ -198,7 +198,7 @@ pub fn explain(text: &str) -> Result<Vec<Explanation>, Error> {
         {
             let word = word.trim_matches(['.', '-', '/']);
             if word.contains('.') && seen.insert(word) {
-                found.extend(named(word)?);
+                found.extend(named(word, experiments));
             }
         }
     }
@@ -215,7 +215,7 @@ fn of_problem(problem: &super::problems::Problem) -> Explanation {
 }
 
 /// Every meaning of a name.
-fn named(name: &str) -> Result<Vec<Explanation>, Error> {
+fn named(name: &str, experiments: &[Row]) -> Vec<Explanation> {
     let mut found: Vec<Explanation> = Vec::new();
     let parameters = all_parameters();
     let key = renamed::key(name).unwrap_or(name);
@@ -279,7 +279,7 @@ fn named(name: &str) -> Result<Vec<Explanation>, Error> {
                 .with("more", format!("destage show profile {name}")),
         );
     }
-    for row in rows(Registry::Formats)?
+    for row in rows(Registry::Formats)
         .iter()
         .filter(|row| row.name == name)
     {
@@ -290,21 +290,15 @@ fn named(name: &str) -> Result<Vec<Explanation>, Error> {
                 .with("example", text_of(row, "example")),
         );
     }
-    if name.contains('/') {
-        for row in rows(Registry::Experiments)?
-            .iter()
-            .filter(|row| row.name == name)
-        {
-            found.push(Explanation::new("experiment", name, &row.about));
-        }
-    }
+    let experiments = experiments.iter().filter(|row| row.name == name);
+    found.extend(experiments.map(|row| Explanation::new("experiment", name, &row.about)));
     found.extend(
         PROBLEMS
             .iter()
             .filter(|problem| problem.name == name)
             .map(of_problem),
     );
-    Ok(found)
+    found
 }
 
 fn text_of(row: &Row, field: &str) -> String {
@@ -330,11 +324,7 @@ fn unknown(name: &str) -> Error {
         Registry::Profiles,
         Registry::Formats,
     ];
-    let others: Vec<Row> = others
-        .into_iter()
-        .filter_map(|of| rows(of).ok())
-        .flatten()
-        .collect();
+    let others: Vec<Row> = others.into_iter().flat_map(rows).collect();
     let names = others.iter().map(|row| row.name.as_str());
     let problems = PROBLEMS.iter().map(|problem| problem.name);
     let others = keys.chain(names).chain(problems);
@@ -353,7 +343,7 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<(&'static str, String)> {
-        let found = explain(text).unwrap();
+        let found = explain(text, &[]).unwrap();
         found.into_iter().map(|one| (one.kind, one.name)).collect()
     }
 
@@ -369,7 +359,9 @@ mod tests {
         assert_eq!(kinds(shared), [("metric", shared.to_owned())]);
         assert_eq!(kinds("lru"), [("buffer", "lru".to_owned())]);
         assert_eq!(kinds("page"), [("ftl", "page".to_owned())]);
-        assert_eq!(kinds("bplru/w4"), [("experiment", "bplru/w4".to_owned())]);
+        let experiment = Row::new("bplru/w4", "A figure.");
+        let found = explain("bplru/w4", &[experiment]).unwrap();
+        assert_eq!((found.len(), found[0].kind), (1, "experiment"));
         // An earlier name is that of today.
         assert_eq!(
             kinds("flash.elements"),
@@ -388,14 +380,13 @@ mod tests {
             Registry::Profiles,
             Registry::Formats,
             Registry::Workloads,
-            Registry::Experiments,
             Registry::Metrics,
         ] {
-            names.extend(rows(registry).unwrap().into_iter().map(|row| row.name));
+            names.extend(rows(registry).into_iter().map(|row| row.name));
         }
         // A star stands for several names.
         for name in names.iter().filter(|name| !name.contains('*')) {
-            assert!(explain(name).is_ok(), "{name}");
+            assert!(explain(name, &[]).is_ok(), "{name}");
         }
     }
 
@@ -409,7 +400,7 @@ mod tests {
                 ("parameter", "flash.dies".to_owned())
             ]
         );
-        let error = explain("wafhost").unwrap_err().to_string();
+        let error = explain("wafhost", &[]).unwrap_err().to_string();
         assert!(error.contains("did you mean \"waf.host\"?"), "{error}");
     }
 

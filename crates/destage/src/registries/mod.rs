@@ -1,4 +1,4 @@
-//! The registries as values: a row for each scheme, layer, profile, format, workload, metric and experiment.
+//! The registries as values: a row for each scheme, layer, profile, format, workload and metric.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -22,10 +22,6 @@ use serde_json::{Map, Value};
 pub use explanation::{Explanation, explain, parameters_named};
 pub use page::{Entry, Page, buffer, ftl, parameters, profile, workload};
 
-use crate::error::Error;
-use crate::reproduce::Paper;
-use crate::study::Study;
-
 /// What there are lists of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registry {
@@ -41,8 +37,6 @@ pub enum Registry {
     Workloads,
     /// Metrics of runs and of inputs.
     Metrics,
-    /// The papers' experiments.
-    Experiments,
 }
 
 /// A row.
@@ -57,7 +51,9 @@ pub struct Row {
 }
 
 impl Row {
-    fn new(name: impl Into<String>, about: impl Into<String>) -> Self {
+    /// A row of which no more is known yet.
+    #[must_use]
+    pub fn new(name: impl Into<String>, about: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             about: about.into(),
@@ -65,7 +61,9 @@ impl Row {
         }
     }
 
-    fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+    /// The row with `value` for what is called `name`.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.fields.push((name, value.into()));
         self
     }
@@ -86,11 +84,9 @@ impl Row {
 }
 
 /// The rows of `registry`, in its order.
-///
-/// # Errors
-/// If an experiment that comes with the library cannot be read.
-pub fn rows(registry: Registry) -> Result<Vec<Row>, Error> {
-    Ok(match registry {
+#[must_use]
+pub fn rows(registry: Registry) -> Vec<Row> {
+    match registry {
         Registry::Buffers => SCHEMES
             .iter()
             .map(|row| {
@@ -134,24 +130,5 @@ pub fn rows(registry: Registry) -> Result<Vec<Row>, Error> {
                     .map(|row| Row::new(row.metric(), row.about).with("unit", row.unit)),
             )
             .collect(),
-        Registry::Experiments => experiments()?,
-    })
-}
-
-/// The papers' experiments, by the names that `reproduce` takes.
-fn experiments() -> Result<Vec<Row>, Error> {
-    let papers = Paper::shipped()?;
-    let of_paper = |paper: &Paper| {
-        let row = |study: &Study| {
-            let claims = paper.claims_of(&study.name);
-            let about = match claims {
-                0 => study.title().to_owned(),
-                1 => format!("{} (1 claim)", study.title()),
-                more => format!("{} ({more} claims)", study.title()),
-            };
-            Row::new(format!("{}/{}", paper.name, study.name), about).with("claims", claims)
-        };
-        paper.studies.iter().map(row).collect::<Vec<_>>()
-    };
-    Ok(papers.iter().flat_map(of_paper).collect())
+    }
 }

@@ -1,0 +1,494 @@
+//! What each kind of results shows.
+
+use destage_base::parameter::read_bytes;
+use destage_trace::statistics::StatisticRow;
+use serde_json::{Map, Value, json};
+
+use super::table::{self, Row, SIZE};
+use destage::Record;
+use destage::numbers;
+use destage::words;
+
+/// What a page shows.
+pub(super) struct Content {
+    pub(super) title: String,
+    /// What was read, for the name of the page in a browser; nothing where the title says it.
+    pub(super) inputs: String,
+    /// The program, and what it read.
+    pub(super) origin: String,
+    /// Sentences, the most important first.
+    pub(super) conclusions: Vec<String>,
+    /// What a reader of the numbers has to know.
+    pub(super) notes: Vec<String>,
+    /// For the scripts: `kind`, `manifest`, and what that kind has.
+    pub(super) data: Value,
+}
+
+/// A comparison shows what explains each of at most so many runs over time; of more, how their responses are split.
+const WHOLLY_EXPLAINED: usize = 4;
+/// Digits that count of what explains a run: more than a chart shows.
+const DIGITS: i32 = 6;
+/// From one point of a curve to the next that is drawn, a buffer grows at least by this.
+const GROWTH: f64 = 1.02;
+
+impl Content {
+    /// Of a `document`, which is taken apart; none if it holds no results.
+    pub(super) fn of(document: &mut Value) -> Option<Self> {
+        let fields = document.as_object_mut()?;
+        let mut manifest = fields.remove("manifest")?;
+        let has = |name: &str| fields.contains_key(name);
+        let mut content = match () {
+            () if has("claims") => reproduction(fields),
+            () if has("figures") => study(fields),
+            () if has("answers") => answers(fields, &manifest),
+            () if has("fleet") => fleet(fields, &manifest),
+            () if has("curves") => curves(fields, &manifest),
+            () if has("statistics") => trace(fields, &manifest),
+            () if has("runs") => runs(fields),
+            () if has("metrics") => run(fields, &manifest),
+            () => return None,
+        };
+        content.origin = origin(&manifest);
+        let inputs = inputs(&manifest);
+        if content.title != inputs {
+            content.inputs = inputs;
+        }
+        let of_inputs = manifest
+            .as_object_mut()
+            .and_then(|map| map.remove("warnings"));
+        content.notes.extend(closed(of_inputs));
+        if let Some(command) = manifest.get_mut("command") {
+            let typed = sentences(Some(command.take()));
+            let typed: Vec<String> = typed.iter().map(|word| words::for_shell(word)).collect();
+            *command = json!(typed.join(" "));
+        }
+        content.data["manifest"] = manifest;
+        Some(content)
+    }
+
+    fn new(kind: &str, title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            inputs: String::new(),
+            origin: String::new(),
+            conclusions: Vec::new(),
+            notes: Vec::new(),
+            data: json!({ "kind": kind }),
+        }
+    }
+
+    /// What the page is called in a browser.
+    pub(super) fn tab(&self) -> String {
+        match &*self.inputs {
+            "" => self.title.clone(),
+            inputs => format!("{inputs}: {}", self.title),
+        }
+    }
+
+    /// Takes the conclusions from the document, which has them as sentences.
+    fn concluded(mut self, fields: &mut Map<String, Value>) -> Self {
+        self.conclusions = sentences(fields.remove("conclusions"));
+        self
+    }
+
+    /// Hands what `fields` has under `names` to the scripts.
+    fn with(mut self, fields: &mut Map<String, Value>, names: &[&str]) -> Self {
+        for name in names {
+            self.data[*name] = fields.remove(*name).unwrap_or(Value::Null);
+        }
+        self
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn list(value: Option<Value>) -> Vec<Value> {
+    match value {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+}
+
+fn object(value: Option<Value>) -> Map<String, Value> {
+    match value {
+        Some(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+fn sentences(value: Option<Value>) -> Vec<String> {
+    list(value).iter().map(text).collect()
+}
+
+/// Sentences that have no full stop yet.
+fn closed(value: Option<Value>) -> Vec<String> {
+    let all = sentences(value);
+    all.iter().map(|text| format!("{text}.")).collect()
+}
+
+/// The names of what was read, without the folders they lie in.
+fn inputs(manifest: &Value) -> String {
+    let name = |input: &Value| {
+        let name = input["trace"].as_str()?;
+        Some(name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned())
+    };
+    let names: Vec<String> = match manifest["traces"].as_array() {
+        Some(all) => all.iter().filter_map(name).collect(),
+        None => name(manifest).into_iter().collect(),
+    };
+    names.join(", ")
+}
+
+/// One line: the program, and what it read.
+fn origin(manifest: &Value) -> String {
+    let of_input = |input: &Value| {
+        let digest = input["trace_digest"].as_str().unwrap_or_default();
+        let digest = digest.strip_prefix("sha256:").and_then(|hex| hex.get(..12));
+        let name = input["trace"].as_str()?;
+        Some(match digest {
+            Some(digest) => format!("{name} (sha256 {digest})"),
+            None => name.to_owned(),
+        })
+    };
+    let inputs: Vec<String> = match manifest["traces"].as_array() {
+        Some(all) => all.iter().filter_map(of_input).collect(),
+        None => of_input(manifest).into_iter().collect(),
+    };
+    let program = format!(
+        "destage {} ({})",
+        text(&manifest["version"]),
+        text(&manifest["commit"])
+    );
+    match inputs.is_empty() {
+        true => program,
+        false => format!(
+            "{}; {program}, seed {}",
+            inputs.join(", "),
+            manifest["seed"]
+        ),
+    }
+}
+
+/// A cross product.
+fn runs(fields: &mut Map<String, Value>) -> Content {
+    let mut content = Content::new("compare", "Comparison of write buffers");
+    let runs = list(fields.remove("runs"));
+    let records: Vec<Record> = runs.iter().map(|run| Record::from_json(run, "")).collect();
+    content.conclusions = words::conclusions(&records);
+    content.notes = words::notes(&records);
+    let explained: Vec<Value> = runs.iter().map(|run| run["explained"].clone()).collect();
+    if explained.iter().any(|each| !each.is_null()) {
+        let wholly = explained.len() <= WHOLLY_EXPLAINED;
+        let brief = |mut each: Value| {
+            if let (false, Some(fields)) = (wholly, each.as_object_mut()) {
+                fields.retain(|name, _| ["words", "parts", "response"].contains(&name.as_str()));
+            }
+            rounded(each)
+        };
+        content.data["explained"] = explained.into_iter().map(brief).collect();
+    }
+    let rows = runs.into_iter().zip(&records);
+    let rows: Vec<Row> = rows.map(|(run, record)| row(run, record)).collect();
+    content.data["heading"] = json!(words::heading(&records));
+    content.data["table"] = table::json(&rows);
+    content
+}
+
+/// One run.
+fn run(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
+    let mut content = Content::new("run", "One run");
+    let record = Record::from_json(&Value::Object(fields.clone()), &text(&manifest["trace"]));
+    content.conclusions = sentences(fields.get("explained").map(|of| of["words"].clone()));
+    content.notes = words::notes(std::slice::from_ref(&record));
+    if let Some(explained) = fields.remove("explained") {
+        content.data["explained"] = json!([rounded(explained)]);
+    }
+    content.data["heading"] = json!(words::describe(&record));
+    let row = row(Value::Object(std::mem::take(fields)), &record);
+    content.data["table"] = table::json(&[row]);
+    content
+}
+
+/// Metrics over the size of the buffer.
+fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
+    let mut content = Content::new("curve", "Curves of write buffers").concluded(fields);
+    let trace = &manifest["trace"];
+    let (mut rows, mut thinned) = (Vec::new(), false);
+    for mut curve in list(fields.remove("curves")) {
+        let points = list(
+            curve
+                .as_object_mut()
+                .and_then(|curve| curve.remove("points")),
+        );
+        let host = object(curve.as_object_mut().and_then(|curve| curve.remove("host")));
+        let (mut drawn, last) = (0.0, points.len().saturating_sub(1));
+        for (index, point) in points.into_iter().enumerate() {
+            let mut metrics = object(Some(point));
+            let bytes = metrics.remove("bytes").unwrap_or(Value::Null);
+            let error = metrics.remove("error");
+            metrics.remove("pages");
+            let mut ranges = Map::new();
+            for (name, value) in &mut metrics {
+                if value.is_object() {
+                    ranges.insert(name.clone(), json!([value["low"], value["high"]]));
+                    *value = value["estimate"].take();
+                }
+            }
+            let size = bytes.as_f64().unwrap_or(0.0);
+            if size > 0.0 && size < drawn * GROWTH && index < last {
+                thinned = true;
+                continue;
+            }
+            drawn = size;
+            if error.is_none() {
+                metrics.extend(host.clone());
+            }
+            rows.push(Row {
+                names: vec![
+                    ("trace".to_owned(), trace.clone()),
+                    ("buffer".to_owned(), curve["buffer"].clone()),
+                    // Without a buffer there is one point, which holds for all sizes.
+                    (
+                        SIZE.to_owned(),
+                        if size > 0.0 { bytes } else { Value::Null },
+                    ),
+                    ("ftl".to_owned(), curve["ftl"].clone()),
+                ],
+                metrics,
+                ranges,
+                error: error.as_ref().map(text),
+                ..Row::default()
+            });
+        }
+    }
+    content.notes = closed(fields.remove("warnings"));
+    if let Some(how) = fields.remove("sampled") {
+        content.notes.push(format!(
+            "Estimated from {} samples of {} % of the blocks each; a whisker is where the value lies with 95 % certainty. Response times are not sampled.",
+            how["salts"],
+            numbers::real(100.0 * how["rate"].as_f64().unwrap_or(0.0))
+        ));
+    }
+    if thinned {
+        content.notes.push("Of a curve that has every size, one point is kept where the buffer is 2 % larger than at the point before; the JSON of destage curve has all of them.".to_owned());
+    }
+    content.data["table"] = table::json(&rows);
+    content
+}
+
+/// A fleet's buffers: over the bytes in all, a curve for each scheme and each way to give them.
+fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
+    let mut ways = Vec::new();
+    for curve in list(fields.remove("fleet")) {
+        for (way, words) in [
+            ("own", "a buffer for each volume"),
+            ("shared", "one for all"),
+            ("split", "the best split"),
+        ] {
+            let point = |point: &Value| {
+                let mut fields = object(Some(point[way].clone()));
+                fields.insert("bytes".to_owned(), point["bytes"].clone());
+                Value::Object(fields)
+            };
+            let points = curve["points"].as_array().into_iter().flatten();
+            ways.push(json!({
+                "buffer": format!("{}, {words}", text(&curve["buffer"])),
+                "ftl": "none",
+                "points": points.map(point).collect::<Vec<_>>(),
+            }));
+        }
+    }
+    let volumes = list(fields.remove("volumes")).len();
+    fields.insert("curves".to_owned(), ways.into());
+    let mut content = curves(fields, manifest);
+    content.title = format!("Buffers of {volumes} volumes");
+    content
+        .notes
+        .push("Sizes are those of all volumes together.".to_owned());
+    content
+}
+
+/// The smallest buffers that reach goals.
+fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
+    let mut content = Content::new("size", "The smallest buffer").concluded(fields);
+    let reached =
+        list(fields.remove("answers")).into_iter().map(|answer| {
+            match answer["confirmed"].as_bool() {
+                Some(true) => (answer, "yes"),
+                _ => (answer, "yes, without a clock"),
+            }
+        });
+    let missed = list(fields.remove("missed"))
+        .into_iter()
+        .map(|answer| (answer, "no"));
+    let row = |(answer, reached): (Value, &str)| {
+        let mut answer = object(Some(answer));
+        let bytes = answer
+            .remove("bytes")
+            .filter(|bytes| bytes.as_u64() != Some(0));
+        Row {
+            names: vec![
+                ("trace".to_owned(), manifest["trace"].clone()),
+                (
+                    "buffer".to_owned(),
+                    answer.remove("buffer").unwrap_or_default(),
+                ),
+                (SIZE.to_owned(), bytes.unwrap_or_default()),
+                ("reached".to_owned(), reached.into()),
+            ],
+            error: answer.get("error").map(text),
+            metrics: object(answer.remove("metrics")),
+            ..Row::default()
+        }
+    };
+    let bounds = list(fields.remove("bounds")).into_iter();
+    let bounds = bounds.map(|answer| (answer, "a bound"));
+    let failed = list(fields.remove("failed")).into_iter();
+    let failed = failed.map(|answer| (answer, "failed"));
+    let all = reached.chain(bounds).chain(missed).chain(failed);
+    let rows: Vec<Row> = all.map(row).collect();
+    content.notes = closed(fields.remove("warnings"));
+    content.data["table"] = table::json(&rows);
+    content.with(fields, &["goals"])
+}
+
+/// An experiment file of the user's own.
+fn study(fields: &mut Map<String, Value>) -> Content {
+    let title = fields.remove("title").unwrap_or_default();
+    let mut content = Content::new("study", text(&title));
+    let about = fields
+        .remove("about")
+        .as_ref()
+        .map(text)
+        .unwrap_or_default();
+    content
+        .conclusions
+        .extend(Some(about).filter(|about| !about.is_empty()));
+    let missing = object(fields.remove("missing")).into_iter();
+    let missing =
+        missing.map(|(input, trace)| format!("{input}: the trace {} was not found.", text(&trace)));
+    content.notes.extend(missing);
+    content.notes.extend(closed(fields.remove("warnings")));
+    let runs = list(fields.remove("runs"));
+    let failed = runs.iter().filter_map(|run| run["error"].as_str());
+    let failed: Vec<String> = failed
+        .map(|error| format!("A run failed: {error}."))
+        .collect();
+    content.notes.extend(failed);
+    content.conclusions.push(format!("{} runs.", runs.len()));
+    let rows: Vec<Row> = runs.into_iter().map(labelled).collect();
+    content.data["table"] = table::json(&rows);
+    content.with(fields, &["figures"])
+}
+
+/// A run of a study, called by its labels.
+fn labelled(run: Value) -> Row {
+    let mut run = object(Some(run));
+    let value = |(axis, label): (String, Value)| {
+        let written = label.as_str().unwrap_or_default();
+        let number = written.parse::<u64>().ok();
+        let bytes = || read_bytes(written).filter(|_| axis == SIZE);
+        let value = number
+            .or_else(bytes)
+            .map_or_else(|| label.clone(), Value::from);
+        (axis, value)
+    };
+    let mut names: Vec<_> = object(run.remove("labels"))
+        .into_iter()
+        .map(value)
+        .collect();
+    // As in other tables.
+    let order = ["input", "buffer", SIZE, "ftl"];
+    let place = |axis: &String| order.iter().position(|name| name == axis);
+    names.sort_by_key(|(axis, _)| place(axis).unwrap_or(order.len()));
+    // What a study varies is a label and a parameter: one column is enough for it.
+    let mut parameters = object(run.remove("parameters"));
+    parameters.retain(|name, _| names.iter().all(|(axis, _)| axis != name));
+    Row {
+        names,
+        error: run.get("error").and_then(Value::as_str).map(str::to_owned),
+        parameters,
+        metrics: object(run.remove("metrics")),
+        ..Row::default()
+    }
+}
+
+/// The papers' experiments.
+fn reproduction(fields: &mut Map<String, Value>) -> Content {
+    let content = Content::new("reproduce", "The papers, reproduced").concluded(fields);
+    content.with(
+        fields,
+        &[
+            "date",
+            "scale",
+            "verdicts",
+            "thresholds",
+            "glossary",
+            "claims",
+            "papers",
+            "readings",
+            "figures",
+        ],
+    )
+}
+
+/// What a trace is like.
+fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
+    let name = text(&manifest["trace"]);
+    let content = Content::new("trace", name).concluded(fields);
+    let mut content = content.with(fields, &["volumes", "shape"]);
+    let about = |name: &String| StatisticRow::all().find(|row| row.name == *name);
+    let rows = object(fields.remove("statistics")).into_iter();
+    let rows = rows.map(|(name, value)| {
+        let (unit, about) = about(&name).map_or(("", ""), |row| (row.unit, row.about));
+        json!([name, value, unit, about])
+    });
+    content.data["statistics"] = rows.collect();
+    content
+}
+
+/// `run` as a row of a table; `record` is what it says.
+fn row(run: Value, record: &Record) -> Row {
+    let mut run = object(Some(run));
+    Row {
+        names: vec![
+            ("trace".to_owned(), record.trace.as_str().into()),
+            ("buffer".to_owned(), record.buffer.as_str().into()),
+            (
+                SIZE.to_owned(),
+                record.capacity().map_or(Value::Null, Value::from),
+            ),
+            ("ftl".to_owned(), record.ftl.as_str().into()),
+        ],
+        parameters: object(run.remove("parameters")),
+        metrics: object(run.remove("metrics")),
+        error: run.get("error").and_then(Value::as_str).map(str::to_owned),
+        ..Row::default()
+    }
+}
+
+/// `value` with as many digits of its numbers as count.
+fn rounded(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let number = number.as_f64().unwrap_or(0.0);
+            if number == 0.0 || !number.is_finite() {
+                return json!(0);
+            }
+            let digits = DIGITS - 1 - number.abs().log10().floor() as i32;
+            let factor = 10_f64.powi(digits.clamp(-300, 300));
+            let shorter = (number * factor).round() / factor;
+            json!(if shorter.is_finite() { shorter } else { number })
+        }
+        Value::Array(items) => items.into_iter().map(rounded).collect(),
+        Value::Object(fields) => {
+            let fields = fields
+                .into_iter()
+                .map(|(name, value)| (name, rounded(value)));
+            Value::Object(fields.collect())
+        }
+        other => other,
+    }
+}

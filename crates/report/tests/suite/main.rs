@@ -1,0 +1,8 @@
+//! Every test of this crate, in one program.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+#[path = "../../../destage/tests/suite/common/mod.rs"]
+mod common;
+mod sampled;
+mod watch;

@@ -1,0 +1,532 @@
+//! The runs that a study asks for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use destage_buffer::SchemeRow;
+use destage_sim::settings::{Origin, Settings, split_kind};
+use destage_trace::Operation;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::file::{GridEntry, InputEntry, VariantEntry, What};
+use super::traces::{Found, Traces};
+use super::{Study, pages};
+use destage::Error;
+use destage::{Combination, Grid};
+use destage::{Input, Reading};
+
+/// What a variant of the study's own settings is called.
+pub(crate) const BASE: &str = "base";
+
+/// How much of a study is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// What ends within minutes: inputs up to their `reduced_limit`, without grids that are `full_only`.
+    #[default]
+    Reduced,
+    /// All of it.
+    Full,
+}
+
+impl Scale {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reduced => "reduced",
+            Self::Full => "full",
+        }
+    }
+
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Reduced => Self::Full,
+            Self::Full => Self::Reduced,
+        }
+    }
+}
+
+/// What comes to a study from outside its file.
+#[derive(Clone, Default)]
+pub struct Extra {
+    /// Settings for the runs with a scheme or layer: its kind, a parameter's dotted name, a value. What a grid says of its
+    /// own schemes wins.
+    pub readings: Vec<(String, String, String)>,
+    /// Schemes that are in no registry, each with its version: results are kept under it, so it changes whenever the scheme does.
+    pub schemes: Vec<(&'static SchemeRow, String)>,
+    /// What runs in place of all schemes of a kind, whatever their parameters; their labels stay.
+    pub replaced: BTreeMap<String, String>,
+}
+
+impl Extra {
+    /// What runs where a grid says `buffer`.
+    fn in_place_of<'a>(&'a self, buffer: &'a String) -> &'a String {
+        let kind = buffer.split(':').next().unwrap_or(buffer);
+        self.replaced.get(kind).unwrap_or(buffer)
+    }
+}
+
+/// One run.
+#[derive(Clone)]
+pub(crate) struct Cell {
+    /// Its labels: a value for each axis, by which it differs from the other runs.
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(super) what: What,
+    pub(super) destages: bool,
+    /// Runs that share it read the same requests.
+    pub(super) input: Arc<CellInput>,
+    pub(super) combination: Combination,
+}
+
+/// What a run reads.
+pub(super) struct CellInput {
+    pub(super) input: Input,
+    /// What identifies its requests, in the key of a result.
+    pub(super) identity: Value,
+    pub(super) facts: InputFacts,
+}
+
+/// What a verdict says of an input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct InputFacts {
+    /// The trace's name, the workload with its parameters, or the input's name in the study.
+    pub name: String,
+    /// SHA-256 of a trace.
+    pub digest: Option<String>,
+    /// What it is to the paper.
+    pub role: Role,
+    /// Of a relative: what it is, and how it differs from the paper's own trace.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub differs: String,
+}
+
+/// What an input is to the paper, from the nearest to the farthest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Requests written out, or a workload that stands for no trace.
+    #[default]
+    Made,
+    /// The trace that is named.
+    Original,
+    /// Another real trace of the same origin or kind, beside one that is missing.
+    Relative,
+    /// An imitation of a trace that is missing.
+    StandIn,
+}
+
+impl Role {
+    /// The words for it in tables.
+    #[must_use]
+    pub const fn spoken(self) -> &'static str {
+        match self {
+            Self::Made => "made",
+            Self::Original => "the named trace",
+            Self::Relative => "relative",
+            Self::StandIn => "stand-in",
+        }
+    }
+}
+
+/// The runs of a study, and the inputs that are missing.
+#[derive(Default)]
+pub(crate) struct Cells {
+    pub(crate) cells: Vec<Cell>,
+    /// Names of inputs, and the trace of each that was not found.
+    pub(crate) missing: BTreeMap<String, String>,
+}
+
+impl Study {
+    /// Its runs at `scale`.
+    ///
+    /// # Errors
+    /// What is wrong with a setting or an input.
+    pub(crate) fn cells(
+        &self,
+        scale: Scale,
+        traces: &Traces,
+        extra: &Extra,
+    ) -> Result<Cells, Error> {
+        let mut all = Cells::default();
+        for grid in &self.file.grid {
+            if grid.full_only && scale == Scale::Reduced {
+                continue;
+            }
+            for entry in &self.file.input {
+                let listed = |names: &Vec<String>| names.contains(&entry.name);
+                if grid.inputs.as_ref().is_none_or(listed) {
+                    self.cells_of(grid, entry, scale, traces, extra, &mut all)?;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Adds the runs of one input in one grid to `all`.
+    fn cells_of(
+        &self,
+        grid: &GridEntry,
+        entry: &InputEntry,
+        scale: Scale,
+        traces: &Traces,
+        extra: &Extra,
+        all: &mut Cells,
+    ) -> Result<(), Error> {
+        let base = vec![BASE.to_owned()];
+        let variants = grid.variants.as_ref().unwrap_or(&base);
+        let seeds = match &grid.seeds {
+            Some(seeds) => seeds.iter().copied().map(Some).collect(),
+            None => vec![None],
+        };
+        for name in variants {
+            let variant = self.file.variant.iter().find(|each| each.name == *name);
+            for varied in product(&grid.vary) {
+                for seed in &seeds {
+                    let mut settings =
+                        self.settings(grid, entry, variant, &varied, *seed, extra)?;
+                    let Some(input) = self.input(entry, &settings, scale, traces)? else {
+                        let trace = entry.trace.clone().unwrap_or_default();
+                        all.missing.insert(entry.name.clone(), trace);
+                        return Ok(());
+                    };
+                    input.input.set_host(&mut settings);
+                    let input = Arc::new(input);
+                    for (buffer, combination) in self.combinations(grid, &settings, extra)? {
+                        let typed = &combination.config.typed;
+                        let mut labels: BTreeMap<_, _> = varied.iter().cloned().collect();
+                        for (axis, value) in [
+                            ("input", entry.name.clone()),
+                            ("variant", name.clone()),
+                            ("seed", typed.sim.seed.to_string()),
+                            ("buffer", buffer),
+                            ("size", typed.buffer.capacity_bytes.to_string()),
+                            ("ftl", combination.ftl.clone()),
+                        ] {
+                            labels.insert(axis.to_owned(), value);
+                        }
+                        all.cells.push(Cell {
+                            labels,
+                            what: grid.of,
+                            destages: grid.destages,
+                            input: Arc::clone(&input),
+                            combination,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that is set before the grid's schemes, sizes and layers.
+    fn settings(
+        &self,
+        grid: &GridEntry,
+        input: &InputEntry,
+        variant: Option<&VariantEntry>,
+        varied: &[(String, String)],
+        seed: Option<u64>,
+        extra: &Extra,
+    ) -> Result<Settings, Error> {
+        let mut settings = Settings::new();
+        for (row, version) in &extra.schemes {
+            settings.add_scheme_version(row, version)?;
+        }
+        let own = variant.and_then(|variant| variant.profile.as_ref());
+        if let Some(profile) = own.or(self.file.profile.as_ref()) {
+            match profile.ends_with(".toml") {
+                true => settings.load_profile(&self.folder.join(profile).to_string_lossy())?,
+                false => settings.load_profile(profile)?,
+            }
+        }
+        let kinds = kinds_of(grid, extra);
+        for (kind, key, value) in &extra.readings {
+            if kinds.contains(kind.as_str()) {
+                let origin = Origin::Given(format!("the reading {key} = {value}"));
+                settings.set(key, value, origin);
+            }
+        }
+        let of_variant = variant.map(|variant| &variant.set);
+        for table in [&self.file.settings, &input.set]
+            .into_iter()
+            .chain(of_variant)
+        {
+            settings.load_table(table, &Origin::File(self.origin.clone()))?;
+        }
+        let mut set = |key: &str, value: &str| {
+            settings.set(key, value, Origin::File(self.origin.clone()));
+        };
+        for (key, value) in varied {
+            set(key, value);
+        }
+        if let Some(seed) = seed {
+            set("sim.seed", &seed.to_string());
+        }
+        Ok(settings)
+    }
+
+    /// The grid's schemes, sizes and layers, each with the label of its scheme.
+    fn combinations(
+        &self,
+        grid: &GridEntry,
+        settings: &Settings,
+        extra: &Extra,
+    ) -> Result<Vec<(String, Combination)>, Error> {
+        let mut base = settings.clone();
+        // What belongs to the workload is no setting of a run.
+        let workload: Vec<_> = base
+            .keys()
+            .filter(|key| key.starts_with(WORKLOAD))
+            .map(str::to_owned)
+            .collect();
+        for key in workload {
+            base.remove(&key);
+        }
+        // What runs, and the labels in the order in which it does: a replacement may be in the grid itself, too.
+        let mut labels: BTreeMap<String, Vec<&String>> = BTreeMap::new();
+        let mut cells = Grid::new(base);
+        if let Some(buffers) = &grid.buffers {
+            let items: Vec<_> = buffers
+                .iter()
+                .map(|buffer| extra.in_place_of(buffer))
+                .collect();
+            for (item, buffer) in items.iter().zip(buffers) {
+                labels.entry((*item).clone()).or_default().push(buffer);
+            }
+            cells = cells.buffers(items.into_iter().cloned());
+        }
+        if let Some(sizes) = &grid.sizes {
+            cells = cells.sizes(sizes.iter().cloned());
+        }
+        if let Some(ftls) = &grid.ftls {
+            cells = cells.ftls(ftls.iter().cloned());
+        }
+        let combinations = cells
+            .every()
+            .map_err(|error| self.wrong(error.to_string()))?;
+        let mut seen = BTreeMap::new();
+        let labelled = combinations.into_iter().map(|combination| {
+            let name = &combination.buffer;
+            let capacity = combination.capacity();
+            let turn = seen
+                .entry((name.clone(), combination.ftl.clone(), capacity))
+                .or_insert(0);
+            let label = labels.get(name).and_then(|all| all.get(*turn));
+            let label = label.map_or(name, |label| *label).clone();
+            *turn += 1;
+            (label, combination)
+        });
+        Ok(labelled.collect())
+    }
+
+    /// The input of `entry`; none if its trace was not found.
+    fn input(
+        &self,
+        entry: &InputEntry,
+        settings: &Settings,
+        scale: Scale,
+        traces: &Traces,
+    ) -> Result<Option<CellInput>, Error> {
+        let wrong = |error: Error| self.wrong(format!("input {:?}: {error}", entry.name));
+        let limit = match scale {
+            Scale::Full => entry.limit,
+            Scale::Reduced => [entry.limit, entry.reduced_limit]
+                .into_iter()
+                .flatten()
+                .min(),
+        };
+        // A relative stands beside the original, and is not replaced by it.
+        let replaced = entry
+            .stands_for
+            .as_ref()
+            .filter(|_| entry.differs.is_none());
+        let original = replaced.and_then(|name| traces.find(name));
+        let made = match entry.stands_for {
+            Some(_) => Role::StandIn,
+            None => Role::Made,
+        };
+        let is_named = |name: &String| traces.about(name).is_some();
+        let (input, what, facts) = if let Some(found) = original {
+            let name = entry.stands_for.clone().unwrap_or_default();
+            trace(name, found, Role::Original)
+        } else if let Some(name) = &entry.trace {
+            let found = match is_named(name) {
+                true => match traces.find(name) {
+                    Some(found) => found.clone(),
+                    None => return Ok(None),
+                },
+                false => {
+                    let path = self.folder.join(name);
+                    let digest =
+                        destage_trace::digest(&path).map_err(|error| wrong(error.into()))?;
+                    Found { path, digest }
+                }
+            };
+            let role = match (&entry.stands_for, &entry.differs) {
+                (None, _) => Role::Original,
+                (Some(_), Some(_)) => Role::Relative,
+                (Some(_), None) => Role::StandIn,
+            };
+            let (input, what, facts) = trace(name.clone(), &found, role);
+            let differs = entry.differs.clone().unwrap_or_default();
+            (input, what, InputFacts { differs, ..facts })
+        } else if let Some(text) = &entry.workload {
+            let pairs: Vec<_> = settings
+                .keys()
+                .filter(|key| key.starts_with(WORKLOAD))
+                .filter_map(|key| Some(format!("{key}={}", settings.text(key)?)))
+                .collect();
+            let input = Input::workload_from(&self.folder, text, &pairs).map_err(wrong)?;
+            let facts = InputFacts {
+                name: text.clone(),
+                digest: None,
+                role: made,
+                differs: String::new(),
+            };
+            (input.clone(), input.identity(), facts)
+        } else {
+            let text = entry.pages.as_deref().unwrap_or_default();
+            let page_bytes = page_bytes(settings).map_err(wrong)?;
+            let requests = pages::requests(text, page_bytes)
+                .map_err(|error| self.wrong(format!("input {:?}: {error}", entry.name)))?;
+            let words: Vec<_> = text.split_whitespace().collect();
+            let facts = InputFacts {
+                name: entry.name.clone(),
+                digest: None,
+                role: made,
+                differs: String::new(),
+            };
+            let input = Input::requests(&entry.name, requests);
+            (input, json!({ "pages": words.join(" ") }), facts)
+        };
+        let mut reading = Reading {
+            format: entry.format.clone(),
+            limit,
+            skip: entry.skip,
+            writes_only: false,
+            skip_bad_lines: false,
+        };
+        if let Some(writes) = entry.limit_writes {
+            let input = input.clone().read(reading.clone()).map_err(wrong)?;
+            reading.limit = Some(through(&input, settings, writes).map_err(wrong)?);
+        }
+        reading.writes_only = entry.writes_only;
+        let identity = json!({
+            "requests": what,
+            "format": reading.format,
+            "limit": reading.limit,
+            "skip": reading.skip,
+            "writes_only": reading.writes_only,
+        });
+        Ok(Some(CellInput {
+            input: input.read(reading).map_err(wrong)?,
+            identity,
+            facts,
+        }))
+    }
+
+    /// The variants in which a claim is tried beside the study's own settings.
+    pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantEntry> {
+        self.file.variant.iter()
+    }
+
+    /// How many requests of the input called `name` are read at the reduced scale, if these are fewer than at the full one.
+    pub(crate) fn reduced(&self, name: &str) -> Option<u64> {
+        let mut inputs = self.file.input.iter();
+        let input = inputs.find(|input| input.name == name)?;
+        input
+            .reduced_limit
+            .filter(|reduced| input.limit.is_none_or(|limit| *reduced < limit))
+    }
+
+    /// How many times as large as on the input called `name` the paper's buffers are, if that is declared.
+    pub(crate) fn shrunk(&self, name: &str) -> Option<u64> {
+        let mut inputs = self.file.input.iter();
+        inputs.find(|input| input.name == name)?.buffers_shrunk
+    }
+}
+
+/// How many requests of `input` there are up to the last of so many writes.
+fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
+    let mut source = input.open(&settings.resolve()?)?;
+    let (mut requests, mut written, mut batch) = (0, 0, Vec::new());
+    while source.fill(&mut batch)? {
+        for request in &batch {
+            if written == writes {
+                return Ok(requests);
+            }
+            requests += 1;
+            written += u64::from(request.operation == Operation::Write);
+        }
+    }
+    Ok(requests)
+}
+
+/// A trace as an input, with what identifies its requests and what a verdict says of it.
+fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) {
+    let facts = InputFacts {
+        name,
+        digest: Some(format!("sha256:{}", found.digest)),
+        role,
+        differs: String::new(),
+    };
+    let identity = json!({ "sha256": found.digest });
+    (Input::trace(&found.path), identity, facts)
+}
+
+/// Parameters of the workload begin with it.
+const WORKLOAD: &str = "workload.";
+
+/// The page size that `settings` choose, whatever else they hold.
+fn page_bytes(settings: &Settings) -> Result<u64, Error> {
+    let mut flash = Settings::new();
+    let key = "flash.page_bytes";
+    if let Some(text) = settings.text(key) {
+        flash.set(key, &text, Origin::Given(key.to_owned()));
+    }
+    Ok(flash.resolve()?.typed.flash.page_bytes)
+}
+
+/// The kinds of schemes and layers that run in a grid.
+fn kinds_of<'a>(grid: &'a GridEntry, extra: &'a Extra) -> BTreeSet<&'a str> {
+    let buffers = grid.buffers.iter().flatten();
+    let buffers = buffers.map(|buffer| extra.in_place_of(buffer));
+    let items = buffers.chain(grid.ftls.iter().flatten());
+    items
+        .filter_map(|item| split_kind("", item).ok())
+        .map(|(kind, _)| kind)
+        .collect()
+}
+
+/// Every choice of one value for each parameter; one choice of nothing if there is no parameter.
+pub(crate) fn product<'a>(
+    axes: impl IntoIterator<Item = (&'a String, &'a Vec<toml::Value>)>,
+) -> Vec<Vec<(String, String)>> {
+    let mut choices = vec![Vec::new()];
+    for (key, values) in axes {
+        let longer = |choice: &Vec<(String, String)>| {
+            let with = |value| {
+                let mut choice = choice.clone();
+                choice.push((key.clone(), plain(value)));
+                choice
+            };
+            values.iter().map(with).collect::<Vec<_>>()
+        };
+        choices = choices.iter().flat_map(longer).collect();
+    }
+    choices
+}
+
+/// A value as it would be typed.
+pub(crate) fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! The runs whose results are not yet kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use destage_base::Ticks;
+use destage_buffer::destage::Destage;
+use destage_sim::observer::Observer;
+use serde_json::{Value, json};
+
+use super::cells::{Cell, Cells};
+use super::file::What;
+use super::rows::{DESTAGES, ODDITIES, Row, Rows};
+use super::store::{Key, Store};
+use destage::Error;
+use destage::Facts;
+use destage::Record;
+use destage::internal::metrics_and_facts;
+use destage::internal::side_by_side;
+use destage::internal::unused;
+use destage::run;
+use destage::{Effort, compare};
+
+/// Runs of one input that are simulated together: as many as make decoding it a small part of the work, and few enough
+/// that little is lost when the work is stopped.
+const TOGETHER: usize = 8;
+
+/// The results of each of `studies`: `store` has some, and the runs of the others are made now and kept.
+///
+/// # Errors
+/// What is wrong with an input or the store, or that `effort.progress` asked to stop. A run that fails is a row with an error.
+pub(crate) fn complete(
+    studies: &[Cells],
+    store: &Store,
+    effort: &Effort<'_>,
+) -> Result<Vec<Arc<Rows>>, Error> {
+    let cells: Vec<&Cell> = studies.iter().flat_map(|study| &study.cells).collect();
+    let keys = cells.iter().map(|cell| Key::of(cell));
+    let keys = keys.collect::<Result<Vec<_>, _>>()?;
+    let mut results: BTreeMap<&str, Arc<Value>> = BTreeMap::new();
+    let to_do = missing(&keys, store, |key, result| {
+        results.insert(key, Arc::new(result));
+    });
+    let tasks = tasks(&cells, &to_do);
+    perform(&tasks, &cells, &keys, store, effort)?;
+    for index in to_do {
+        let key = &keys[index];
+        let result = store.read(key).ok_or_else(|| {
+            Error::Internal(format!("the result {} was written and is gone", key.name()))
+        })?;
+        results.insert(key.name(), Arc::new(result));
+    }
+    let mut keys = keys.iter();
+    let rows_of = |study: &Cells| {
+        let rows = study.cells.iter().zip(&mut keys).map(|(cell, key)| {
+            Ok(Row {
+                labels: cell.labels.clone(),
+                input: cell.input.facts.clone(),
+                result: Arc::clone(&results[key.name()]),
+            })
+        });
+        Ok(Arc::new(Rows {
+            all: rows.collect::<Result<_, Error>>()?,
+            missing: study.missing.clone(),
+        }))
+    };
+    studies.iter().map(rows_of).collect()
+}
+
+/// How many different runs `studies` have, and how many of these `store` does not have.
+///
+/// # Errors
+/// If a run is of a scheme that nothing tells from an earlier one of its name.
+pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize), Error> {
+    let cells = studies.iter().flat_map(|study| &study.cells);
+    let keys = cells.map(Key::of).collect::<Result<Vec<_>, _>>()?;
+    let mut kept = 0;
+    let missing = missing(&keys, store, |_, _| kept += 1).len();
+    Ok((kept + missing, missing))
+}
+
+/// The positions of the `keys` whose results are not in `store`, each key once; `kept` gets the results that are there.
+fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Value)) -> Vec<usize> {
+    let mut asked = BTreeSet::new();
+    let different = keys.iter().enumerate();
+    let different = different.filter(|(_, key)| asked.insert(key.name()));
+    different
+        .filter_map(|(index, key)| match store.read(key) {
+            Some(result) => {
+                kept(key.name(), result);
+                None
+            }
+            None => Some(index),
+        })
+        .collect()
+}
+
+/// Makes and keeps the runs of `study` whose positions are in `to_do`; `keys` has the key of every run.
+///
+/// # Errors
+/// As of [`complete`].
+pub(super) fn make(
+    study: &Cells,
+    keys: &[Key],
+    to_do: &[usize],
+    store: &Store,
+    effort: &Effort<'_>,
+) -> Result<(), Error> {
+    let cells: Vec<&Cell> = study.cells.iter().collect();
+    perform(&tasks(&cells, to_do), &cells, keys, store, effort)
+}
+
+/// Runs that are simulated together: of one input, and no more than [`TOGETHER`].
+fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
+    let mut tasks: Vec<Vec<usize>> = Vec::new();
+    for &index in to_do {
+        let cell = cells[index];
+        let fits = |task: &Vec<usize>| {
+            let first = cells[task[0]];
+            // The size of a device that fits its input is one for all runs of a comparison, and here each stands alone.
+            let alone = |cell: &Cell| {
+                cell.destages || cell.what == What::Trace || cell.combination.config.fits_input()
+            };
+            Arc::ptr_eq(&first.input, &cell.input)
+                && !alone(first)
+                && !alone(cell)
+                && task.len() < TOGETHER
+        };
+        match tasks.last_mut() {
+            Some(task) if fits(task) => task.push(index),
+            _ => tasks.push(vec![index]),
+        }
+    }
+    tasks
+}
+
+/// Works on `tasks` with as many threads as `effort` allows.
+fn perform(
+    tasks: &[Vec<usize>],
+    cells: &[&Cell],
+    keys: &[Key],
+    store: &Store,
+    effort: &Effort<'_>,
+) -> Result<(), Error> {
+    let runs = |task: &Vec<usize>| task.len() as u64;
+    side_by_side(tasks, runs, effort, |task, effort| {
+        perform_one(task, cells, keys, store, effort)
+    })
+}
+
+fn perform_one(
+    task: &[usize],
+    cells: &[&Cell],
+    keys: &[Key],
+    store: &Store,
+    effort: &Effort<'_>,
+) -> Result<(), Error> {
+    let first = cells[task[0]];
+    let input = &first.input.input;
+    if first.what == What::Trace {
+        let (metrics, facts) = metrics_and_facts(input, &first.combination.config)?;
+        let mut result = json!({ "metrics": destage::json::metrics(&metrics) });
+        add_oddities(&mut result, first, &[facts]);
+        return store.write(&keys[task[0]], &result);
+    }
+    if first.destages {
+        let mut records = Records::default();
+        let outcome = run(input, &first.combination, effort.progress, &mut records)?;
+        let mut result = kept(&outcome.record, first, &outcome.manifest.inputs);
+        result[DESTAGES] = records.texts.into();
+        return store.write(&keys[task[0]], &result);
+    }
+    let combinations: Vec<_> = task
+        .iter()
+        .map(|index| cells[*index].combination.clone())
+        .collect();
+    let results = compare(std::slice::from_ref(input), &combinations, effort)?;
+    for (index, record) in task.iter().zip(&results.runs) {
+        let result = kept(record, cells[*index], &results.manifest.inputs);
+        store.write(&keys[*index], &result)?;
+    }
+    Ok(())
+}
+
+/// What is kept of the run of `cell`, of whose input `facts` tell.
+fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
+    let mut result = json!(record);
+    if let Some(fields) = result.as_object_mut() {
+        // The same requests may have other names elsewhere.
+        fields.remove("trace");
+        // They follow from the rest.
+        fields.remove("warnings");
+    }
+    add_oddities(&mut result, cell, facts);
+    result
+}
+
+/// Adds what is odd about the input of `cell`, of which `facts` tells, and what was set for it in vain.
+fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
+    let of_input = facts.iter().flat_map(|facts| {
+        let all = match cell.what {
+            What::Run => facts.warnings_of_simulation(),
+            What::Trace => facts.warnings_of_reading(),
+        };
+        // The same requests may have other names elsewhere.
+        let name = format!("{}: ", facts.name);
+        let nameless = move |text: String| match text.strip_prefix(&name) {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        all.into_iter().map(nameless)
+    });
+    let in_vain = match cell.what {
+        What::Run => unused([&cell.combination.config]),
+        What::Trace => Vec::new(),
+    };
+    let all: Vec<String> = of_input.chain(in_vain).collect();
+    if !all.is_empty() {
+        result[ODDITIES] = all.into();
+    }
+}
+
+/// Destage records as text: `evict 0 1 2`, with `drain` and the other causes alike.
+#[derive(Default)]
+struct Records {
+    texts: Vec<Value>,
+}
+
+impl Observer for Records {
+    fn wants_destages(&self) -> bool {
+        true
+    }
+
+    fn destage(&mut self, _: Ticks, record: &Destage) {
+        let mut text = record.cause.name().to_owned();
+        for page in &record.pages {
+            text.push_str(&format!(" {}", page.page.0));
+        }
+        self.texts.push(text.into());
+    }
+}

@@ -1,0 +1,394 @@
+//! What a figure or a table of a study shows: its data in the arrangement of its axes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use destage_base::parameter::read_bytes;
+use serde_json::{Value, json};
+
+use super::Study;
+use super::cells::{BASE, Cells, plain};
+use super::file::{FigureEntry, FigureKind};
+use super::formula::{Context, NoValue, evaluate};
+use super::rows::{Row, Rows, spoken};
+use super::shown::short;
+use destage::Error;
+
+/// A figure's data.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// A name for files and links.
+    pub id: String,
+    /// Where it stands in the paper.
+    pub place: String,
+    /// What it shows.
+    pub title: String,
+    /// How it is drawn.
+    pub kind: FigureKind,
+    /// Whether the axes are logarithmic: along, upwards.
+    pub log: [bool; 2],
+    /// What the axis along is called.
+    pub x_title: String,
+    /// Its values.
+    pub x: Vec<String>,
+    /// Where they lie on the axis, if all are numbers.
+    pub along: Option<Vec<f64>>,
+    /// What the values are called, with their unit.
+    pub y_title: String,
+    /// The lines.
+    pub series: Vec<Series>,
+    /// What it could not show, and why; a sentence each.
+    pub gaps: Vec<String>,
+    /// The labels of the runs whose results it shows.
+    pub runs: BTreeSet<Context>,
+}
+
+/// A line of a figure, or a column of a table.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// A value for each of the axis; none where there is no run.
+    pub points: Vec<Option<Point>>,
+    /// What the paper has there.
+    pub published: Vec<Option<f64>>,
+}
+
+/// A value over seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The mean.
+    pub mean: f64,
+    /// The smallest.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+impl Figure {
+    /// Its place in the paper, and what it shows.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        match self.place.is_empty() {
+            true => self.title.clone(),
+            false => format!("{}: {}", self.place, self.title),
+        }
+    }
+
+    /// Whether the paper published any of it.
+    #[must_use]
+    pub fn has_published(&self) -> bool {
+        let mut all = self.series.iter().flat_map(|series| &series.published);
+        all.any(Option::is_some)
+    }
+
+    /// A row for each value of the axis, below a line of names.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let mut names = vec![self.x_title.clone()];
+        for series in &self.series {
+            names.push(series.name.clone());
+            if series.is_spread() {
+                names.push(format!("{} (smallest)", series.name));
+                names.push(format!("{} (largest)", series.name));
+            }
+            if series.published.iter().any(Option::is_some) {
+                names.push(format!("{} (published)", series.name));
+            }
+        }
+        let mut text = destage::csv::line(&names);
+        for (index, x) in self.x.iter().enumerate() {
+            let mut fields = vec![x.clone()];
+            let number =
+                |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+            for series in &self.series {
+                let point = series.points[index];
+                fields.push(number(point.map(|point| point.mean)));
+                if series.is_spread() {
+                    fields.push(number(point.map(|point| point.low)));
+                    fields.push(number(point.map(|point| point.high)));
+                }
+                if series.published.iter().any(Option::is_some) {
+                    fields.push(number(series.published[index]));
+                }
+            }
+            text.push_str(&destage::csv::line(&fields));
+        }
+        text
+    }
+
+    /// All of it, for programs.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let series = self.series.iter().map(|series| {
+            let points = series.points.iter().map(|point| match point {
+                Some(point) => json!({"mean": point.mean, "low": point.low, "high": point.high}),
+                None => Value::Null,
+            });
+            json!({
+                "name": series.name,
+                "points": points.collect::<Vec<_>>(),
+                "published": series.published,
+            })
+        });
+        json!({
+            "id": self.id,
+            "place": self.place,
+            "title": self.title,
+            "kind": self.kind.name(),
+            "log": self.log,
+            "x_title": self.x_title,
+            "x": self.x,
+            "along": self.along,
+            "y_title": self.y_title,
+            "series": series.collect::<Vec<_>>(),
+            "gaps": self.gaps,
+        })
+    }
+}
+
+impl Series {
+    /// What stands in a table at the place `index` of the axis: the mean, the range over seeds, and what the paper has there.
+    #[must_use]
+    pub fn cell(&self, index: usize) -> String {
+        let number = |value: f64| short(&value.into());
+        let mut text = match self.points[index] {
+            Some(point) if point.low < point.high => format!(
+                "{} ({} to {})",
+                number(point.mean),
+                number(point.low),
+                number(point.high)
+            ),
+            Some(point) => number(point.mean),
+            None => String::new(),
+        };
+        if let Some(published) = self.published[index] {
+            let between = if text.is_empty() { "" } else { "; " };
+            text.push_str(&format!("{between}paper {}", number(published)));
+        }
+        text
+    }
+
+    /// Whether its values differ between seeds.
+    #[must_use]
+    pub fn is_spread(&self) -> bool {
+        let mut points = self.points.iter().flatten();
+        points.any(|point| point.low < point.high)
+    }
+}
+
+/// A line for each of `names`, along the columns that `series` are.
+fn turned(names: Vec<String>, series: &[Series]) -> Vec<Series> {
+    let line = |(index, name)| Series {
+        name,
+        points: series.iter().map(|column| column.points[index]).collect(),
+        published: series
+            .iter()
+            .map(|column| column.published[index])
+            .collect(),
+    };
+    names.into_iter().enumerate().map(line).collect()
+}
+
+impl Study {
+    /// The data of all its figures.
+    ///
+    /// # Errors
+    /// If a figure's formula is wrong.
+    pub fn figures(&self, rows: &Arc<Rows>) -> Result<Vec<Figure>, Error> {
+        let all = self.file.figure.iter();
+        all.map(|entry| self.figure(entry, rows)).collect()
+    }
+
+    /// Whether its figures can be drawn from the runs `cells`, as far as that is known before they are made: formulas that
+    /// cannot be read, names that no run has, and labels that several runs have.
+    pub(super) fn check_figures(&self, cells: &Cells) -> Result<(), Error> {
+        // Which parameters there are depends on these.
+        let mut unmade: BTreeMap<[Option<&String>; 3], Arc<Value>> = BTreeMap::new();
+        let rows = cells.cells.iter().map(|cell| {
+            let of = ["input", "buffer", "ftl"].map(|axis| cell.labels.get(axis));
+            let result = unmade.entry(of).or_insert_with(|| {
+                let mut parameters = cell.combination.parameters();
+                parameters.extend(cell.input.input.parameters());
+                let parameters = destage::json::parameters(&parameters);
+                Arc::new(json!({ "error": "is not made yet", "parameters": parameters }))
+            });
+            Row {
+                labels: cell.labels.clone(),
+                input: cell.input.facts.clone(),
+                result: Arc::clone(result),
+            }
+        });
+        let rows = Rows {
+            all: rows.collect(),
+            missing: cells.missing.clone(),
+        };
+        self.figures(&Arc::new(rows)).map(|_| ())
+    }
+
+    fn figure(&self, entry: &FigureEntry, rows: &Arc<Rows>) -> Result<Figure, Error> {
+        let mut only: Context = entry
+            .only
+            .iter()
+            .map(|(axis, value)| (axis.clone(), plain(value)))
+            .collect();
+        let mut axes = vec![entry.x.as_str()];
+        axes.extend(entry.series.as_deref());
+        if !only.contains_key("variant") && !axes.contains(&"variant") {
+            only.insert("variant".to_owned(), BASE.to_owned());
+        }
+        let values_of = |axis: &str, given: &Option<Vec<String>>| match given {
+            Some(values) => values.clone(),
+            None => rows.values_of(axis, &only),
+        };
+        let x = values_of(&entry.x, &entry.x_values);
+        let lines: Vec<(String, String, Context)> = match (&entry.series, &entry.y) {
+            (Some(axis), Some(y)) => values_of(axis, &entry.series_values)
+                .into_iter()
+                .map(|value| {
+                    let label = BTreeMap::from([(axis.clone(), value.clone())]);
+                    (spoken(axis, &value), y.clone(), label)
+                })
+                .collect(),
+            (None, Some(y)) => vec![(entry.y_title.clone(), y.clone(), Context::new())],
+            _ => entry
+                .columns
+                .iter()
+                .map(|column| (column.name.clone(), column.y.clone(), Context::new()))
+                .collect(),
+        };
+        let (mut series, mut seen) = (Vec::new(), Seen::default());
+        for (input, trace) in &rows.missing {
+            let given = |axis: &&str| match *axis == entry.x {
+                true => &entry.x_values,
+                false => &entry.series_values,
+            };
+            let listed = |values: &Option<Vec<String>>| {
+                values.as_ref().is_none_or(|all| all.contains(input))
+            };
+            let shown = axes
+                .iter()
+                .any(|axis| *axis == "input" && listed(given(axis)));
+            if shown || only.get("input") == Some(input) {
+                seen.note(format!("the trace {trace} is missing"));
+            }
+        }
+        for (name, formula, labels) in lines {
+            let mut points = Vec::new();
+            for value in &x {
+                let mut context = only.clone();
+                context.extend(labels.clone());
+                context.insert(entry.x.clone(), value.clone());
+                let point = self.point(&formula, rows, &context, &mut seen);
+                points.push(
+                    point.map_err(|text| self.wrong(format!("figure {:?}: {text}", entry.id)))?,
+                );
+            }
+            let published = entry.published.get(&name);
+            let published = x.iter().map(|value| {
+                let mut known = published?.iter();
+                let same = known.find(|(at, _)| super::rows::same(&entry.x, at, value));
+                same.map(|(_, number)| *number)
+            });
+            series.push(Series {
+                name,
+                points,
+                published: published.collect(),
+            });
+        }
+        let mut names: Vec<_> = x.iter().map(|value| spoken(&entry.x, value)).collect();
+        let mut along = x.iter().map(|value| number(value)).collect();
+        if entry.kind == FigureKind::Curve {
+            let columns: Vec<_> = series.iter().map(|column| column.name.clone()).collect();
+            along = columns.iter().map(|name| number(name)).collect();
+            series = turned(names, &series);
+            names = columns;
+        }
+        Ok(Figure {
+            id: entry.id.clone(),
+            place: entry.place.clone(),
+            title: entry.title.clone(),
+            kind: entry.kind,
+            log: ["x", "y"].map(|axis| entry.log.contains(axis)),
+            x_title: entry.x_title.clone().unwrap_or_else(|| entry.x.clone()),
+            x: names,
+            along,
+            y_title: entry.y_title.clone(),
+            series,
+            gaps: seen.gaps,
+            runs: seen.runs,
+        })
+    }
+
+    /// `formula` over all seeds.
+    fn point(
+        &self,
+        formula: &str,
+        rows: &Arc<Rows>,
+        context: &Context,
+        seen: &mut Seen,
+    ) -> Result<Option<Point>, String> {
+        let seeds = match context.contains_key("seed") {
+            true => vec![None],
+            false => {
+                let mut all = rows
+                    .values_of("seed", context)
+                    .into_iter()
+                    .map(Some)
+                    .collect::<Vec<_>>();
+                if all.is_empty() {
+                    all.push(None);
+                }
+                all
+            }
+        };
+        let mut values = Vec::new();
+        for seed in seeds {
+            let mut context = context.clone();
+            context.extend(seed.map(|seed| ("seed".to_owned(), seed)));
+            match evaluate(formula, rows, &context, &[]) {
+                Ok(outcome) => {
+                    values.extend(outcome.value.as_f64());
+                    seen.runs.extend(outcome.runs);
+                }
+                Err(NoValue::Missing(trace)) => {
+                    seen.note(format!("the trace {trace} is missing"));
+                }
+                Err(NoValue::Failed(error)) => seen.note(format!("a run failed: {error}")),
+                // A grid need not have every scheme at every size.
+                Err(NoValue::NoRun(_)) => {}
+                Err(NoValue::Wrong(text)) => return Err(text),
+            }
+        }
+        if values.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Point {
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            low: values.iter().copied().fold(f64::INFINITY, f64::min),
+            high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        }))
+    }
+}
+
+/// A value of an axis as a number; sizes in bytes.
+fn number(value: &str) -> Option<f64> {
+    let bytes = || read_bytes(value).map(|bytes| bytes as f64);
+    value.parse().ok().or_else(bytes)
+}
+
+/// What a figure came by on its way.
+#[derive(Default)]
+struct Seen {
+    gaps: Vec<String>,
+    runs: BTreeSet<Context>,
+}
+
+impl Seen {
+    /// Notes why something is not shown, once.
+    fn note(&mut self, text: String) {
+        if !self.gaps.contains(&text) {
+            self.gaps.push(text);
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The curves that a fleet needs: one for each volume and scheme, and one for each scheme over all requests. Each is kept
+//! under its key once it is known, and parts of the work may be done on any machine.
+
+use std::path::PathBuf;
+
+use destage_sim::settings::{Config, Origin, Settings};
+use destage_trace::request::SECTOR_BYTES;
+use serde_json::{Map, Value, json};
+
+use super::folder::{FileFacts, Fleet};
+use crate::{InputFacts, Key, Plan, Planned, Role, Shard, Share, Store};
+use destage::Effort;
+use destage::Error;
+use destage::Grid;
+use destage::internal::side_by_side;
+use destage::internal::{bytes_of, default_sizes};
+use destage::{CurvePlan, curve};
+use destage::{Input, Reading};
+
+/// What fleets are asked for.
+#[derive(Clone)]
+pub struct FleetPlan {
+    /// Everything but scheme and size. There is no flash: only buffers are looked at.
+    pub settings: Settings,
+    /// Schemes as in [`Grid::buffers`]; none: that of the settings.
+    pub buffers: Option<Vec<String>>,
+    /// What each volume's buffer may have, as in [`Grid::sizes`]; the shared buffer has as much for each volume. None: 24 at
+    /// most, from 64 pages on, by steps of a half and a third in turn, up to what the largest volume can need.
+    pub sizes: Option<Vec<String>>,
+}
+
+/// A fleet whose curves are known by name.
+pub struct PreparedFleet {
+    pub(super) name: String,
+    pub(super) fleet: Fleet,
+    /// Schemes as given.
+    pub(super) schemes: Vec<String>,
+    /// What each volume has, in bytes, ascending.
+    pub(super) sizes: Vec<u64>,
+    pub(super) seed: u64,
+    page_bytes: u64,
+    own: Settings,
+    shared: Settings,
+    /// Curves over all requests come first, then those of volumes with many requests.
+    units: Vec<Unit>,
+}
+
+/// One curve.
+pub(super) struct Unit {
+    /// The place of its volume; none: all of them.
+    pub(super) volume: Option<usize>,
+    /// The place of its scheme.
+    pub(super) scheme: usize,
+    pub(super) key: Key,
+}
+
+const VOLUMES: &str = "trace.volumes";
+const STRIDE: &str = "trace.volume_stride";
+/// The largest buffer there is, in pages and in bytes: what `buffer.capacity_bytes` may be.
+const PAGES_MAX: u64 = 1 << 31;
+const BYTES_MAX: u64 = 1 << 44;
+/// Sectors from the beginning of a volume to that of the next in the shared buffer, at least: what `trace.volume_stride` is
+/// by default.
+const STRIDE_SECTORS: u64 = 1 << 32;
+
+impl Fleet {
+    /// Finds the curves that `plan` asks for.
+    ///
+    /// # Errors
+    /// What is wrong with the plan.
+    pub fn prepare(&self, plan: &FleetPlan) -> Result<PreparedFleet, Error> {
+        let settings = &plan.settings;
+        for (key, why) in [
+            (
+                VOLUMES,
+                "volumes have files of their own, and lie apart in the shared buffer",
+            ),
+            (STRIDE, "it follows from the volumes"),
+            (
+                "buffer.capacity_bytes",
+                "the sizes of a fleet are given for each volume",
+            ),
+        ] {
+            if settings.text(key).is_some() {
+                return Err(Error::Input(format!(
+                    "{key}: not for a fleet: {why}; expected no such setting"
+                )));
+            }
+        }
+        if settings.text("ftl.kind").is_some_and(|kind| kind != "none") {
+            return Err(Error::Input(
+                "ftl.kind: a fleet is of buffers alone; expected none (`destage curve` of a volume's file takes a translation layer)".to_owned(),
+            ));
+        }
+        let mut own = settings.clone();
+        own.set_kind("ftl", "none")?;
+        let mut shared = own.clone();
+        let volumes = &self.contents.volumes;
+        let ends = volumes.iter().map(|volume| volume.file.end_sector);
+        let stride = ends
+            .max()
+            .unwrap_or(0)
+            .next_power_of_two()
+            .max(STRIDE_SECTORS);
+        for (key, value) in [(VOLUMES, "separate"), (STRIDE, &stride.to_string())] {
+            shared.set(key, value, Origin::Given(format!("the fleet's {key}")));
+        }
+        let grid = |settings: &Settings| {
+            let grid = Grid::new(settings.clone());
+            match &plan.buffers {
+                Some(items) => grid.buffers(items.iter().cloned()),
+                None => grid,
+            }
+        };
+        let (of_own, of_shared) = (grid(&own), grid(&shared));
+        let (each, together) = (of_own.combinations()?, of_shared.combinations()?);
+        let Some(first) = each.first() else {
+            return Err(Error::Internal("a grid has no combination".to_owned()));
+        };
+        let page_bytes = first.config.typed.flash.page_bytes;
+        let sizes = self.sizes(&of_own, plan.sizes.as_deref(), &first.config)?;
+        let in_all = shared_sizes(&sizes, volumes.len());
+        let mut units = Vec::new();
+        for (scheme, (own, shared)) in each.iter().zip(&together).enumerate() {
+            let of = |digest: &str, shared_by_all: bool| match shared_by_all {
+                true => Key::of_curve(digest, &in_all, shared),
+                false => Key::of_curve(digest, &sizes, own),
+            };
+            units.push(Unit {
+                volume: None,
+                scheme,
+                key: of(&self.contents.all.digest, true)?,
+            });
+            for (volume, facts) in volumes.iter().enumerate() {
+                units.push(Unit {
+                    volume: Some(volume),
+                    scheme,
+                    key: of(&facts.file.digest, false)?,
+                });
+            }
+        }
+        // The longest work first, so that all workers end at about the same time.
+        units.sort_by_key(|unit| std::cmp::Reverse(self.file(unit.volume).requests));
+        Ok(PreparedFleet {
+            name: format!("fleet-{}", self.name()),
+            fleet: self.clone(),
+            schemes: each.iter().map(|one| one.buffer.clone()).collect(),
+            sizes,
+            seed: first.config.typed.sim.seed,
+            page_bytes,
+            own,
+            shared,
+            units,
+        })
+    }
+
+    /// The sizes that `items` stand for, in whole pages.
+    fn sizes(
+        &self,
+        grid: &Grid,
+        items: Option<&[String]>,
+        config: &Config,
+    ) -> Result<Vec<u64>, Error> {
+        let page_bytes = config.typed.flash.page_bytes;
+        let volumes = &self.contents.volumes;
+        let most = (PAGES_MAX * page_bytes).min(BYTES_MAX) / volumes.len() as u64;
+        let Some(items) = items else {
+            let sectors = page_bytes.div_ceil(SECTOR_BYTES);
+            let pages = |file: &FileFacts| {
+                // A write touches as many pages as it has sectors for, and one more where it is not aligned.
+                let written = file.written_sectors / sectors + 2 * file.writes;
+                written.min(file.end_sector.div_ceil(sectors))
+            };
+            let largest = volumes.iter().map(|volume| pages(&volume.file)).max();
+            let mut sizes = default_sizes(largest.unwrap_or(0), config);
+            sizes.retain(|size| *size <= most);
+            return Ok(sizes);
+        };
+        let mut sizes = bytes_of(grid, items)?;
+        for size in &mut sizes {
+            *size = *size / page_bytes * page_bytes;
+        }
+        sizes.dedup();
+        let wrong = |size: u64, expected: String| {
+            let what = format!(
+                ": {size} bytes for each of {} volumes; expected {expected}",
+                volumes.len()
+            );
+            Error::argument("sizes", what)
+        };
+        match sizes.iter().find(|size| **size == 0 || **size > most) {
+            Some(0) => Err(wrong(0, format!("at least a page, {page_bytes} bytes"))),
+            Some(size) => Err(wrong(
+                *size,
+                format!("at most {most}, so that the shared buffer is possible"),
+            )),
+            None => Ok(sizes),
+        }
+    }
+
+    /// The file of a volume, or of all.
+    fn file(&self, volume: Option<usize>) -> &FileFacts {
+        match volume {
+            Some(volume) => &self.contents.volumes[volume].file,
+            None => &self.contents.all,
+        }
+    }
+}
+
+/// What the shared buffer has where each volume would have one of `sizes`.
+pub(super) fn shared_sizes(sizes: &[u64], volumes: usize) -> Vec<u64> {
+    sizes.iter().map(|size| size * volumes as u64).collect()
+}
+
+impl PreparedFleet {
+    /// Its plan, in which `destage study status` and `missing` find what is to be done.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        let planned = |unit: &Unit| {
+            let volume = unit
+                .volume
+                .map(|volume| self.fleet.contents.volumes[volume].volume);
+            let volume = volume.map_or("all".to_owned(), |number| number.to_string());
+            let file = self.fleet.file(unit.volume);
+            let labels = [
+                ("volume", volume),
+                ("buffer", self.schemes[unit.scheme].clone()),
+            ];
+            Planned::new(
+                &unit.key,
+                labels,
+                InputFacts {
+                    name: file.file.clone(),
+                    digest: Some(format!("sha256:{}", file.digest)),
+                    role: Role::Original,
+                    differs: String::new(),
+                },
+            )
+        };
+        Plan::of_fleet(
+            &self.name,
+            &self.fleet.folder,
+            self.units.iter().map(planned).collect(),
+        )
+    }
+
+    /// Keeps the plan in `store`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_plan(&self, store: &Store) -> Result<(), Error> {
+        store.write_plan(&self.plan())
+    }
+
+    /// How many curves there are.
+    #[must_use]
+    pub fn curves(&self) -> usize {
+        self.units.len()
+    }
+
+    /// Makes those curves of one part that are not yet in `store`. Parts take curves in turn, the longest first.
+    ///
+    /// # Errors
+    /// What is wrong with a file or the store, or that `effort.progress` asked to stop.
+    pub fn carry_out_part(
+        &self,
+        store: &Store,
+        shard: Shard,
+        effort: &Effort<'_>,
+    ) -> Result<Share, Error> {
+        let mine = |place: usize| place as u64 % shard.of == shard.index - 1;
+        let own = self.units.iter().enumerate();
+        let own: Vec<&Unit> = own
+            .filter(|(place, _)| mine(*place))
+            .map(|(_, unit)| unit)
+            .collect();
+        let is_missing = |unit: &&&Unit| store.read(&unit.key).is_none();
+        let to_do: Vec<&Unit> = own.iter().filter(is_missing).copied().collect();
+        side_by_side(
+            &to_do,
+            |_| 1,
+            effort,
+            |unit, effort| {
+                let result = self.make(unit, effort)?;
+                store.write(&unit.key, &result)
+            },
+        )?;
+        Ok(Share {
+            runs: self.units.len(),
+            own: own.len(),
+            made: to_do.len(),
+            // A curve that fails ends the command.
+            failures: Vec::new(),
+        })
+    }
+
+    /// The curve of `unit`: `{"points": [{"pages", "bytes", METRIC: VALUE}]}`.
+    fn make(&self, unit: &Unit, effort: &Effort<'_>) -> Result<Value, Error> {
+        let file = self.fleet.file(unit.volume);
+        let path: PathBuf = self.fleet.folder.join(&file.file);
+        let sizes = match unit.volume {
+            Some(_) => self.sizes.clone(),
+            None => shared_sizes(&self.sizes, self.fleet.contents.volumes.len()),
+        };
+        let settings = match unit.volume {
+            Some(_) => &self.own,
+            None => &self.shared,
+        };
+        let input = Input::trace(&path).read(Reading {
+            format: Some("compact".to_owned()),
+            ..Reading::default()
+        })?;
+        let plan = CurvePlan {
+            settings: settings.clone(),
+            buffers: Some(vec![self.schemes[unit.scheme].clone()]),
+            sizes: Some(sizes.iter().map(u64::to_string).collect()),
+            sampling: None,
+        };
+        let curves = curve(&input, &plan, effort)?;
+        let digest = curves
+            .manifest
+            .inputs
+            .first()
+            .and_then(|facts| facts.digest.as_ref());
+        if digest != Some(&file.digest) {
+            return Err(Error::Input(format!(
+                "{}: is not the file that was written: sha256 {}; expected {} (partition the trace again)",
+                path.display(),
+                digest.map_or("unknown", String::as_str),
+                file.digest
+            )));
+        }
+        let mut points = Vec::new();
+        for point in curves.curves.iter().flat_map(|curve| curve.points()) {
+            if let Some(error) = &point.error {
+                return Err(Error::Input(format!(
+                    "{}: {}: {error}",
+                    path.display(),
+                    point.buffer
+                )));
+            }
+            let bytes = point.capacity().unwrap_or(0);
+            let mut fields = Map::new();
+            fields.insert("pages".to_owned(), json!(bytes / self.page_bytes));
+            fields.insert("bytes".to_owned(), json!(bytes));
+            if let Value::Object(metrics) = destage::json::metrics(&point.metrics) {
+                fields.extend(metrics);
+            }
+            points.push(Value::Object(fields));
+        }
+        Ok(json!({ "points": points }))
+    }
+
+    pub(super) fn units(&self) -> &[Unit] {
+        &self.units
+    }
+}

@@ -1,0 +1,193 @@
+//! A folder of volumes being made: written beside its place, and renamed when it is whole.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use destage_trace::Request;
+use destage_trace::writers::partition::{PartitionWriter, Unwritten};
+
+use super::folder::{Contents, Fleet, InputFacts, MANIFEST, Origin, SCHEMA, VolumeFacts};
+use destage::Error;
+use destage::Facts;
+
+/// Behind the name of a folder while it is being made.
+const PARTIAL: &str = ".partial";
+/// Held in that folder by the process that makes it. A folder without it was made by something else, and is left alone.
+const LOCK: &str = ".destage-partition";
+
+/// A folder of volumes being made. What is not committed goes away with it; what a killed process leaves is removed by the
+/// next that makes a folder of this name.
+pub struct Partition {
+    place: PathBuf,
+    beside: Beside,
+    writer: PartitionWriter,
+}
+
+/// The folder beside its place.
+struct Beside {
+    path: PathBuf,
+    /// Held until the end.
+    _lock: File,
+    is_kept: bool,
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // What cannot be removed now is removed by the next one.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+impl Partition {
+    /// Begins what will be `place`.
+    ///
+    /// # Errors
+    /// If there is something already, or nothing can be written there.
+    pub fn create(place: &Path) -> Result<Self, Error> {
+        let Some(name) = place.file_name() else {
+            return Err(Error::Input(format!(
+                "{}: expected the name of a folder that is not there",
+                place.display()
+            )));
+        };
+        let is_free = match place.read_dir() {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == ErrorKind::NotFound,
+        };
+        if !is_free {
+            return Err(Error::Input(format!(
+                "{}: is there already; expected the name of a folder that is not",
+                place.display()
+            )));
+        }
+        let mut partial = name.to_owned();
+        partial.push(PARTIAL);
+        let beside = Beside::make(place.with_file_name(partial))?;
+        let writer = PartitionWriter::new(&beside.path).map_err(unwritten)?;
+        Ok(Self {
+            place: place.to_owned(),
+            beside,
+            writer,
+        })
+    }
+
+    /// Adds `requests`, in the order of their arrival, each of the volume that it names.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn add(&mut self, requests: &[Request]) -> Result<(), Error> {
+        self.writer.write(requests).map_err(unwritten)
+    }
+
+    /// Ends all files and puts the folder in its place. It was made of `inputs`; `renumbered` says of volumes that were given
+    /// a number of their own: which input, the number there, the number here.
+    ///
+    /// # Errors
+    /// If something cannot be written.
+    pub fn commit(
+        self,
+        inputs: &[Facts],
+        renumbered: impl Iterator<Item = (usize, u32, u32)>,
+    ) -> Result<Fleet, Error> {
+        let Self {
+            place,
+            mut beside,
+            writer,
+        } = self;
+        let parts = writer.finish().map_err(unwritten)?;
+        let mut volumes: Vec<_> = parts
+            .volumes
+            .into_iter()
+            .map(|(volume, part)| VolumeFacts {
+                volume,
+                origin: None,
+                file: part.into(),
+            })
+            .collect();
+        for (input, there, here) in renumbered {
+            let found = volumes.binary_search_by_key(&here, |volume| volume.volume);
+            if let (Ok(found), Some(input)) = (found, inputs.get(input)) {
+                volumes[found].origin = Some(Origin {
+                    trace: input.name.clone(),
+                    volume: there,
+                });
+            }
+        }
+        let of_input = |facts: &Facts| InputFacts {
+            trace: facts.name.clone(),
+            digest: facts.digest.clone(),
+            format: facts.format.map(str::to_owned),
+        };
+        let made_by = [
+            ("version", destage::version()),
+            ("commit", destage::commit()),
+        ];
+        let contents = Contents {
+            schema: SCHEMA.to_owned(),
+            made_by: made_by
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            inputs: inputs.iter().map(of_input).collect(),
+            all: parts.all.into(),
+            volumes,
+        };
+        let text = destage::json::text(&contents);
+        let manifest = beside.path.join(MANIFEST);
+        std::fs::write(&manifest, text).map_err(|error| unusable(&manifest, &error))?;
+        std::fs::remove_file(beside.path.join(LOCK))
+            .and_then(|()| std::fs::rename(&beside.path, &place))
+            .map_err(|error| unusable(&place, &error))?;
+        beside.is_kept = true;
+        Ok(Fleet {
+            folder: place,
+            contents,
+        })
+    }
+}
+
+impl Beside {
+    fn make(path: PathBuf) -> Result<Self, Error> {
+        let lock = path.join(LOCK);
+        if path.symlink_metadata().is_ok() {
+            let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
+            let is_ours = is_folder && lock.symlink_metadata().is_ok_and(|data| data.is_file());
+            if !is_ours {
+                return Err(Error::Input(format!(
+                    "{}: is there already, and is not what a stopped partition left; expected no such file or folder, because the volumes are written there first",
+                    path.display()
+                )));
+            }
+            let held = File::options().append(true).open(&lock);
+            if held.is_ok_and(|held| held.try_lock().is_err()) {
+                return Err(Error::Input(format!(
+                    "{}: is being written by another process; expected another folder, or its end",
+                    path.display()
+                )));
+            }
+            std::fs::remove_dir_all(&path).map_err(|error| unusable(&path, &error))?;
+        }
+        std::fs::create_dir(&path).map_err(|error| unusable(&path, &error))?;
+        let lock = File::create(lock).map_err(|error| unusable(&path, &error))?;
+        // Where the file system has no locks, two processes may get in each other's way.
+        let _ = lock.try_lock();
+        Ok(Self {
+            path,
+            _lock: lock,
+            is_kept: false,
+        })
+    }
+}
+
+fn unwritten(error: Unwritten) -> Error {
+    unusable(&error.file, &error.cause)
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Error {
+    Error::Input(format!(
+        "{}: cannot be written: {error}; expected a path in an existing, writable folder with room for the trace twice",
+        path.display()
+    ))
+}

@@ -1,0 +1,343 @@
+//! Sums over volumes: a buffer for each, one that all share, and the best split, at equal bytes in all.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use destage_base::parameter::Value as Setting;
+use destage_sim::metrics::{MetricRow, Metrics, Number, rows};
+use serde_json::{Map, Value, json};
+
+use super::curves::{PreparedFleet, shared_sizes};
+use super::folder::VolumeFacts;
+use super::split;
+use crate::Store;
+use destage::Error;
+use destage::Facts;
+use destage::Manifest;
+use destage::Record;
+use destage::numbers;
+
+/// What can be added up over volumes, each of which has a buffer of its own: counts, and nothing that is a most or a mean.
+const ADDED: [&MetricRow; 13] = [
+    rows::HOST_REQUESTS,
+    rows::HOST_COMPLETED,
+    rows::HOST_PAGE_READS,
+    rows::HOST_PAGE_WRITES,
+    rows::HOST_BYTES_WRITTEN,
+    rows::BUFFER_WRITE_HITS,
+    rows::BUFFER_READ_HITS,
+    rows::BUFFER_EVICTIONS,
+    rows::BUFFER_DESTAGED_PAGES,
+    rows::BUFFER_ON_DEMAND_UPDATES,
+    rows::BUFFER_PAD_READS,
+    rows::BUFFER_PAD_FILLS,
+    rows::BUFFER_DIRTY_AT_END,
+];
+
+/// What a fleet's curves say.
+pub struct FleetReport {
+    /// How they came to be.
+    pub manifest: Manifest,
+    /// The volumes.
+    pub volumes: Vec<VolumeFacts>,
+    /// A curve for each scheme.
+    pub fleet: Vec<FleetCurve>,
+    /// By scheme, then volume: the points as they are kept.
+    own: Vec<Vec<Vec<Value>>>,
+}
+
+/// One scheme over the bytes in all.
+#[derive(Clone, Debug)]
+pub struct FleetCurve {
+    /// The scheme as given.
+    pub buffer: String,
+    /// By size, ascending.
+    pub points: Vec<FleetPoint>,
+}
+
+/// The ways to give one number of bytes to all volumes.
+#[derive(Clone, Debug)]
+pub struct FleetPoint {
+    /// What each volume has if all have the same.
+    pub each_bytes: u64,
+    /// What they have together, and what the shared buffer has.
+    pub bytes: u64,
+    /// Counts of all volumes where each has a buffer of its own of [`Self::each_bytes`].
+    pub own: Metrics,
+    /// Metrics of one buffer for all volumes.
+    pub shared: Metrics,
+    /// Those where each has a buffer of its own, and bytes are where they absorb most writes.
+    pub split: Metrics,
+    /// What each volume has then, in the order of the volumes.
+    pub split_bytes: Vec<u64>,
+}
+
+/// Counts by the place in [`ADDED`].
+type Counts = [Option<u64>; ADDED.len()];
+
+impl PreparedFleet {
+    /// What came of all curves.
+    ///
+    /// # Errors
+    /// If one is not in `store`.
+    pub fn report(&self, store: &Store) -> Result<FleetReport, Error> {
+        let started = Instant::now();
+        let volumes = &self.fleet.contents.volumes;
+        let mut own = vec![vec![Vec::new(); volumes.len()]; self.schemes.len()];
+        let mut shared = vec![Vec::new(); self.schemes.len()];
+        let mut missing = 0;
+        for unit in self.units() {
+            let points = match store.read(&unit.key).map(|mut kept| kept["points"].take()) {
+                Some(Value::Array(points)) if !points.is_empty() => points,
+                _ => {
+                    missing += 1;
+                    continue;
+                }
+            };
+            match unit.volume {
+                Some(volume) => own[unit.scheme][volume] = points,
+                None => shared[unit.scheme] = points,
+            }
+        }
+        if missing > 0 {
+            return Err(Error::Input(format!(
+                "{}: {missing} of {} curves are missing; expected all (`destage study missing DIR` names them)",
+                self.name,
+                self.curves()
+            )));
+        }
+        let schemes = self.schemes.iter().zip(own.iter().zip(&shared));
+        let fleet = schemes.map(|(scheme, (own, shared))| FleetCurve {
+            buffer: scheme.clone(),
+            points: points(&self.sizes, own, shared),
+        });
+        let all = &self.fleet.contents.all;
+        let mut facts =
+            Facts::of_requests(&self.fleet.folder.join(&all.file).display().to_string());
+        facts.digest = Some(all.digest.clone());
+        facts.format = Some("compact");
+        let mut manifest = Manifest::of_study(started);
+        manifest.inputs = vec![facts];
+        manifest.seed = self.seed;
+        Ok(FleetReport {
+            manifest,
+            volumes: volumes.clone(),
+            fleet: fleet.collect(),
+            own,
+        })
+    }
+}
+
+/// The points of a scheme, of which `own` and `shared` are kept.
+fn points(sizes: &[u64], own: &[Vec<Value>], shared: &[Value]) -> Vec<FleetPoint> {
+    // A scheme that keeps no pages has one point for all sizes.
+    let at = |points: &[Value], size: usize| counts(&points[size.min(points.len() - 1)]);
+    let counted: Vec<Vec<Counts>> = own
+        .iter()
+        .map(|points| (0..sizes.len()).map(|size| at(points, size)).collect())
+        .collect();
+    let hits = ADDED
+        .iter()
+        .position(|row| **row == *rows::BUFFER_WRITE_HITS);
+    let absorbed: Vec<Vec<u64>> = counted
+        .iter()
+        .map(|of| {
+            of.iter()
+                .map(|counts| hits.and_then(|hits| counts[hits]).unwrap_or(0))
+                .collect()
+        })
+        .collect();
+    let splits = split::best(sizes, &absorbed);
+    let sum = |size: &dyn Fn(usize) -> usize| {
+        let volumes = counted.iter().enumerate();
+        added(volumes.map(|(volume, of)| &of[size(volume)]))
+    };
+    let totals = shared_sizes(sizes, own.len());
+    let each = sizes.iter().zip(totals).zip(&splits).enumerate();
+    each.map(|(place, ((each_bytes, bytes), split))| FleetPoint {
+        each_bytes: *each_bytes,
+        bytes,
+        own: sum(&|_| place),
+        shared: named(&at(shared, place)),
+        split: sum(&|volume| split[volume]),
+        split_bytes: split.iter().map(|size| sizes[*size]).collect(),
+    })
+    .collect()
+}
+
+fn counts(point: &Value) -> Counts {
+    ADDED.map(|row| point[row.name].as_u64())
+}
+
+fn added<'a>(all: impl Iterator<Item = &'a Counts>) -> Metrics {
+    let mut sum: Counts = [None; ADDED.len()];
+    for counts in all {
+        for (sum, count) in sum.iter_mut().zip(counts) {
+            if let Some(count) = count {
+                *sum.get_or_insert(0) += count;
+            }
+        }
+    }
+    named(&sum)
+}
+
+fn named(counts: &Counts) -> Metrics {
+    let all = ADDED.iter().zip(counts);
+    all.filter_map(|(row, count)| Some((row.name.to_owned(), Number::Integer((*count)?))))
+        .collect()
+}
+
+/// Three ways to give the same bytes.
+const WAYS: [&str; 3] = ["own", "shared", "split"];
+
+impl FleetPoint {
+    /// The counts of each way, by its name.
+    pub fn ways(&self) -> impl Iterator<Item = (&'static str, &Metrics)> {
+        WAYS.into_iter().zip([&self.own, &self.shared, &self.split])
+    }
+}
+
+impl FleetReport {
+    /// `{"manifest", "conclusions", "fleet": [{"buffer", "points": [{"each_bytes", "bytes", "own", "shared", "split"}]}], "volumes":
+    /// [{"volume", "requests", ..., "curves": [{"buffer", "split_bytes", "points"}]}]}`: what `destage fleet --json` prints.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let point = |point: &FleetPoint| {
+            let mut fields = Map::new();
+            fields.insert("each_bytes".to_owned(), json!(point.each_bytes));
+            fields.insert("bytes".to_owned(), json!(point.bytes));
+            for (way, metrics) in point.ways() {
+                fields.insert(way.to_owned(), destage::json::metrics(metrics));
+            }
+            Value::Object(fields)
+        };
+        let fleet = self.fleet.iter().map(|curve| {
+            let points: Vec<_> = curve.points.iter().map(point).collect();
+            json!({ "buffer": curve.buffer, "points": points })
+        });
+        let volumes = self.volumes.iter().enumerate().map(|(place, volume)| {
+            let mut fields = json!(volume);
+            let curves = self.fleet.iter().zip(&self.own);
+            let curves = curves.map(|(curve, own)| {
+                let split = curve.points.iter().map(|point| point.split_bytes[place]);
+                json!({
+                    "buffer": curve.buffer,
+                    "split_bytes": split.collect::<Vec<_>>(),
+                    "points": own[place],
+                })
+            });
+            fields["curves"] = curves.collect();
+            fields
+        });
+        destage::json::text(&json!({
+            "manifest": self.manifest.single(),
+            "conclusions": self.conclusions(),
+            "fleet": fleet.collect::<Vec<_>>(),
+            "volumes": volumes.collect::<Vec<_>>(),
+        }))
+    }
+
+    /// What the curves say, in sentences: where it matters most whether volumes share.
+    #[must_use]
+    pub fn conclusions(&self) -> Vec<String> {
+        self.fleet
+            .iter()
+            .filter_map(|curve| self.conclusion(curve))
+            .collect()
+    }
+
+    fn conclusion(&self, curve: &FleetCurve) -> Option<String> {
+        let hits = |metrics: &Metrics| match metrics.get(rows::BUFFER_WRITE_HITS.name)? {
+            Number::Integer(hits) => Some(hits),
+            Number::Real(_) => None,
+        };
+        let all = curve.points.iter();
+        let point = all
+            .filter_map(|point| Some((point, hits(&point.own)?, hits(&point.shared)?)))
+            .max_by_key(|(point, own, shared)| (own.abs_diff(*shared), point.bytes));
+        let (point, own, shared) = point?;
+        let writes = point.own.get(rows::HOST_PAGE_WRITES.name)?.as_f64();
+        let percent = |hits: u64| format!("{:.1} %", 100.0 * hits as f64 / writes);
+        let each = numbers::size(point.each_bytes);
+        let mut text = format!(
+            "{}: with {each} for each of {} volumes, {} in all, buffers of their own absorb {} of the page writes, one shared buffer {}, and the best split {}.",
+            curve.buffer,
+            self.volumes.len(),
+            numbers::size(point.bytes),
+            percent(own),
+            percent(shared),
+            percent(hits(&point.split)?),
+        );
+        let enough = |of: fn(&FleetPoint) -> &Metrics, wanted: u64| {
+            let found = curve.points.iter();
+            found
+                .filter(|point| hits(of(point)) >= Some(wanted))
+                .map(|point| point.bytes)
+                .min()
+        };
+        let enough = match shared >= own {
+            true => enough(|point| &point.shared, own),
+            false => enough(|point| &point.own, shared),
+        };
+        if let Some(bytes) = enough.filter(|bytes| *bytes < point.bytes) {
+            let (bytes, more) = (numbers::size(bytes), numbers::size(point.bytes));
+            text.push_str(&match shared >= own {
+                true => format!(" One shared buffer of {bytes} absorbs as much as those with {more}."),
+                false => format!(" Buffers of their own with {bytes} in all absorb as much as a shared one of {more}."),
+            });
+        }
+        Some(text)
+    }
+
+    /// A row for each scheme, size and way, whose `trace` is the way (`own`, `shared`, `split`) and whose size is that in
+    /// all; then one for each volume, scheme and size, whose `trace` is the volume's file.
+    #[must_use]
+    pub fn records(&self) -> Vec<Record> {
+        let record = |trace: &str, buffer: &str, bytes: u64, metrics: Metrics| Record {
+            trace: trace.to_owned(),
+            buffer: buffer.to_owned(),
+            ftl: "none".to_owned(),
+            parameters: BTreeMap::from([
+                ("buffer.capacity_bytes".to_owned(), Setting::Integer(bytes)),
+                ("buffer.kind".to_owned(), Setting::Text(buffer.to_owned())),
+            ]),
+            metrics,
+            explained: None,
+            error: None,
+        };
+        let mut records = Vec::new();
+        for curve in &self.fleet {
+            for point in &curve.points {
+                let ways = point.ways();
+                records.extend(ways.map(|(way, metrics)| {
+                    record(way, &curve.buffer, point.bytes, metrics.clone())
+                }));
+            }
+        }
+        for (place, volume) in self.volumes.iter().enumerate() {
+            for (curve, own) in self.fleet.iter().zip(&self.own) {
+                records.extend(own[place].iter().map(|point| {
+                    let bytes = point["bytes"].as_u64().unwrap_or(0);
+                    record(&volume.file.file, &curve.buffer, bytes, metrics(point))
+                }));
+            }
+        }
+        records
+    }
+}
+
+/// The metrics of a point as it is kept.
+fn metrics(point: &Value) -> Metrics {
+    let fields = point.as_object().into_iter().flatten();
+    let number = |(name, value): (&String, &Value)| {
+        let number = match value.as_u64() {
+            Some(whole) => Number::Integer(whole),
+            None => Number::Real(value.as_f64()?),
+        };
+        Some((name.clone(), number))
+    };
+    fields
+        .filter(|(name, _)| *name != "pages" && *name != "bytes")
+        .filter_map(number)
+        .collect()
+}

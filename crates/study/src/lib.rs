@@ -1,0 +1,305 @@
+//! Studies of write buffers: grids of runs written down in a file, run once and kept; the papers, reproduced from such files; and fleets of
+//! volumes.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `file` | what may stand in a study file |
+//! | `cells` | the runs that a file asks for |
+//! | `pages` | requests written out in a file |
+//! | [`traces`] | traces by name, and where they are |
+//! | [`store`] | results kept one file a run |
+//! | `shards` | parts of a study, and what is missing |
+//! | `execute` | the runs whose results are not yet kept |
+//! | [`rows`] | results by the labels of their runs |
+//! | [`csv`] | the same as a table |
+//! | [`formula`] | formulas over rows |
+//! | [`figure`] | what a figure or table shows |
+//! | [`shown`] | values as people read them |
+//! | [`reproduce`] | the papers: claims, verdicts, reports |
+//! | `experiments` | the papers' experiments as a registry |
+//! | [`fleet`] | many volumes: taken apart, and buffers of their own beside one that they share |
+//!
+//! docs/STUDIES.md says how a file is written.
+
+mod cells;
+pub mod csv;
+mod execute;
+mod experiments;
+pub mod figure;
+mod file;
+pub mod fleet;
+pub mod formula;
+mod pages;
+pub mod reproduce;
+pub mod rows;
+mod shards;
+pub mod shown;
+pub mod store;
+pub mod traces;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::de::DeserializeOwned;
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
+
+use destage::Effort;
+use destage::Error;
+use destage::Manifest;
+use destage::files::{NAME, is_name};
+
+pub(crate) use cells::{BASE, Cell, Cells, product};
+pub use cells::{Extra, InputFacts, Role, Scale};
+pub(crate) use execute::{complete, counted};
+pub use experiments::experiments;
+pub use file::{FigureKind, VariantKind};
+pub use shards::{Plan, Planned, Prepared, Shard, Share};
+pub(crate) use store::Key;
+pub use store::Store;
+pub use traces::Traces;
+
+/// What the files with all results of a study are called, before their endings.
+pub const RESULTS: &str = "results";
+
+/// A study: what is run, what is varied, what is shown.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The file's name without its ending.
+    pub name: String,
+    pub(crate) file: file::File,
+    /// The file as it was written.
+    text: String,
+    /// Where it was read, for messages.
+    origin: String,
+    /// Paths in it begin here.
+    folder: PathBuf,
+}
+
+impl Study {
+    /// Reads the study file at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no TOML, or holds something that a study does not.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::Input(format!(
+                "{}: {error}; expected a study file, as docs/STUDIES.md describes it",
+                path.display()
+            ))
+        })?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+        Self::parse(&name, &text, &path.display().to_string(), folder)
+    }
+
+    /// Reads a study from `text`; `origin` names it in messages, and its paths begin at `folder`.
+    ///
+    /// # Errors
+    /// If it is no TOML, or holds something that a study does not.
+    pub fn parse(name: &str, text: &str, origin: &str, folder: PathBuf) -> Result<Self, Error> {
+        let file = from_toml(text, origin)?;
+        let study = Self {
+            name: name.to_owned(),
+            file,
+            text: text.to_owned(),
+            origin: origin.to_owned(),
+            folder,
+        };
+        study.check()?;
+        Ok(study)
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.file.title
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        self.file.about.trim()
+    }
+
+    /// The ids of its figures.
+    #[must_use]
+    pub fn figure_ids(&self) -> Vec<&str> {
+        let figures = self.file.figure.iter();
+        figures.map(|figure| figure.id.as_str()).collect()
+    }
+
+    /// An error about `what` in this file.
+    pub(crate) fn wrong(&self, what: impl std::fmt::Display) -> Error {
+        Error::Input(format!("{}: {what}", self.origin))
+    }
+
+    /// Names are unique, and those that are used exist.
+    fn check(&self) -> Result<(), Error> {
+        let file = &self.file;
+        // The report has a folder of that name, beside those of results and plans.
+        if [".", "..", store::RUNS, store::PLANS].contains(&&*self.name) {
+            return Err(self.wrong(format!(
+                "the study is called {:?}, which is no name for the folder of its report; expected another name of the file",
+                self.name
+            )));
+        }
+        let inputs: Vec<_> = file.input.iter().map(|each| each.name.as_str()).collect();
+        let variants: Vec<_> = file.variant.iter().map(|each| each.name.as_str()).collect();
+        let figures: Vec<_> = file.figure.iter().map(|each| each.id.as_str()).collect();
+        for (what, names) in [
+            ("input", &inputs),
+            ("variant", &variants),
+            ("figure", &figures),
+        ] {
+            if let Some(twice) = repeated(names) {
+                return Err(self.wrong(format!(
+                    "{what} {twice:?}: stands there twice; expected one"
+                )));
+            }
+        }
+        if variants.contains(&BASE) {
+            return Err(self.wrong(format!(
+                "variant {:?}: is what the study's own settings are called; expected another name",
+                BASE
+            )));
+        }
+        let known =
+            |what: &str, given: &Option<Vec<String>>, names: &[&str], base: Option<&str>| {
+                let all = names.iter().copied().chain(base);
+                for name in given.iter().flatten() {
+                    if !all.clone().any(|other| other == name) {
+                        let refusal =
+                            format!("{}: {what} {name:?}: is not in this file", self.origin);
+                        return Err(Error::unknown(refusal, name, all));
+                    }
+                }
+                Ok(())
+            };
+        for grid in &file.grid {
+            known("input", &grid.inputs, &inputs, None)?;
+            known("variant", &grid.variants, &variants, Some(BASE))?;
+        }
+        for input in &file.input {
+            let kinds = [&input.trace, &input.workload, &input.pages];
+            if kinds.iter().filter(|kind| kind.is_some()).count() != 1 {
+                return Err(self.wrong(format!(
+                    "input {:?}: expected one of trace, workload and pages",
+                    input.name
+                )));
+            }
+        }
+        for input in &file.input {
+            if input.differs.is_some() && (input.trace.is_none() || input.stands_for.is_none()) {
+                return Err(self.wrong(format!(
+                    "input {:?}: differs is for a real trace beside the one it stands for; expected trace and stands_for with it",
+                    input.name
+                )));
+            }
+            if input.buffers_shrunk.is_some() && input.differs.is_none() {
+                return Err(self.wrong(format!(
+                    "input {:?}: buffers_shrunk is for a relative; expected differs with it",
+                    input.name
+                )));
+            }
+        }
+        for figure in &file.figure {
+            // The data of a figure stand in a file of that name, beside the one with all results.
+            if !is_name(&figure.id) || figure.id == RESULTS {
+                return Err(self.wrong(format!(
+                    "figure {:?}: names a file; expected {NAME} other than {RESULTS:?}",
+                    figure.id
+                )));
+            }
+            if figure.y.is_some() != figure.columns.is_empty() {
+                return Err(self.wrong(format!(
+                    "figure {:?}: expected y, or columns in place of it",
+                    figure.id
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What `text` holds, read at `origin`.
+pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, Error> {
+    toml::from_str(text)
+        .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))
+}
+
+/// The first name that stands there twice.
+fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
+    let mut known = std::collections::BTreeSet::new();
+    names.iter().copied().find(|name| !known.insert(*name))
+}
+
+impl Study {
+    /// Runs what is not yet in `store`, and arranges what the figures show. The plan is kept there first, so that of a study that
+    /// was stopped it can be told what is missing.
+    ///
+    /// # Errors
+    /// What is wrong with the study, an input or the store, or that `effort.progress` asked to stop.
+    pub fn carry_out(
+        &self,
+        scale: Scale,
+        traces: &Traces,
+        store: &Store,
+        effort: &Effort<'_>,
+    ) -> Result<StudyReport, Error> {
+        let started = Instant::now();
+        let prepared = self.prepare(scale, traces)?;
+        prepared.keep_plan(store)?;
+        let cells = [prepared.cells];
+        let rows = complete(&cells, store, effort)?.pop().unwrap_or_default();
+        Ok(StudyReport {
+            manifest: Manifest::of_study(started),
+            title: self.title().to_owned(),
+            about: self.about().to_owned(),
+            figures: self.figures(&rows)?,
+            rows,
+        })
+    }
+}
+
+/// What came of a study.
+#[derive(Clone, Debug)]
+pub struct StudyReport {
+    /// How it came to be.
+    pub manifest: Manifest,
+    /// What it is, in a few words.
+    pub title: String,
+    /// What it is for.
+    pub about: String,
+    /// What it shows.
+    pub figures: Vec<figure::Figure>,
+    /// All results.
+    pub rows: Arc<rows::Rows>,
+}
+
+impl StudyReport {
+    /// `{"manifest", "title", "about", "missing", "runs": [{"labels", "input", "parameters", "metrics"}], "figures"}`, and `"warnings"` of
+    /// a run and of all, if there are some.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        destage::json::text(self)
+    }
+}
+
+impl Serialize for StudyReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let figures = self.figures.iter().map(figure::Figure::to_json);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("manifest", &self.manifest.many())?;
+        map.serialize_entry("title", &self.title)?;
+        map.serialize_entry("about", &self.about)?;
+        map.serialize_entry("missing", &self.rows.missing)?;
+        map.serialize_entry("runs", &self.rows.all)?;
+        let warnings = self.rows.warnings();
+        if !warnings.is_empty() {
+            map.serialize_entry("warnings", &warnings)?;
+        }
+        map.serialize_entry("figures", &figures.collect::<Vec<_>>())?;
+        map.end()
+    }
+}

@@ -1,0 +1,413 @@
+//! What a claim was measured on, and how that is run again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::formula::Context;
+use crate::rows::{Rows, spoken};
+use crate::{BASE, InputFacts, Scale, Study};
+use destage_base::parameter::read_bytes;
+
+/// The runs that a claim goes over, under the paper's own settings and with the first seed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ran {
+    /// The experiment whose runs they are, if it goes over any.
+    pub experiment: Option<String>,
+    /// What they read, and what that is to the paper, in words.
+    pub on: String,
+    /// What they read.
+    pub inputs: BTreeSet<InputFacts>,
+    /// How many they are, and the values of each axis: `2 runs: input uniform; buffer lru, fab; seed 1`. Empty without any.
+    pub runs: String,
+    /// At which scale they were made, and what makes them at the other one, in sentences. Empty without any.
+    pub scale: String,
+    /// What makes them again, and what each command does; DIR and FILE stand for where traces are.
+    pub commands: Vec<Command>,
+}
+
+/// A command with what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// As it is typed.
+    pub command: String,
+    /// What it does, in the third person.
+    pub does: String,
+}
+
+/// Axes in the order in which a reader asks for them; what a study varies besides comes behind them, and the seed last.
+const FIRST: [&str; 5] = ["input", "variant", "buffer", "size", "ftl"];
+const LAST: &str = "seed";
+
+/// The scheme that is none, whose buffer has no size.
+const NONE: &str = "nocache";
+
+/// How many `runs` of `rows` of `study` there are, and the values of each axis in the order of the study; sizes by number, with
+/// those of the paper where these are others. Where not every value of one axis goes with every value of the others, the runs are
+/// listed in groups of which that is so.
+pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> String {
+    let Some(first) = runs.first() else {
+        return String::new();
+    };
+    let place = |axis: &&String| {
+        let place = FIRST.iter().position(|name| *name == axis.as_str());
+        (*axis == LAST, place.unwrap_or(FIRST.len()))
+    };
+    let mut axes: Vec<_> = first.keys().collect();
+    axes.sort_by_key(place);
+    // The study's own settings are named beside others alone.
+    let is_own = |run: &Context| run.get("variant").is_some_and(|name| name == BASE);
+    if runs.iter().all(is_own) {
+        axes.retain(|axis| *axis != "variant");
+    }
+    let groups: Vec<_> = groups(&axes, runs)
+        .iter()
+        .map(|group| axes_of(study, rows, &axes, group))
+        .collect();
+    let count = match runs.len() {
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    };
+    // What all groups have in common is said once.
+    let is_common = |said: &&String| groups.iter().all(|group| group.contains(said));
+    let (common, own): (Vec<_>, Vec<_>) = groups
+        .first()
+        .into_iter()
+        .flatten()
+        .partition(|said| is_common(said));
+    let common = common.into_iter().map(String::as_str).collect::<Vec<_>>();
+    if own.is_empty() {
+        return format!("{count}: {}", common.join("; "));
+    }
+    let alone = groups.iter().map(|group| {
+        let mut own = group.iter().filter(|said| !is_common(said));
+        let first = own.next().map_or("", String::as_str);
+        let rest: Vec<_> = own.map(String::as_str).collect();
+        match rest.is_empty() {
+            true => first.to_owned(),
+            false => format!("{first} with {}", rest.join(" and ")),
+        }
+    });
+    let alone: Vec<_> = alone.collect();
+    format!(
+        "{count}: {}; of these {}",
+        common.join("; "),
+        alone.join(", and ")
+    )
+}
+
+/// Whether a run has no buffer.
+fn is_none(run: &Context) -> bool {
+    run.get("buffer").is_some_and(|scheme| scheme == NONE)
+}
+
+/// `runs` in the fewest groups, by one of `axes`, in each of which every value of one axis goes with every value of the others; all
+/// of them in one if there are no such groups.
+fn groups(axes: &[&String], runs: &BTreeSet<Context>) -> Vec<BTreeSet<Context>> {
+    let is_whole = |group: &BTreeSet<Context>| {
+        // What has no buffer has no size.
+        let (none, some): (Vec<_>, Vec<_>) = group.iter().partition(|run| is_none(run));
+        [none, some].iter().all(|part| {
+            let counts = axes.iter().map(|axis| {
+                let values: BTreeSet<_> = part.iter().map(|run| run.get(*axis)).collect();
+                values.len()
+            });
+            counts.product::<usize>() == part.len() || part.is_empty()
+        })
+    };
+    if is_whole(runs) {
+        return vec![runs.clone()];
+    }
+    let by = |axis: &&String| {
+        // Values that go with the same of all others stand in one group.
+        let mut rest: BTreeMap<BTreeSet<Context>, BTreeSet<Context>> = BTreeMap::new();
+        let values: BTreeSet<_> = runs.iter().map(|run| run.get(*axis)).collect();
+        for value in values {
+            let has = runs.iter().filter(|run| run.get(*axis) == value);
+            let without = has.clone().map(|run| {
+                let mut others = run.clone();
+                others.remove(*axis);
+                others
+            });
+            rest.entry(without.collect())
+                .or_default()
+                .extend(has.cloned());
+        }
+        let groups: Vec<_> = rest.into_values().collect();
+        groups.iter().all(is_whole).then_some(groups)
+    };
+    let all = axes.iter().filter_map(by);
+    let fewest = all.min_by_key(Vec::len);
+    fewest.unwrap_or_else(|| vec![runs.clone()])
+}
+
+/// The values that each of `axes` has in `runs`.
+fn axes_of(study: &Study, rows: &Rows, axes: &[&String], runs: &BTreeSet<Context>) -> Vec<String> {
+    let values = |axis: &&String| {
+        let axis = *axis;
+        let has = |run: &Context, value: &String| run.get(axis) == Some(value);
+        let all = rows.values_of(axis, &Context::new()).into_iter();
+        match axis.as_str() {
+            "size" => {
+                let buffers = runs.iter().filter(|run| !is_none(run));
+                let sizes: BTreeSet<u64> = buffers
+                    .filter_map(|run| read_bytes(run.get(axis)?))
+                    .collect();
+                let said = |times: u64| {
+                    let each = sizes.iter().map(|size| size * times);
+                    let all: Vec<_> = each.map(|size| spoken(axis, &size.to_string())).collect();
+                    all.join(", ")
+                };
+                let times = shrunk(study, runs);
+                let of_paper =
+                    times.map(|times| format!(" for the paper's {}, in proportion", said(times)));
+                (!sizes.is_empty())
+                    .then(|| format!("size {}{}", said(1), of_paper.unwrap_or_default()))
+            }
+            "buffer" => {
+                let some: Vec<_> = all
+                    .filter(|value| value != NONE && runs.iter().any(|run| has(run, value)))
+                    .collect();
+                let none = runs.iter().any(is_none);
+                match (some.is_empty(), none) {
+                    (true, _) => none.then(|| "no buffer".to_owned()),
+                    (false, true) => Some(format!("no buffer, and buffer {}", some.join(", "))),
+                    (false, false) => Some(format!("buffer {}", some.join(", "))),
+                }
+            }
+            _ => {
+                let some: Vec<_> = all
+                    .filter(|value| runs.iter().any(|run| has(run, value)))
+                    .collect();
+                (!some.is_empty()).then(|| format!("{axis} {}", some.join(", ")))
+            }
+        }
+    };
+    axes.iter().filter_map(values).collect()
+}
+
+/// At which scale `runs` of `study` were made, and how they are made at the other one.
+pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> String {
+    let inputs: BTreeSet<_> = runs.iter().filter_map(|run| run.get("input")).collect();
+    let cut = inputs
+        .into_iter()
+        .filter_map(|input| Some((input, study.reduced(input)?)));
+    let cut: Vec<_> = cut
+        .map(|(input, requests)| format!("the first {requests} requests of {input}"))
+        .collect();
+    let made = format!("Made at the {} scale", scale.name());
+    let other = scale.other().name();
+    match (cut.is_empty(), scale) {
+        (true, _) => format!(
+            "{made}; with --scale {other} the runs are the same, since nothing of the input is left out."
+        ),
+        (false, Scale::Reduced) => format!(
+            "{made}: {}. With --scale {other} behind the command all requests are run.",
+            cut.join(", ")
+        ),
+        (false, Scale::Full) => format!(
+            "{made}: all requests. With --scale {other} only {} are run.",
+            cut.join(", ")
+        ),
+    }
+}
+
+/// How many times as large the paper's buffers are, if that is so of what all `runs` of `study` read.
+pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
+    let mut all = runs
+        .iter()
+        .map(|run| study.shrunk(run.get("input").map_or("", String::as_str)));
+    let first = all.next()??;
+    all.all(|times| times == Some(first)).then_some(first)
+}
+
+/// What makes the runs of `experiment` of `paper` again at the `scale`, which read `inputs`, or would read the trace `missing`;
+/// `has_rules` if the paper leaves rules open, which are tried on all of its claims together.
+pub(super) fn commands(
+    paper: &str,
+    experiment: &str,
+    inputs: &BTreeSet<InputFacts>,
+    missing: Option<&str>,
+    (scale, has_rules): (Scale, bool),
+) -> Vec<Command> {
+    let is_read = inputs.iter().any(|input| input.digest.is_some());
+    let traces = match missing {
+        Some(trace) => format!(" --trace {trace}=FILE"),
+        None if is_read => " --traces DIR".to_owned(),
+        None => String::new(),
+    };
+    let scale = match scale {
+        Scale::Reduced => "",
+        Scale::Full => " --scale full",
+    };
+    let with = |what: &str, does: &str| Command {
+        command: format!("destage reproduce {what}{traces}{scale}"),
+        does: does.to_owned(),
+    };
+    let mut all = vec![with(
+        &format!("{paper}/{experiment}"),
+        "makes these runs again, and judges the claim on them",
+    )];
+    if has_rules {
+        all.push(with(
+            paper,
+            "also tries every combination of the rules that the paper leaves open",
+        ));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::Role;
+    use crate::rows::Row;
+
+    fn labels(of: &[(&str, &str)]) -> Context {
+        let owned = of
+            .iter()
+            .map(|(axis, value)| ((*axis).to_owned(), (*value).to_owned()));
+        owned.collect()
+    }
+
+    fn input(digest: Option<&str>) -> InputFacts {
+        InputFacts {
+            name: "made".to_owned(),
+            digest: digest.map(str::to_owned),
+            role: Role::Made,
+            differs: String::new(),
+        }
+    }
+
+    #[test]
+    fn runs_are_listed_by_axis_in_the_order_of_the_study() {
+        let run = |variant: &str, buffer: &str, size: &str| {
+            labels(&[
+                ("buffer", buffer),
+                ("input", "made"),
+                ("seed", "1"),
+                ("size", size),
+                ("variant", variant),
+            ])
+        };
+        let all = [
+            run(BASE, "lru", "134217728"),
+            run(BASE, "lru", "8388608"),
+            run("slow", "lru", "8388608"),
+            run(BASE, "nocache", "4194304"),
+        ];
+        let rows = Rows {
+            all: all
+                .iter()
+                .map(|labels| Row {
+                    labels: labels.clone(),
+                    input: input(None),
+                    result: Arc::new(json!({})),
+                })
+                .collect(),
+            ..Rows::default()
+        };
+        let study = |shrunk: &str| {
+            let text = format!(
+                "title = 't'\n[[input]]\nname = 'made'\ntrace = 'f'\nstands_for = 'g'\ndiffers = 'A part.'\n{shrunk}\n[[grid]]\n"
+            );
+            Study::parse("s", &text, "s.toml", "".into()).unwrap()
+        };
+        let listed = |of: &[usize], shrunk: &str| {
+            let runs = of.iter().map(|index| all[*index].clone()).collect();
+            listed(&study(shrunk), &rows, &runs)
+        };
+        // Sizes ascend, whatever their order among the runs; a buffer that is none has no size.
+        for (of, said) in [
+            (
+                &[0, 1][..],
+                "2 runs: input made; buffer lru; size 8 MiB, 128 MiB; seed 1",
+            ),
+            (
+                &[2],
+                "1 run: input made; variant slow; buffer lru; size 8 MiB; seed 1",
+            ),
+            (&[3], "1 run: input made; no buffer; seed 1"),
+            (
+                &[1, 3],
+                "2 runs: input made; no buffer, and buffer lru; size 8 MiB; seed 1",
+            ),
+            (&[], ""),
+        ] {
+            assert_eq!(listed(of, ""), said);
+        }
+        // Not every value of one axis goes with every value of the others.
+        assert_eq!(
+            listed(&[0, 2], ""),
+            "2 runs: input made; buffer lru; seed 1; of these variant base with size 128 MiB, and variant slow with size 8 MiB"
+        );
+        assert_eq!(
+            listed(&[0, 1], "buffers_shrunk = 4"),
+            "2 runs: input made; buffer lru; size 8 MiB, 128 MiB for the paper's 32 MiB, 512 MiB, in proportion; seed 1"
+        );
+    }
+
+    #[test]
+    fn a_row_says_at_which_scale_its_runs_were_made() {
+        let scaled = |limits: &str, scale| {
+            let text =
+                format!("title = 't'\n[[input]]\nname = 'made'\npages = '1'\n{limits}\n[[grid]]\n");
+            let study = Study::parse("s", &text, "s.toml", "".into()).unwrap();
+            scaled(
+                &study,
+                scale,
+                &BTreeSet::from([labels(&[("input", "made")])]),
+            )
+        };
+        for (limits, scale, said) in [
+            (
+                "",
+                Scale::Reduced,
+                "Made at the reduced scale; with --scale full the runs are the same, since nothing of the input is left out.",
+            ),
+            (
+                "limit = 5\nreduced_limit = 5",
+                Scale::Full,
+                "Made at the full scale; with --scale reduced the runs are the same, since nothing of the input is left out.",
+            ),
+            (
+                "reduced_limit = 5",
+                Scale::Reduced,
+                "Made at the reduced scale: the first 5 requests of made. With --scale full behind the command all requests are run.",
+            ),
+            (
+                "reduced_limit = 5",
+                Scale::Full,
+                "Made at the full scale: all requests. With --scale reduced only the first 5 requests of made are run.",
+            ),
+        ] {
+            assert_eq!(scaled(limits, scale), said);
+        }
+    }
+
+    #[test]
+    fn a_command_names_what_it_reads() {
+        let typed = |inputs, missing, has_rules| {
+            let inputs = BTreeSet::from([inputs]);
+            let all = commands("p", "e", &inputs, missing, (Scale::Reduced, has_rules));
+            all.into_iter().map(|each| each.command).collect::<Vec<_>>()
+        };
+        assert_eq!(typed(input(None), None, false), ["destage reproduce p/e"]);
+        assert_eq!(
+            typed(input(Some("sha256:0")), None, true),
+            [
+                "destage reproduce p/e --traces DIR",
+                "destage reproduce p --traces DIR"
+            ]
+        );
+        assert_eq!(
+            typed(input(None), Some("real"), false),
+            ["destage reproduce p/e --trace real=FILE"]
+        );
+        let inputs = BTreeSet::from([input(None)]);
+        let full = commands("p", "e", &inputs, None, (Scale::Full, false));
+        assert_eq!(full[0].command, "destage reproduce p/e --scale full");
+    }
+}

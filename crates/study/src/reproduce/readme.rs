@@ -1,0 +1,323 @@
+//! What came of a paper, as the README of its folder: nothing in it depends on machine, time or commit.
+
+use super::decide::OF_OWN;
+use super::glossary::GLOSSARY;
+use super::readings::Rule;
+use super::{ExperimentReport, Judged, PaperReport, Readings, Report, Verdict};
+use crate::figure::Figure;
+
+/// The table of all papers stands between these lines, which `make reproduce` looks for.
+const MARKS: [&str; 2] = ["<!-- verdicts -->", "<!-- /verdicts -->"];
+
+impl Report {
+    /// The README of all papers: how many claims of each have which verdict, what the verdicts mean, and what counted as what.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        let [begin, end] = MARKS;
+        let mut text = format!(
+            "# The papers, reproduced\n\nWritten by `make reproduce` at the {} scale.\n\n{begin}\n",
+            self.scale.name()
+        );
+        let of_papers = self.overview(false, ["paper", "claims"], &Verdict::ALL);
+        let of_own = self.overview(true, ["of the project's own", "statements"], &OF_OWN);
+        text.push_str(&[of_papers, of_own].concat().join("\n"));
+        text.push_str(&format!("{end}\n\n## What the verdicts say\n\n"));
+        let meanings = Verdict::ALL.map(|verdict| {
+            vec![
+                format!("**{}**", verdict.spoken()),
+                verdict.meaning().to_owned(),
+            ]
+        });
+        text.push_str(&table(
+            &["verdict", "says"].map(str::to_owned),
+            meanings.into_iter(),
+        ));
+        text.push_str("\n## What counts as what\n\nDeclared in `thresholds.toml`, for the claims of all papers alike. Formulas know a limit by its name.\n\n");
+        let thresholds = self.thresholds.listed();
+        let thresholds = thresholds
+            .iter()
+            .map(|[name, is, about]| vec![format!("`{name}`"), plain(is), plain(about)]);
+        text.push_str(&table(
+            &["threshold", "is", "for"].map(str::to_owned),
+            thresholds,
+        ));
+        text.push_str("\n## Glossary\n\n");
+        let words = GLOSSARY.map(|(word, meaning)| vec![plain(word), plain(meaning)]);
+        text.push_str(&table(
+            &["word", "meaning"].map(str::to_owned),
+            words.into_iter(),
+        ));
+        text
+    }
+
+    /// How many claims of each paper, or of each folder of the project's own, have which of `verdicts`; none without any.
+    fn overview(&self, own: bool, names: [&str; 2], verdicts: &[Verdict]) -> Vec<String> {
+        let head = names
+            .into_iter()
+            .chain(verdicts.iter().map(|each| each.spoken()));
+        let head: Vec<_> = head.map(str::to_owned).collect();
+        let rows: Vec<_> = self
+            .papers
+            .iter()
+            .filter(|paper| paper.own == own)
+            .map(|paper| {
+                let link = format!("[{0}]({0}/README.md)", paper.name);
+                let mut row = vec![link, paper.claims.len().to_string()];
+                row.extend(verdicts.iter().map(|each| paper.count(*each).to_string()));
+                row
+            })
+            .collect();
+        match rows.is_empty() {
+            true => Vec::new(),
+            false => vec![table(&head, rows.into_iter())],
+        }
+    }
+}
+
+impl PaperReport {
+    /// Verdicts, open rules, figures, and what was run.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        let mut text = format!(
+            "# {}\n\n{}\n\n{}\n\nWritten by `make reproduce`; how to read and change it says [docs/STUDIES.md](../../docs/STUDIES.md).\n",
+            self.name,
+            plain(&self.source),
+            plain(&self.about)
+        );
+        text.push_str("\n## Verdicts\n\n");
+        let kinds = Verdict::ALL
+            .into_iter()
+            .filter(|verdict| self.count(*verdict) > 0);
+        let counts = kinds.map(|verdict| {
+            vec![
+                verdict.spoken().to_owned(),
+                self.count(verdict).to_string(),
+                verdict.meaning().to_owned(),
+            ]
+        });
+        text.push_str(&table(
+            &["verdict", "claims", "says"].map(str::to_owned),
+            counts,
+        ));
+        text.push_str("\nThresholds stand in [the README of all papers](../README.md#what-counts-as-what). *Of it* is measured over published.\n");
+        text.push_str("\n## Claims\n\n");
+        text.push_str(&claims(&self.claims));
+        if let Some(readings) = &self.readings {
+            text.push_str("\n## Open rules\n\n");
+            text.push_str(&open_rules(readings));
+        }
+        text.push_str("\n## What was run\n\n");
+        text.push_str(&self.inputs());
+        for experiment in &self.experiments {
+            text.push_str(&of_experiment(experiment));
+        }
+        text
+    }
+
+    /// The scale, the inputs, and how it is run again.
+    fn inputs(&self) -> String {
+        let mut text = format!(
+            "The {} scale. `destage reproduce {}` does it again, with `--traces DIR` on the traces that are there.\n\n",
+            self.scale.name(),
+            self.name
+        );
+        let all: std::collections::BTreeSet<_> = self
+            .experiments
+            .iter()
+            .flat_map(|each| &each.inputs)
+            .collect();
+        let rows = all.into_iter().map(|input| {
+            let digest = input.digest.clone().unwrap_or_default();
+            let kind = input.role.spoken().to_owned();
+            vec![
+                format!("`{}`", input.name),
+                kind,
+                digest,
+                plain(&input.differs),
+            ]
+        });
+        text.push_str(&table(
+            &["input", "is", "digest", "how it differs"].map(str::to_owned),
+            rows,
+        ));
+        text
+    }
+}
+
+fn claims(all: &[Judged]) -> String {
+    let head = [
+        "claim",
+        "place",
+        "statement",
+        "on",
+        "check",
+        "quantity",
+        "published",
+        "measured",
+        "of it",
+        "verdict",
+        "experiment",
+        "because",
+    ];
+    let rows = all.iter().map(|claim| {
+        // The names fit, or the claim would have been refused.
+        let [published, measured, ratio] = claim
+            .values
+            .shown()
+            .unwrap_or_default()
+            .map(|text| plain(&text));
+        vec![
+            claim.id.clone(),
+            plain(&claim.place),
+            plain(&claim.statement),
+            plain(&claim.ran.on),
+            plain(&claim.check),
+            plain(&claim.values.quantity),
+            published,
+            measured,
+            ratio,
+            format!("**{}**", claim.spoken()),
+            claim.ran.experiment.clone().unwrap_or_default(),
+            plain(&because(claim)),
+        ]
+    });
+    table(&head.map(str::to_owned), rows)
+}
+
+/// Why a claim came out so, what it was asked, and what turns it.
+fn because(claim: &Judged) -> String {
+    let because = claim.because.iter().map(String::as_str);
+    let mut all: Vec<_> = because.collect();
+    let asked = (!claim.asked.is_empty()).then(|| format!("Asked: {}", claim.asked));
+    // Behind the reason, before what a reader should know.
+    if let Some(asked) = &asked {
+        all.insert(all.len().min(1), asked);
+    }
+    let turned =
+        (!claim.turned.is_empty()).then(|| format!("Turned by: {}", claim.turned.join(" ")));
+    all.extend(turned.as_deref());
+    all.join(" ")
+}
+
+/// Every combination with the claims that hold under it.
+fn open_rules(readings: &Readings) -> String {
+    let mut text = String::from("What the paper leaves open:\n\n");
+    for Rule {
+        parameter, about, ..
+    } in &readings.rules
+    {
+        text.push_str(&format!("* `{parameter}`: {}\n", plain(about)));
+    }
+    let decided = readings.decided();
+    text.push_str(&match decided.is_empty() {
+        true => "\nNo claim depends on it.\n\n".to_owned(),
+        false => format!("\nIt decides {}.\n\n", decided.join(", ")),
+    });
+    let mut head: Vec<_> = readings
+        .rules
+        .iter()
+        .map(|rule| format!("`{}`", rule.parameter))
+        .collect();
+    head.extend(["claims that hold", "of those it decides"].map(str::to_owned));
+    let rows = readings
+        .combinations
+        .iter()
+        .enumerate()
+        .map(|(index, each)| {
+            let mut row = each.values.clone();
+            let default = if index == 0 { " (default)" } else { "" };
+            row.push(format!("{} of {}{default}", each.held(), each.claims.len()));
+            let holds = |id: &&&str| each.claims.get(**id) == Some(&true);
+            let held: Vec<_> = decided.iter().filter(holds).copied().collect();
+            row.push(held.join(", "));
+            row
+        });
+    text.push_str(&table(&head, rows));
+    text
+}
+
+fn of_experiment(experiment: &ExperimentReport) -> String {
+    let mut text = format!(
+        "\n## {}: {}\n\n{}\n\n{} runs.\n",
+        experiment.name,
+        plain(&experiment.title),
+        plain(&experiment.about),
+        experiment.runs
+    );
+    for gap in &experiment.gaps {
+        text.push_str(&format!("\n* {}", plain(gap)));
+    }
+    if !experiment.gaps.is_empty() {
+        text.push('\n');
+    }
+    for figure in &experiment.figures {
+        text.push_str(&format!(
+            "\n### {}\n\n{}",
+            plain(&figure.heading()),
+            data(figure)
+        ));
+        for gap in &figure.gaps {
+            text.push_str(&format!("\n{}.\n", plain(gap)));
+        }
+    }
+    text
+}
+
+/// A figure's values: measured, the range over seeds in brackets, and what the paper has there.
+fn data(figure: &Figure) -> String {
+    let mut head = vec![plain(&figure.x_title)];
+    head.extend(figure.series.iter().map(|series| plain(&series.name)));
+    let rows = figure.x.iter().enumerate().map(|(index, x)| {
+        let mut row = vec![plain(x)];
+        row.extend(figure.series.iter().map(|series| series.cell(index)));
+        row
+    });
+    let unit = match figure.y_title.is_empty() {
+        true => String::new(),
+        false => format!("{}:\n\n", plain(&figure.y_title)),
+    };
+    format!("{unit}{}", table(&head, rows))
+}
+
+fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let rule = vec!["---".to_owned(); head.len()];
+    let mut text = line(head) + &line(&rule);
+    for row in rows {
+        text.push_str(&line(&row));
+    }
+    text
+}
+
+/// `text` in one line, with nothing that Markdown reads as its own.
+fn plain(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let mut line = String::new();
+    for letter in words.join(" ").chars() {
+        match letter {
+            '<' => line.push_str("&lt;"),
+            '|' | '*' | '[' | ']' => line.extend(['\\', letter]),
+            other => line.push(other),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_one_line_without_marks() {
+        assert_eq!(plain("a < b |\n c*d [1]"), "a &lt; b \\| c\\*d \\[1\\]");
+    }
+
+    #[test]
+    fn a_table_has_a_cell_for_each_name() {
+        let rows = [vec!["1".to_owned(), "2".to_owned()]].into_iter();
+        assert_eq!(
+            table(&["a".to_owned(), "b".to_owned()], rows),
+            "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+        );
+    }
+}

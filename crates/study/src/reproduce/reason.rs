@@ -1,0 +1,746 @@
+//! Why a claim came out as it did, in sentences: the reason first, then what a reader should know; what it was asked; and what turns it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::claim::{Check, Tolerance, bears_out, scaled};
+use super::decide::{Kind, Share, Verdict};
+use super::readings::Readings;
+use super::values::each_things;
+use super::verdict::{Case, Other, Outcome, Tried};
+use super::words::{Words, filled, labelled};
+use crate::Role;
+use crate::shown::short;
+use destage::Error;
+
+/// A value stands in a sentence if it has no more letters than this.
+const SHORT: usize = 120;
+
+/// What fails is said with its values if these have no more letters than this, since they alone tell why.
+const LONG: usize = 260;
+
+/// What comes out with what turns a claim stands in its reason if it has no more letters than this, and else where all that turns it
+/// is listed.
+const BRIEF: usize = 160;
+
+/// A setting with its description stands in a reason if both have no more letters than this.
+const DESCRIBED: usize = 260;
+
+/// So many pairs that are in opposite order are named.
+const PAIRS: usize = 2;
+
+/// The range over seeds is said of no more numbers than this, and only if one of them has so large a range over its mean.
+const FEW: usize = 8;
+const WIDE: f64 = 0.05;
+
+impl Case<'_> {
+    /// Why it came out so, in paragraphs: what decided, what a reader should know, and in how many cases it holds and how far apart
+    /// these lie.
+    pub(super) fn reason(&self, outcome: &Outcome) -> Vec<String> {
+        let mut because = vec![self.why(outcome), self.note()];
+        because.extend(self.cases(outcome));
+        because.extend(self.over_seeds(outcome));
+        if outcome.evidence.fitted && outcome.verdict != Verdict::UnderDetermined {
+            because.push(format!(
+                "Besides, {} chosen so that it would hold.",
+                self.fitted()
+            ));
+        }
+        because
+    }
+
+    /// What decided the verdict.
+    fn why(&self, outcome: &Outcome) -> String {
+        let Outcome {
+            first,
+            evidence,
+            verdict,
+            others,
+        } = outcome;
+        let least = self.thresholds.effect_share;
+        let seen = |effect: f64| {
+            let of = short(&json!(effect));
+            format!(
+                "{of} times what was published where it is smallest, and {least:.2} is asked of each"
+            )
+        };
+        let names = |role: Role| {
+            let of_role = first.inputs.iter().filter(|input| input.role == role);
+            // Without the parameters of a workload, which stand where it is said what it was measured on.
+            let plain = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
+            let names: BTreeSet<_> = of_role.map(|input| plain(&input.name)).collect();
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        let on = match evidence.role {
+            Role::Original => "on the paper's own trace".to_owned(),
+            Role::Relative => format!(
+                "on a real relative of the paper's trace, {}",
+                names(Role::Relative)
+            ),
+            Role::StandIn => format!(
+                "on a stand-in for the paper's trace, {}",
+                names(Role::StandIn)
+            ),
+            Role::Made => "on streams that are made up".to_owned(),
+        };
+        let all = self.everything(others);
+        let state = self.state(first);
+        let figures = self.measured(first);
+        match (verdict, self.kind) {
+            (Verdict::UnderDetermined, _) => self.open(outcome),
+            (Verdict::Reproduced, Kind::Example) => {
+                "The worked example comes out as the paper prints it.".to_owned()
+            }
+            (Verdict::Reproduced, _) => match evidence.readings {
+                Some(share) if share.held < share.tried => format!(
+                    "{state} on the paper's own trace where {}, which is therefore taken as what the paper did.",
+                    self.readings
+                        .map_or(String::new(), |each| each.defaults(&self.claim.id))
+                ),
+                _ => format!("{state} on the paper's own trace{all}."),
+            },
+            (Verdict::SignReproduced, _) => match evidence.effect {
+                Some(effect) => format!(
+                    "The size is {}; the direction is as published, {on}{all}.",
+                    seen(effect)
+                ),
+                None => format!("{state} {on}{all}."),
+            },
+            (Verdict::SignOnly, _) => format!(
+                "The direction is as published, {on}. The size is {}.",
+                seen(evidence.effect.unwrap_or_default())
+            ),
+            (Verdict::Holds, _) => format!("{state}{all}."),
+            (Verdict::Consistent, _) => "What the paper prints agrees with itself.".to_owned(),
+            (Verdict::Inconsistent, _) if self.claim.check.check == Check::Arithmetic => {
+                let follows =
+                    figures.map_or(String::new(), |value| format!(" (what follows is {value})"));
+                format!("Numbers that the paper prints contradict each other{follows}.")
+            }
+            (Verdict::Inconsistent, _) => format!(
+                "The paper's rules, carried out, contradict what the paper says of them{}.",
+                in_brackets(figures)
+            ),
+            (Verdict::NotSeen, _) => {
+                format!("{state} {on}{all}. What a stand-in does is no evidence against the paper.")
+            }
+            (Verdict::Contradicted, Kind::Measured) => format!("{state} {on}{all}."),
+            (Verdict::Contradicted, Kind::Example) => {
+                "The worked example does not come out as the paper prints it.".to_owned()
+            }
+            (Verdict::Contradicted, _) => format!("{state}, and one case is enough."),
+            (Verdict::TraceMissing | Verdict::NotCheckable, _) => verdict.meaning().to_owned(),
+        }
+    }
+
+    /// Whether it holds in `tried`, behind a single number that was measured, or with the traces, sizes or settings for which it does:
+    /// `Measured is 12 %: it holds`, `It fails for 1 of the 5 sizes of the buffer (32 MiB: 12 %)`.
+    fn state(&self, tried: &Tried) -> String {
+        let does = spoken(tried.holds);
+        let is_one =
+            tried.measured.is_number() || tried.measured.get(0).is_some_and(Value::is_number);
+        match (self.of_each(tried), self.measured(tried)) {
+            (Some(each), _) => format!("It {does} {each}"),
+            (None, Some(value)) if is_one && !value.contains(", ") => {
+                format!("Measured is {value}: it {does}")
+            }
+            // Where it fails, the row's values alone do not say why; where it holds, they are as asked.
+            (None, figures) if !tried.holds => {
+                format!(
+                    "It {does}{}",
+                    self.fault(tried).unwrap_or(in_brackets(figures))
+                )
+            }
+            (None, _) => format!("It {does}"),
+        }
+    }
+
+    /// Which of its parts are at fault in `tried`, in brackets, if that can be told.
+    fn fault(&self, tried: &Tried) -> Option<String> {
+        let (index, pairs) = tried.failed.first_key_value()?;
+        let value = match self.claim.each.is_empty() {
+            true => &tried.measured,
+            false => tried.measured.get(*index)?,
+        };
+        let said = self.opposed(value, pairs).or_else(|| self.apart(value))?;
+        Some(format!(" ({said})"))
+    }
+
+    /// The `pairs` of parts of `value` that are in opposite order, each with its values: `FAB against CLC: evictions 3 and 2, pages 5 and 4`.
+    fn opposed(&self, value: &Value, pairs: &[[usize; 2]]) -> Option<String> {
+        let [lists, names] = self.words?.labels.as_slice() else {
+            return None;
+        };
+        let pair = |[one, other]: &[usize; 2]| -> Option<String> {
+            let values = lists.iter().enumerate().map(|(place, list)| {
+                let at = |part: &usize| Some(short(value.get(place)?.get(*part)?));
+                Some(format!("{list} {} and {}", at(one)?, at(other)?))
+            });
+            let values: Option<Vec<_>> = values.collect();
+            let (one, other) = (names.get(*one)?, names.get(*other)?);
+            Some(format!("{one} against {other}: {}", values?.join(", ")))
+        };
+        let named: Option<Vec<_>> = pairs.iter().take(PAIRS).map(pair).collect();
+        let named = named?.join("; ");
+        let rest = match pairs.len().saturating_sub(PAIRS) {
+            0 => String::new(),
+            1 => "; and one more pair".to_owned(),
+            some => format!("; and {some} more pairs"),
+        };
+        (!named.is_empty()).then(|| format!("{named}{rest}"))
+    }
+
+    /// The parts of `value` that are not what was published, of a check that compares part by part.
+    fn apart(&self, value: &Value) -> Option<String> {
+        let words = self.words?;
+        let [names] = words.labels.as_slice() else {
+            return None;
+        };
+        let is_compared = matches!(
+            self.claim.check.check,
+            Check::Equal | Check::Within | Check::Sign
+        );
+        if !is_compared || self.claim.holds.is_some() {
+            return None;
+        }
+        let published = self.published();
+        let tolerance = self.tolerance().ok()?;
+        let parts = names.iter().zip(value.as_array()?).enumerate();
+        let apart = parts.filter_map(|(place, (name, part))| {
+            let printed = published.get(place)?;
+            let holds = bears_out(self.claim.check.check, tolerance, part, printed).ok()?;
+            let said = |value| labelled(value, &[], &words.unit).unwrap_or_default();
+            (!holds).then(|| format!("{name}: {}, published {}", said(part), said(printed)))
+        });
+        let apart: Vec<_> = apart.collect();
+        (!apart.is_empty()).then(|| format!("measured {}", apart.join("; ")))
+    }
+
+    /// Whether it holds in `tried`, and in brackets what was measured there, or for what it does.
+    fn outcome_in(&self, tried: &Tried) -> String {
+        let does = spoken(tried.holds);
+        match self.of_each(tried) {
+            Some(each) => format!("it {does} {each}"),
+            None => {
+                let fault = || (!tried.holds).then(|| self.fault(tried)).flatten();
+                let said = fault().unwrap_or_else(|| in_brackets(self.measured(tried)));
+                format!("it {does}{said}")
+            }
+        }
+    }
+
+    /// For which of its traces, sizes or settings it holds or fails in `tried`, of a claim that is asked of several.
+    fn of_each(&self, tried: &Tried) -> Option<String> {
+        let names = self.names(tried).filter(|names| names.len() > 1)?;
+        let things = each_things(self.claim);
+        let failed = tried.failed.len();
+        let has_pairs = tried.failed.values().any(|pairs| !pairs.is_empty());
+        if failed == 0 || failed == names.len() && !has_pairs {
+            let names = names.join(", ");
+            let named = match names.len() {
+                1..=SHORT => format!(" ({names})"),
+                _ => String::new(),
+            };
+            return Some(format!("for each of the {things}{named}"));
+        }
+        let words = self.words.cloned().unwrap_or_default();
+        let of = |(index, pairs): (&usize, &Vec<[usize; 2]>)| {
+            let name = names.get(*index).cloned().unwrap_or_default();
+            let value = tried.measured.get(*index);
+            let opposed = value.and_then(|value| self.opposed(value, pairs));
+            // The pairs of the first stand for those of all.
+            if let Some(opposed) = opposed {
+                return match Some(index) == tried.failed.keys().next() {
+                    true => format!("{name}: {opposed}"),
+                    false => name,
+                };
+            }
+            // The names fit, or the claim would have been refused.
+            let value = value.map(|value| labelled(value, &words.labels, &words.unit));
+            match in_commas(&value.and_then(Result::ok).unwrap_or_default()) {
+                value if (1..=SHORT).contains(&value.len()) => format!("{name}: {value}"),
+                _ => name,
+            }
+        };
+        let listed: Vec<_> = tried.failed.iter().map(of).collect();
+        let of_all = match failed == names.len() {
+            true => "each".to_owned(),
+            false => failed.to_string(),
+        };
+        Some(format!(
+            "for {of_all} of the {things} ({})",
+            listed.join("; ")
+        ))
+    }
+
+    /// What is measured in `tried`, with the names and the unit of its parts, if it is no mere truth and short enough for a sentence.
+    pub(super) fn measured(&self, tried: &Tried) -> Option<String> {
+        let words = self.words.cloned().unwrap_or_default();
+        let (value, each) = match self.names(tried) {
+            // What is asked of one thing alone needs no name.
+            Some(names) if names.len() == 1 => (tried.measured.get(0)?, None),
+            names => (&tried.measured, names),
+        };
+        let labels: Vec<_> = each.into_iter().chain(words.labels).collect();
+        let text = labelled(value, &labels, &words.unit).ok()?;
+        let text = in_commas(&text);
+        let most = if tried.holds { SHORT } else { LONG };
+        (has_numbers_alone(value) && (1..=most).contains(&text.len())).then_some(text)
+    }
+
+    /// Range and mean of what is measured over seeds, if the numbers are few and one of them differs much.
+    fn over_seeds(&self, outcome: &Outcome) -> Option<String> {
+        let seeds = outcome.others.iter().filter(|other| other.is_seed);
+        let mut all = vec![&outcome.first.measured];
+        all.extend(seeds.map(|other| &other.tried.measured));
+        let words = self.words.cloned().unwrap_or_default();
+        let ranges = Ranges::over(&all, &words.unit)?;
+        if ranges.numbers > FEW || ranges.widest < WIDE {
+            return None;
+        }
+        let each = self.names(&outcome.first);
+        let labels: Vec<_> = each.into_iter().chain(words.labels).collect();
+        let text = labelled(&ranges.said, &labels, "").ok()?;
+        Some(format!("Over the {} seeds: {text}.", all.len()))
+    }
+
+    /// With what a claim comes out the same, behind what it does: nothing if nothing was varied.
+    fn everything(&self, others: &[Other]) -> String {
+        let mut all = Vec::new();
+        if !others.is_empty() {
+            let with = match (others, others.iter().all(|other| other.is_seed)) {
+                ([_], true) => "the other seed".to_owned(),
+                ([_], false) => "the unpublished setting".to_owned(),
+                _ => format!("each of {}", counted(others).join(" and ")),
+            };
+            all.push(format!("in the base run and with {with}"));
+        }
+        if let Some((combinations, rules)) = self.rules() {
+            all.push(format!(
+                "under each of {combinations} combinations of the {rules} rules that the paper leaves open"
+            ));
+        }
+        match all.is_empty() {
+            true => String::new(),
+            false => format!(", {}", all.join(" and ")),
+        }
+    }
+
+    /// How many combinations of how many open rules were tried on it, if any.
+    fn rules(&self) -> Option<(usize, usize)> {
+        let readings = self.readings?;
+        let first = readings.combinations.first()?;
+        first.claims.get(&self.claim.id)?;
+        Some((readings.combinations.len(), readings.rules.len()))
+    }
+
+    /// What decides, of a claim that the paper's own words leave open: what turns it, then the base run.
+    fn open(&self, outcome: &Outcome) -> String {
+        let Outcome {
+            first,
+            evidence,
+            others,
+            ..
+        } = outcome;
+        let base = spoken(first.holds);
+        if evidence.assumed {
+            return format!(
+                "It rests on an assumption, which the paper does not make: {}. With it the claim {base}.",
+                self.claim.assumes
+            );
+        }
+        let mut turning = Vec::new();
+        if is_split(&evidence.share) {
+            let turns = |other: &&Other| other.tried.holds != first.holds;
+            let mut others_turn = others.iter().filter(turns);
+            turning.extend(others_turn.next().map(|other| self.comes_out(other)));
+            turning.extend(more(others_turn));
+        }
+        if evidence.readings.as_ref().is_some_and(is_split) {
+            let with = |readings: &Readings| readings.foremost(&self.claim.id);
+            let rule = self.readings.and_then(with);
+            let does = spoken(!first.holds);
+            turning.extend(rule.map(|rule| format!("where {rule}, it {does}")));
+        }
+        if turning.is_empty() {
+            return format!(
+                "It {base}, but {} fitted so that it holds: that is no evidence.",
+                self.fitted()
+            );
+        }
+        let mut text = format!(
+            "{}. In the base run {}.",
+            capital(&turning.join("; ")),
+            self.outcome_in(first)
+        );
+        if evidence.fitted && evidence.role != Role::Original {
+            text.push_str(&format!(
+                " Besides, {} fitted so that it holds.",
+                self.fitted()
+            ));
+        }
+        text
+    }
+
+    /// What was chosen so that the claim holds, as the subject of a sentence: `the rate was`, `the rate and the pauses were`.
+    fn fitted(&self) -> String {
+        let were = match self.claim.fitted.len() {
+            1 => "was",
+            _ => "were",
+        };
+        format!("{} {were}", listed(&self.claim.fitted))
+    }
+
+    /// In how many cases a claim holds that the paper's own words leave open.
+    fn cases(&self, outcome: &Outcome) -> Option<String> {
+        let Outcome {
+            evidence, others, ..
+        } = outcome;
+        if outcome.verdict != Verdict::UnderDetermined || evidence.assumed {
+            return None;
+        }
+        let mut cases = Vec::new();
+        if is_split(&evidence.share) {
+            let Share { held, tried } = evidence.share;
+            cases.push(format!(
+                "Of the {tried} cases (base run, {}) it holds in {held}.",
+                counted(others).join(", ")
+            ));
+        }
+        if let Some(Share { held, tried }) = evidence.readings.filter(is_split) {
+            cases.push(format!(
+                "Of the {tried} combinations of the rules that the paper leaves open it holds in {held}."
+            ));
+        }
+        (!cases.is_empty()).then(|| cases.join(" "))
+    }
+
+    /// What the claim does with a seed or setting that turns it, and what is measured there.
+    fn comes_out(&self, other: &Other) -> String {
+        let setting = if other.is_seed { "" } else { "the setting " };
+        let described = self.described(&other.name);
+        // What takes long to describe is described where it is listed.
+        let name = if described.len() > DESCRIBED {
+            &other.name
+        } else {
+            &described
+        };
+        let outcome = self.outcome_in(&other.tried);
+        match outcome.len() {
+            0..=BRIEF => format!("with {setting}{name} {outcome}"),
+            _ => format!(
+                "with {setting}{name} it {} (measured values stand with what turns it)",
+                spoken(other.tried.holds)
+            ),
+        }
+    }
+
+    /// What stands in `words.toml` of the claim, with the limits that it names.
+    fn said(&self, which: impl Fn(&Words) -> &String) -> Result<String, Error> {
+        let text = self.words.map_or("", |words| which(words));
+        filled(text, &self.thresholds.limits()).map_err(|text| self.wrong(&text))
+    }
+
+    /// What is asked of `quantity`, as a sentence; nothing of what cannot be checked.
+    ///
+    /// # Errors
+    /// If its tolerance or a limit is not declared.
+    pub(super) fn asked(&self, quantity: &str) -> Result<String, Error> {
+        if self.claim.check.check == Check::Not {
+            return Ok(String::new());
+        }
+        let of = match quantity {
+            "" => String::new(),
+            words => format!("{}: ", capital(words)),
+        };
+        Ok(capital(&format!("{of}{}.", self.demand()?)))
+    }
+
+    /// What the check asks, as the end of a sentence.
+    fn demand(&self) -> Result<String, Error> {
+        let words = self.said(|words| &words.asks)?;
+        if !words.is_empty() {
+            return Ok(words);
+        }
+        let tolerance = self.tolerance()?;
+        let within = tolerance.map_or(String::new(), |by| format!(", within {by}"));
+        let within = match tolerance.and_then(|by| self.interval(by)) {
+            Some(interval) => format!("{within}: {interval}"),
+            None => within,
+        };
+        let least = self.thresholds.effect_share;
+        let size = scaled(&self.published(), least).and_then(|value| self.named(&value));
+        let size = size.map_or(String::new(), |size| format!(", which is {size},"));
+        Ok(match (self.claim.check.check, &self.claim.holds) {
+            (_, Some(formula)) => format!("{formula} is true"),
+            (Check::Equal, _) => "measured is exactly what was published".to_owned(),
+            (Check::Within, _) => format!("measured is what was published{within}"),
+            (Check::Between, _) => {
+                format!("measured lies between the two published values{within}")
+            }
+            (Check::Order, _) => {
+                "the measured values, in the order in which they stand, grow".to_owned()
+            }
+            (Check::Sign, _) => format!(
+                "measured has the sign of what was published; from {least:.2} of its size on{size} the verdict is sign reproduced, below that sign only"
+            ),
+            (Check::Property, _) => "each is true".to_owned(),
+            (Check::Arithmetic, _) => {
+                format!(
+                    "what follows from other published numbers is what the paper prints{within}"
+                )
+            }
+            (Check::Not, _) => "nothing".to_owned(),
+        })
+    }
+
+    /// With what the claim comes out otherwise than in the base run, of seeds, unpublished settings and open rules.
+    pub(super) fn turned(&self, outcome: &Outcome) -> Vec<String> {
+        let seeds = self.beside(outcome);
+        let rules = self
+            .readings
+            .and_then(|readings| readings.turned(&self.claim.id));
+        seeds.into_iter().chain(rules).collect()
+    }
+
+    /// Which seeds and unpublished settings turn it, if any were tried beside the base run.
+    fn beside(&self, outcome: &Outcome) -> Option<String> {
+        let (turning, others): (Vec<_>, Vec<_>) = outcome
+            .others
+            .iter()
+            .partition(|other| other.tried.holds != outcome.first.holds);
+        let tried = counted(&outcome.others).join(" and ");
+        match (outcome.others.as_slice(), turning.len()) {
+            ([], _) => None,
+            ([one], 0) => Some(format!(
+                "{}, tried beside the base run, does not turn the claim.",
+                capital(&names(&[one]))
+            )),
+            (_, 0) => Some(format!(
+                "None of {tried}, tried one at a time, turns the claim: {}.",
+                names(&others)
+            )),
+            (all, _) => {
+                let with = |other: &&Other| {
+                    let name = self.described(&other.name);
+                    format!("{name}: {}", self.outcome_in(&other.tried))
+                };
+                let listed: Vec<_> = turning.iter().map(with).collect();
+                let rest = match others.is_empty() {
+                    true => String::new(),
+                    false => format!(
+                        " The claim comes out as in the base run with {}.",
+                        names(&others)
+                    ),
+                };
+                let turn = match all.len() {
+                    1 => "Only it was tried beside the base run".to_owned(),
+                    _ => format!("Of {tried}, tried one at a time"),
+                };
+                let count = kinds(turning.iter().copied(), ["seed", "setting"]).join(" and ");
+                let turns = if turning.len() == 1 { "turns" } else { "turn" };
+                Some(format!(
+                    "{turn}, {count} {turns} the claim: {}.{rest}",
+                    listed.join("; ")
+                ))
+            }
+        }
+    }
+
+    /// Between which values what is measured may lie, if it may be `by` off what was published.
+    fn interval(&self, by: Tolerance) -> Option<String> {
+        let published = self.published();
+        let numbers = match (&published, self.claim.check.check) {
+            // Two bounds, with what may be off on either side.
+            (Value::Array(bounds), Check::Between) => match bounds.as_slice() {
+                [low, high] => json!([by.around(low.as_f64()?)[0], by.around(high.as_f64()?)[1]]),
+                _ => return None,
+            },
+            (Value::Array(items), _) => {
+                let each = items
+                    .iter()
+                    .map(|item| item.as_f64().map(|item| by.around(item)));
+                json!(each.collect::<Option<Vec<_>>>()?)
+            }
+            (one, _) => json!(by.around(one.as_f64()?)),
+        };
+        let unit = self.words.map_or("", |words| words.unit.as_str());
+        self.named(&between(&numbers, unit))
+    }
+
+    /// `value`, which has the form of what was published, with the names of its parts.
+    fn named(&self, value: &Value) -> Option<String> {
+        let words = self.words.cloned().unwrap_or_default();
+        let labels = if value.is_array() {
+            words.labels
+        } else {
+            Vec::new()
+        };
+        labelled(value, &labels, &words.unit).ok()
+    }
+}
+
+/// What a claim does.
+const fn spoken(holds: bool) -> &'static str {
+    match holds {
+        true => "holds",
+        false => "fails",
+    }
+}
+
+/// `text` with its parts kept apart by commas, since semicolons keep apart what turns a claim.
+fn in_commas(text: &str) -> String {
+    text.replace("; ", ", ")
+}
+
+/// `figures` as what was measured, in brackets.
+fn in_brackets(figures: Option<String>) -> String {
+    figures.map_or(String::new(), |value| format!(" (measured {value})"))
+}
+
+/// How many seeds and how many settings `others` are: `2 other seeds`, `1 unpublished setting`.
+fn counted(others: &[Other]) -> Vec<String> {
+    kinds(others.iter(), ["other seed", "unpublished setting"])
+}
+
+/// How many of `others` are seeds and how many are settings, which are called by the two words.
+fn kinds<'a>(others: impl Iterator<Item = &'a Other>, [seed, setting]: [&str; 2]) -> Vec<String> {
+    let (seeds, settings): (Vec<_>, Vec<_>) = others.partition(|other| other.is_seed);
+    let of = |count: usize, what: &str| {
+        let ending = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {what}{ending}"))
+    };
+    let both = [of(seeds.len(), seed), of(settings.len(), setting)];
+    both.into_iter().flatten().collect()
+}
+
+/// That the rest of what turns a claim does, seeds and settings counted apart; nothing without any.
+fn more<'a>(rest: impl Iterator<Item = &'a Other>) -> Option<String> {
+    let rest: Vec<_> = rest.collect();
+    let turn = if rest.len() == 1 { "turns" } else { "turn" };
+    let all = kinds(rest.into_iter(), ["more seed", "more setting"]);
+    (!all.is_empty()).then(|| format!("{} {turn} it, too", all.join(" and ")))
+}
+
+/// What `others` are called: `seeds 2 and 3; the setting drained`.
+fn names(others: &[&Other]) -> String {
+    let (seeds, settings): (Vec<&Other>, Vec<&Other>) =
+        others.iter().partition(|other| other.is_seed);
+    let seeds = seeds
+        .iter()
+        .map(|other| other.name.trim_start_matches("seed "));
+    let settings = settings.iter().map(|other| other.name.as_str());
+    let of = |what: &str, all: Vec<&str>| match all.as_slice() {
+        [] => None,
+        [one] => Some(format!("{what} {one}")),
+        all => Some(format!("{what}s {}", listed(all))),
+    };
+    let both = [
+        of("seed", seeds.collect()),
+        of("the setting", settings.collect()),
+    ];
+    both.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// `all` as a part of a sentence: `a, b and c`.
+fn listed<T: AsRef<str>>(all: &[T]) -> String {
+    let all: Vec<_> = all.iter().map(AsRef::as_ref).collect();
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [front @ .., last] => format!("{} and {last}", front.join(", ")),
+    }
+}
+
+/// Whether a claim holds in some of what was tried, and not in all.
+fn is_split(share: &Share) -> bool {
+    (1..share.tried).contains(&share.held)
+}
+
+/// Whether `value` is a number, or a list of such.
+fn has_numbers_alone(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(has_numbers_alone),
+        other => other.is_number(),
+    }
+}
+
+/// What several values of one form come to.
+struct Ranges {
+    /// In place of each number its range and mean, with the unit: `0.9 to 1.1 s with mean 1`.
+    said: Value,
+    /// How many numbers each value has.
+    numbers: usize,
+    /// The largest range over its mean.
+    widest: f64,
+}
+
+impl Ranges {
+    /// Over `all`; none if they have anything but numbers.
+    fn over(all: &[&Value], unit: &str) -> Option<Self> {
+        let Value::Array(items) = *all.first()? else {
+            let numbers = all.iter().map(|value| value.as_f64());
+            let numbers: Vec<_> = numbers.collect::<Option<_>>()?;
+            let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+            let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let said = |number: f64| short(&json!(number));
+            let unit = match unit {
+                "" => String::new(),
+                unit => format!(" {unit}"),
+            };
+            let text = match said(low) == said(high) {
+                true => format!("{}{unit}", said(mean)),
+                false => format!(
+                    "{} to {}{unit} with mean {}",
+                    said(low),
+                    said(high),
+                    said(mean)
+                ),
+            };
+            let widest = match low < high {
+                true => (high - low) / mean.abs(),
+                false => 0.0,
+            };
+            return Some(Self {
+                said: text.into(),
+                numbers: 1,
+                widest,
+            });
+        };
+        let each = (0..items.len()).map(|index| {
+            let parts = all.iter().map(|value| value.get(index));
+            Self::over(&parts.collect::<Option<Vec<_>>>()?, unit)
+        });
+        let each: Vec<_> = each.collect::<Option<_>>()?;
+        Some(Self {
+            numbers: each.iter().map(|part| part.numbers).sum(),
+            widest: each.iter().map(|part| part.widest).fold(0.0, f64::max),
+            said: each.into_iter().map(|part| part.said).collect(),
+        })
+    }
+}
+
+/// In place of each two numbers `between` them, with `unit`.
+fn between(value: &Value, unit: &str) -> Value {
+    match value.as_array().map(Vec::as_slice) {
+        Some([low, high]) if low.is_number() && high.is_number() => {
+            let unit = if unit.is_empty() {
+                String::new()
+            } else {
+                format!(" {unit}")
+            };
+            json!(format!("between {} and {}{unit}", short(low), short(high)))
+        }
+        Some(items) => items.iter().map(|item| between(item, unit)).collect(),
+        None => value.clone(),
+    }
+}
+
+/// `text` with its first letter large.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase());
+    first.into_iter().flatten().chain(letters).collect()
+}

@@ -1,0 +1,158 @@
+//! What counts as what: declared once for the claims of all papers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::claim::Tolerance;
+use crate::from_toml;
+use destage::Error;
+
+/// Tolerances and limits by name, which claims use in place of numbers of their own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Thresholds {
+    /// How much of a published effect has to be seen, between 0 and 1.
+    pub effect_share: f64,
+    /// By name, how far a measured value may be off.
+    #[serde(default)]
+    tolerances: BTreeMap<String, Threshold<Tolerance>>,
+    /// By name, what formulas know as `limit.NAME`.
+    #[serde(default)]
+    limits: BTreeMap<String, Threshold<f64>>,
+}
+
+/// A value with what it is for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Threshold<T> {
+    is: T,
+    about: String,
+}
+
+impl Thresholds {
+    /// The thresholds in the text of a `thresholds.toml`.
+    ///
+    /// # Errors
+    /// If the text is no such file.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
+        let all: Self = from_toml(text, origin)?;
+        if !(all.effect_share > 0.0 && all.effect_share <= 1.0) {
+            return Err(Error::Input(format!(
+                "{origin}: effect_share = {}: expected a share above 0 and up to 1",
+                all.effect_share
+            )));
+        }
+        Ok(all)
+    }
+
+    /// Those of the file at `path`; those that come with the library if there is no such file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no such file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::shipped(),
+            Err(error) => Err(Error::Input(format!(
+                "{}: {error}; expected a list of thresholds",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Those that come with the library.
+    ///
+    /// # Errors
+    /// If their list is wrong.
+    pub fn shipped() -> Result<Self, Error> {
+        Self::parse(
+            super::paper::shipped_text("thresholds.toml"),
+            "experiments/thresholds.toml",
+        )
+    }
+
+    /// The tolerance called `name`; a sentence if there is none.
+    pub(super) fn tolerance(&self, name: &str) -> Result<Tolerance, String> {
+        let found = self.tolerances.get(name).map(|each| each.is);
+        found.ok_or_else(|| {
+            let names: Vec<_> = self.tolerances.keys().map(String::as_str).collect();
+            format!(
+                "tolerance {name:?} is not declared in thresholds.toml; expected one of {}",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// What formulas know as `limit`.
+    pub(super) fn limits(&self) -> Value {
+        let pairs = self.limits.iter();
+        let map: Map<_, _> = pairs
+            .map(|(name, limit)| (name.clone(), json!(limit.is)))
+            .collect();
+        Value::Object(map)
+    }
+
+    /// Name, value, and what it is for, in the order of tables.
+    #[must_use]
+    pub fn listed(&self) -> Vec<[String; 3]> {
+        let share = [
+            "effect_share".to_owned(),
+            format!("{:.3}", self.effect_share),
+            "The share of a published effect that has to be seen; below it a verdict speaks of the sign only.".to_owned(),
+        ];
+        let tolerances = self.tolerances.iter();
+        let tolerances =
+            tolerances.map(|(name, each)| [name.clone(), each.is.to_string(), each.about.clone()]);
+        let limits = self.limits.iter();
+        let limits = limits.map(|(name, each)| {
+            [
+                format!("limit.{name}"),
+                each.is.to_string(),
+                each.about.clone(),
+            ]
+        });
+        std::iter::once(share)
+            .chain(tolerances)
+            .chain(limits)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "effect_share = 0.5\n[tolerances.times]\nis = '10 %'\nabout = 'a'\n[limits.best]\nis = 1.02\nabout = 'b'\n";
+
+    #[test]
+    fn thresholds_are_found_by_name() {
+        let all = Thresholds::parse(TEXT, "t.toml").unwrap();
+        assert_eq!(all.tolerance("times"), Ok(Tolerance::Percent(10.0)));
+        assert_eq!(all.limits(), json!({ "best": 1.02 }));
+        assert_eq!(all.listed().len(), 3);
+        let refused = all.tolerance("time").unwrap_err();
+        assert!(
+            refused.contains("\"time\"") && refused.contains("times"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_wrong_list_is_refused() {
+        for (from, to) in [
+            ("0.5", "0"),
+            ("0.5", "2"),
+            ("10 %", "10"),
+            ("about = 'b'", "abot = 'b'"),
+        ] {
+            let error = Thresholds::parse(&TEXT.replace(from, to), "t.toml").unwrap_err();
+            assert!(error.to_string().contains("t.toml"), "{error}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let none = Thresholds::read(&folder.path().join("thresholds.toml")).unwrap();
+        assert!(none.effect_share > 0.3);
+    }
+}

@@ -1,0 +1,643 @@
+//! What becomes of a claim: decided from results, typed by nobody.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest, truth};
+use super::decide::{Evidence, Kind, Share, Verdict, decide};
+use super::ran::{Command, Ran, commands, listed, scaled, shrunk};
+use super::readings::Readings;
+use super::thresholds::Thresholds;
+use super::values::{Values, each_names};
+use super::words::Words;
+use crate::formula::{Context, NoValue, evaluate};
+use crate::rows::Rows;
+use crate::shown::short;
+use crate::{BASE, InputFacts, Role, Scale, Study, VariantKind, product};
+use destage::Error;
+
+/// A claim with its verdict.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Its row in the table of claims.
+    pub id: String,
+    /// The paper.
+    pub paper: String,
+    /// Where the paper says it.
+    pub place: String,
+    /// What the paper says.
+    pub statement: String,
+    /// What sort of statement it is.
+    pub kind: Kind,
+    /// How it was checked, with the tolerance, or the formula that has to be true.
+    pub check: String,
+    /// What that asks, as a sentence.
+    pub asked: String,
+    /// What was published and measured.
+    pub values: Values,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// In how many of what was tried it holds: seeds, and settings that were not published. None if one thing was tried.
+    pub share: Option<Share>,
+    /// What it was measured on, and how that is run again.
+    pub ran: Ran,
+    /// The ids of the figures of its experiment that show it.
+    pub figures: Vec<String>,
+    /// Why, in paragraphs, the reason first.
+    pub because: Vec<String>,
+    /// What turns it: with what it comes out otherwise than in the base run, of all that was varied; a sentence for each kind.
+    pub turned: Vec<String>,
+}
+
+impl Judged {
+    /// The verdict, and in how many of what was tried it holds.
+    #[must_use]
+    pub fn spoken(&self) -> String {
+        match self.share {
+            Some(Share { held, tried }) => format!("{} {held}/{tried}", self.verdict.spoken()),
+            None => self.verdict.spoken().to_owned(),
+        }
+    }
+
+    /// As in the results of `reproduce`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let inputs = self.ran.inputs.iter().map(
+            |input| json!({"name": input.name, "digest": input.digest, "role": input.role, "differs": input.differs}),
+        );
+        let commands = self.ran.commands.iter();
+        let commands =
+            commands.map(|Command { command, does }| json!({"command": command, "does": does}));
+        json!({
+            "id": self.id,
+            "paper": self.paper,
+            "place": self.place,
+            "statement": self.statement,
+            "kind": self.kind.name(),
+            "experiment": self.ran.experiment,
+            "check": self.check,
+            "asked": self.asked,
+            "published": self.values.published,
+            "measured": self.values.measured,
+            "ratio": self.values.ratio,
+            "quantity": self.values.quantity,
+            "unit": self.values.unit,
+            "labels": self.values.labels,
+            "each": self.values.each,
+            "verdict": self.verdict.name(),
+            "share": self.share.map(|share| json!({"held": share.held, "tried": share.tried})),
+            "on": self.ran.on,
+            "inputs": inputs.collect::<Vec<_>>(),
+            "runs": self.ran.runs,
+            "scale": self.ran.scale,
+            "commands": commands.collect::<Vec<_>>(),
+            "figures": self.figures,
+            "because": self.because,
+            "turned": self.turned,
+        })
+    }
+}
+
+/// What one context says of a claim.
+pub(super) struct Tried {
+    pub(super) measured: Value,
+    pub(super) holds: bool,
+    /// Which of the values that the formulas go over fail, by their places, and which parts of these are in opposite order.
+    pub(super) failed: BTreeMap<usize, Vec<[usize; 2]>>,
+    pub(super) inputs: BTreeSet<InputFacts>,
+    /// The labels of the runs that were looked at.
+    pub(super) runs: BTreeSet<Context>,
+}
+
+impl Tried {
+    /// A run that it needs gave no result.
+    const FAILED: Self = Self {
+        measured: Value::Null,
+        holds: false,
+        failed: BTreeMap::new(),
+        inputs: BTreeSet::new(),
+        runs: BTreeSet::new(),
+    };
+}
+
+/// What comes out beside the base run.
+pub(super) struct Other {
+    /// The seed, as `seed 2`, or the unpublished setting.
+    pub(super) name: String,
+    pub(super) is_seed: bool,
+    pub(super) tried: Tried,
+}
+
+/// What everything that was tried says of a claim.
+pub(super) struct Outcome {
+    /// Under the paper's own settings, with the first seed.
+    pub(super) first: Tried,
+    /// The other seeds and settings, and what comes out with them.
+    pub(super) others: Vec<Other>,
+    pub(super) evidence: Evidence,
+    pub(super) verdict: Verdict,
+}
+
+/// A claim with the study and the results it goes over, if it needs any.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub(super) paper: &'a str,
+    pub(super) claim: &'a Claim,
+    /// What its values are called.
+    pub(super) words: Option<&'a Words>,
+    pub(super) kind: Kind,
+    pub(super) thresholds: &'a Thresholds,
+    pub(super) over: Option<(&'a Study, &'a Arc<Rows>)>,
+    /// How much of it was run.
+    pub(super) scale: Scale,
+    /// What the combinations of the rules that the paper leaves open make of its claims, if they were tried.
+    pub(super) readings: Option<&'a Readings>,
+}
+
+impl Case<'_> {
+    /// What becomes of the claim.
+    ///
+    /// # Errors
+    /// If one of its formulas is wrong, or its tolerance is not declared.
+    pub(super) fn judge(&self) -> Result<Judged, Error> {
+        if self.claim.check.check == Check::Not {
+            return self.judged(Verdict::NotCheckable, None, None, vec![self.note()]);
+        }
+        let outcome = match self.outcome()? {
+            Ok(outcome) => outcome,
+            Err(NoValue::Missing(trace)) => {
+                let missing = format!(
+                    "It needs the trace {trace}, which was not found; --trace {trace}=FILE names it."
+                );
+                let because = vec![missing, self.note()];
+                let mut judged = self.judged(Verdict::TraceMissing, None, None, because)?;
+                judged.ran.on = format!("nothing: the trace {trace} was not found");
+                judged.ran.commands = self.commands(&BTreeSet::new(), Some(&trace));
+                return Ok(judged);
+            }
+            Err(NoValue::Failed(error)) => {
+                let failed = format!("A run it needs gave no result: {error}.");
+                let because = vec![failed, self.note()];
+                return self.judged(Verdict::NotCheckable, None, None, because);
+            }
+            Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
+        };
+        let mut because = self.reason(&outcome);
+        let mut turned = self.turned(&outcome);
+        let Outcome {
+            first,
+            evidence: Evidence { share, .. },
+            verdict,
+            ..
+        } = outcome;
+        if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) {
+            turned.extend(self.caused()?);
+        }
+        because.extend(self.unmoved((verdict, share))?);
+        let shown = (share.tried > 1).then_some(share);
+        let mut judged = self.judged(verdict, Some(first), shown, because)?;
+        judged.turned = turned;
+        Ok(judged)
+    }
+
+    /// The claim in everything that is tried, and the verdict on that; why there is none otherwise.
+    pub(super) fn outcome(&self) -> Result<Result<Outcome, NoValue>, Error> {
+        let claim = self.claim;
+        let readings = self.readings.and_then(|each| each.share_of(&claim.id));
+        let seeds = self.seeds();
+        let first = match self.attempt(&self.context(BASE, seeds.first())) {
+            Ok(tried) => tried,
+            Err(none) => return Ok(Err(none)),
+        };
+        let seed = |seed: &String| {
+            let context = self.context(BASE, Some(seed));
+            (format!("seed {seed}"), true, context)
+        };
+        let setting = |name: String| {
+            let context = self.context(&name, seeds.first());
+            (name, false, context)
+        };
+        let settings = self.variants(VariantKind::Unpublished).into_iter();
+        let mut tries = Vec::new();
+        for (name, is_seed, context) in seeds.iter().skip(1).map(seed).chain(settings.map(setting))
+        {
+            let tried = self.try_beside(&context)?;
+            tries.extend(tried.map(|tried| Other {
+                name,
+                is_seed,
+                tried,
+            }));
+        }
+        let all = tries.iter().map(|other| &other.tried);
+        let held = std::iter::once(&first).chain(all);
+        let held = held.filter(|tried| tried.holds).count();
+        let role = first.inputs.iter().map(|input| input.role).max();
+        let ratio = ratios(&first.measured, &self.published());
+        let is_of_size = claim.check.check == Check::Sign && claim.holds.is_none();
+        let evidence = Evidence {
+            kind: self.kind,
+            role: role.unwrap_or_default(),
+            share: Share {
+                held,
+                tried: 1 + tries.len(),
+            },
+            holds: first.holds,
+            readings,
+            effect: ratio.as_ref().filter(|_| is_of_size).and_then(smallest),
+            assumed: !claim.assumes.is_empty(),
+            fitted: !claim.fitted.is_empty(),
+        };
+        let verdict = decide(&evidence, self.thresholds.effect_share);
+        Ok(Ok(Outcome {
+            others: tries,
+            first,
+            evidence,
+            verdict,
+        }))
+    }
+
+    /// What a reader should know if the paper might have printed another number: that the verdict would be the same with
+    /// one of its numbers three times as large, or of the other sign. Where it is open what decides, that is named already.
+    fn unmoved(&self, now: (Verdict, Share)) -> Result<Option<String>, Error> {
+        let (verdict, _) = now;
+        let Some(published) = &self.claim.published else {
+            return Ok(None);
+        };
+        if verdict == Verdict::UnderDetermined {
+            return Ok(None);
+        }
+        let mut same = [false, false];
+        for (times, same) in [3, -1].into_iter().zip(&mut same) {
+            for other in altered(published, times) {
+                let claim = Claim {
+                    published: Some(other),
+                    ..self.claim.clone()
+                };
+                let case = Case {
+                    claim: &claim,
+                    ..*self
+                };
+                if let Ok(other) = case.outcome()? {
+                    *same |= (other.verdict, other.evidence.share) == now;
+                }
+            }
+        }
+        let other = match same {
+            [false, false] => return Ok(None),
+            [true, false] => "three times what was published",
+            [false, true] => "the negative of what was published",
+            [true, true] => "three times what was published, or its negative",
+        };
+        let check = self.claim.check.check;
+        Ok(Some(match (verdict.holds(), verdict) {
+            (false, _) => format!("Nor would it hold for {other}."),
+            (true, Verdict::SignReproduced) if check == Check::Sign => format!(
+                "The verdict would be the same for {other}, since a share of {:.2} is asked.",
+                self.thresholds.effect_share
+            ),
+            (true, Verdict::SignOnly) => {
+                format!(
+                    "The verdict would be the same for {other}, since a still smaller share of it would be seen."
+                )
+            }
+            (true, _) => format!(
+                "The verdict would be the same for {other}, since the check asks for something else."
+            ),
+        }))
+    }
+
+    /// How it is checked, with the tolerance, and the formula that has to be true or that published numbers are put into.
+    fn checked(&self) -> Result<String, Error> {
+        let claim = self.claim;
+        let name = claim.check.check.name();
+        let tolerance = self.tolerance()?;
+        let tolerance = tolerance.map_or(String::new(), |by| format!(" {by}"));
+        let is_arithmetic = claim.check.check == Check::Arithmetic;
+        let sum = claim.measured.as_ref().filter(|_| is_arithmetic);
+        let formula = match (sum, &claim.holds) {
+            (None, None) => String::new(),
+            (Some(one), None) | (None, Some(one)) => format!(": {one}"),
+            (Some(sum), Some(holds)) => format!(": {holds}, where measured = {sum}"),
+        };
+        Ok(format!("{name}{tolerance}{formula}"))
+    }
+
+    pub(super) fn tolerance(&self) -> Result<Option<Tolerance>, Error> {
+        let name = self.claim.check.tolerance.as_ref();
+        let found = name.map(|name| self.thresholds.tolerance(name));
+        found.transpose().map_err(|text| self.wrong(&text))
+    }
+
+    /// Whether it holds under the paper's own settings with the first seed, if that can be told.
+    ///
+    /// # Errors
+    /// If one of its formulas is wrong.
+    pub(super) fn holds(&self) -> Result<Option<bool>, Error> {
+        if matches!(self.claim.check.check, Check::Not | Check::Arithmetic) {
+            return Ok(None);
+        }
+        let seeds = self.seeds();
+        match self.attempt(&self.context(BASE, seeds.first())) {
+            Ok(tried) => Ok(Some(tried.holds)),
+            Err(NoValue::Missing(_) | NoValue::Failed(_)) => Ok(None),
+            Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => Err(self.wrong(&text)),
+        }
+    }
+
+    /// What a reader should know.
+    pub(super) fn note(&self) -> String {
+        self.claim.note.trim().to_owned()
+    }
+
+    pub(super) fn wrong(&self, text: &str) -> Error {
+        Error::Input(format!("{}: claim {}: {text}", self.paper, self.claim.id))
+    }
+
+    /// Whether conditions that are not the paper's make the claim hold, which fails: the study's variants and the claim's own causes.
+    /// None without any.
+    fn caused(&self) -> Result<Option<String>, Error> {
+        let seeds = self.seeds();
+        let seed = seeds.first();
+        let mut turned = Vec::new();
+        let mut tries = 0;
+        let with = |what: String, tried: &Tried| {
+            let figures = self.measured(tried);
+            let figures = figures.unwrap_or_else(|| short(&tried.measured));
+            format!("{what}, measured {figures}")
+        };
+        for name in self.variants(VariantKind::Cause) {
+            let tried = self.try_beside(&self.context(&name, seed))?;
+            tries += usize::from(tried.is_some());
+            if let Some(tried) = tried.filter(|tried| tried.holds) {
+                turned.push(with(self.described(&name), &tried));
+            }
+        }
+        for cause in &self.claim.cause {
+            let claim = Claim {
+                measured: Some(cause.measured.clone()),
+                ..self.claim.clone()
+            };
+            let case = Case {
+                claim: &claim,
+                ..*self
+            };
+            let tried = case.try_beside(&self.context(BASE, seed))?;
+            tries += usize::from(tried.is_some());
+            if let Some(tried) = tried.filter(|tried| tried.holds) {
+                turned.push(with(cause.about.clone(), &tried));
+            }
+        }
+        let tried = "Other conditions were tried to find why";
+        Ok(match (tries, turned.len()) {
+            (0, _) => None,
+            (1, 0) => Some(format!("{tried}: one, with which it fails as well.")),
+            (_, 0) => Some(format!(
+                "{tried}: {tries}, with each of which it fails as well."
+            )),
+            (_, some) => Some(format!(
+                "{tried}: of {tries}, {some} {} the claim, which holds with {}.",
+                match some {
+                    1 => "turns",
+                    _ => "turn",
+                },
+                turned.join("; and with ")
+            )),
+        })
+    }
+
+    /// A context beside the first; none if the study has no such runs.
+    fn try_beside(&self, context: &Context) -> Result<Option<Tried>, Error> {
+        match self.attempt(context) {
+            Ok(tried) => Ok(Some(tried)),
+            Err(NoValue::Failed(_)) => Ok(Some(Tried::FAILED)),
+            Err(NoValue::NoRun(_) | NoValue::Missing(_)) => Ok(None),
+            Err(NoValue::Wrong(text)) => Err(self.wrong(&text)),
+        }
+    }
+
+    fn seeds(&self) -> Vec<String> {
+        let rows = self.over.map(|(_, rows)| rows);
+        rows.map_or(Vec::new(), |rows| rows.values_of("seed", &Context::new()))
+    }
+
+    fn variants(&self, kind: VariantKind) -> Vec<String> {
+        let Some((study, _)) = self.over else {
+            return Vec::new();
+        };
+        let of_kind = study.variants().filter(|variant| variant.kind == kind);
+        of_kind.map(|variant| variant.name.clone()).collect()
+    }
+
+    /// A variant's name with what it is.
+    pub(super) fn described(&self, name: &str) -> String {
+        let variant = self
+            .over
+            .and_then(|(study, _)| study.variants().find(|variant| variant.name == name));
+        match variant {
+            Some(variant) if !variant.about.is_empty() => format!("{name} ({})", variant.about),
+            _ => name.to_owned(),
+        }
+    }
+
+    fn context(&self, variant: &str, seed: Option<&String>) -> Context {
+        let mut context = Context::from([("variant".to_owned(), variant.to_owned())]);
+        context.extend(seed.map(|seed| ("seed".to_owned(), seed.clone())));
+        context
+    }
+
+    pub(super) fn published(&self) -> Value {
+        let published = self.claim.published.as_ref();
+        published.map_or(Value::Null, |value| json!(value))
+    }
+
+    /// The claim in one context.
+    fn attempt(&self, context: &Context) -> Result<Tried, NoValue> {
+        let claim = self.claim;
+        let none = Arc::default();
+        let rows = self.over.map_or(&none, |(_, rows)| rows);
+        let published = self.published();
+        let tolerance = claim.check.tolerance.as_ref();
+        let tolerance = tolerance.map(|name| self.thresholds.tolerance(name));
+        let tolerance = tolerance.transpose().map_err(NoValue::Wrong)?;
+        let (mut inputs, mut runs) = (BTreeSet::new(), BTreeSet::new());
+        let (mut values, mut failed) = (Vec::new(), BTreeMap::new());
+        for (index, labels) in product(&claim.each).into_iter().enumerate() {
+            let mut context = context.clone();
+            context.extend(labels);
+            let mut names = vec![
+                ("published", published.clone()),
+                ("limit", self.thresholds.limits()),
+            ];
+            let measured = match &claim.measured {
+                Some(formula) => {
+                    let outcome = evaluate(formula, rows, &context, &names)?;
+                    inputs.extend(outcome.inputs);
+                    runs.extend(outcome.runs);
+                    outcome.value
+                }
+                None => Value::Null,
+            };
+            names.push(("measured", measured.clone()));
+            let mut opposed = Vec::new();
+            let mut true_of = |formula: &String| {
+                let outcome = evaluate(formula, rows, &context, &names)?;
+                inputs.extend(outcome.inputs);
+                runs.extend(outcome.runs);
+                opposed = outcome.opposed;
+                truth(&outcome.value).map_err(NoValue::Wrong)
+            };
+            let holds = match &claim.holds {
+                Some(formula) => true_of(formula)?,
+                None => bears_out(claim.check.check, tolerance, &measured, &published)
+                    .map_err(NoValue::Wrong)?,
+            };
+            failed.extend((!holds).then_some((index, opposed)));
+            values.push(measured);
+        }
+        let measured = match claim.each.is_empty() {
+            true => values.pop().unwrap_or_default(),
+            false => Value::Array(values),
+        };
+        Ok(Tried {
+            measured,
+            holds: failed.is_empty(),
+            failed,
+            inputs,
+            runs,
+        })
+    }
+
+    /// What the experiment calls `input`, if it is among its runs.
+    fn label(&self, input: &InputFacts) -> Option<&str> {
+        let (_, rows) = self.over?;
+        let row = rows.all.iter().find(|row| row.input == *input)?;
+        row.labels.get("input").map(String::as_str)
+    }
+
+    /// What the claim is measured on, and what that is to the paper.
+    fn on(&self, inputs: &BTreeSet<InputFacts>) -> String {
+        // A printed rule brings its own streams, as a worked example does.
+        let is_own = self.kind == Kind::Consistency;
+        let each = |input: &InputFacts| {
+            let label = self.label(input).unwrap_or(&input.name);
+            let role = match input.role {
+                Role::Made if self.kind == Kind::Example => "the example's own requests",
+                Role::Made if is_own => return label.to_owned(),
+                Role::Made => "made up",
+                Role::Original => "the paper's own",
+                role => role.spoken(),
+            };
+            // The parameters of a workload stand among its inputs.
+            let name = input.name.split(':').next().unwrap_or_default();
+            match label == name {
+                true => format!("{label} ({role})"),
+                false => format!("{label} ({role}: {name})"),
+            }
+        };
+        let all: Vec<_> = inputs.iter().map(each).collect();
+        match (all.is_empty(), self.kind) {
+            (true, Kind::Consistency) => "numbers of the paper".to_owned(),
+            _ => all.join(", "),
+        }
+    }
+
+    /// What the traces, sizes or settings of which it is asked are called, with the paper's sizes beside those of the runs of `tried`.
+    pub(super) fn names(&self, tried: &Tried) -> Option<Vec<String>> {
+        let shrunk = self.over.and_then(|(study, _)| shrunk(study, &tried.runs));
+        each_names(self.claim, shrunk)
+    }
+
+    /// The ids of the figures that show the claim, which is measured on `inputs`.
+    ///
+    /// # Errors
+    /// If its experiment has no such figure.
+    fn figures(&self, inputs: &BTreeSet<InputFacts>) -> Result<Vec<String>, Error> {
+        let (Some(words), Some((study, _))) = (self.words, self.over) else {
+            return Ok(Vec::new());
+        };
+        let names: BTreeSet<_> = inputs
+            .iter()
+            .filter_map(|input| self.label(input))
+            .collect();
+        let figures = words.figures_on(names.into_iter());
+        let known = study.figure_ids();
+        match figures.iter().find(|id| !known.contains(&id.as_str())) {
+            Some(id) => Err(self.wrong(&format!(
+                "words.toml names the figure {id:?}; {} has {}",
+                study.name,
+                known.join(", ")
+            ))),
+            None => Ok(figures),
+        }
+    }
+
+    /// What makes the claim's runs again, if it goes over any.
+    fn commands(&self, inputs: &BTreeSet<InputFacts>, missing: Option<&str>) -> Vec<Command> {
+        let how = (self.scale, self.readings.is_some());
+        let of = |(study, _): (&Study, _)| commands(self.paper, &study.name, inputs, missing, how);
+        self.over.map_or(Vec::new(), of)
+    }
+
+    fn judged(
+        &self,
+        verdict: Verdict,
+        tried: Option<Tried>,
+        share: Option<Share>,
+        mut because: Vec<String>,
+    ) -> Result<Judged, Error> {
+        let claim = self.claim;
+        let tried = tried.unwrap_or(Tried::FAILED);
+        let each = self.names(&tried);
+        let Tried {
+            measured,
+            inputs,
+            runs,
+            ..
+        } = tried;
+        because.retain(|text| !text.is_empty());
+        let values = Values::of(
+            claim,
+            self.words,
+            &self.thresholds.limits(),
+            (measured, each),
+        );
+        let values = values.map_err(|text| self.wrong(&text))?;
+        let figures = self.figures(&inputs)?;
+        let ran = Ran {
+            experiment: claim.experiment.clone(),
+            on: self.on(&inputs),
+            runs: self
+                .over
+                .map_or(String::new(), |(study, rows)| listed(study, rows, &runs)),
+            scale: match runs.is_empty() {
+                true => String::new(),
+                false => self
+                    .over
+                    .map_or(String::new(), |(study, _)| scaled(study, self.scale, &runs)),
+            },
+            commands: self.commands(&inputs, None),
+            inputs,
+        };
+        Ok(Judged {
+            id: claim.id.clone(),
+            paper: self.paper.to_owned(),
+            place: claim.place.clone(),
+            statement: claim.statement.clone(),
+            kind: self.kind,
+            check: self.checked()?,
+            asked: self.asked(&values.quantity)?,
+            values,
+            verdict,
+            share,
+            ran,
+            figures,
+            because,
+            turned: Vec::new(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,499 @@
+//! Every verdict is given where it should be.
+
+use super::*;
+use crate::rows::Row;
+
+const STUDY: &str = r#"
+title = "t"
+[[input]]
+name = "made"
+pages = "1"
+[[variant]]
+name = "undrained"
+kind = "unpublished"
+[[variant]]
+name = "slow"
+kind = "cause"
+about = "erases take longer"
+[[grid]]
+"#;
+
+/// A value for each run: the variant, the seed, and what `v` is there.
+type Runs<'a> = &'a [(&'a str, &'a str, f64)];
+
+fn rows(runs: Runs<'_>, role: Role) -> Arc<Rows> {
+    let row = |(variant, seed, value): &(&str, &str, f64)| Row {
+        labels: [("variant", *variant), ("seed", *seed)]
+            .map(|(axis, value)| (axis.to_owned(), value.to_owned()))
+            .into(),
+        input: InputFacts {
+            name: "made".to_owned(),
+            digest: None,
+            role,
+            differs: match role {
+                Role::Relative => "An hour of it.".to_owned(),
+                _ => String::new(),
+            },
+        },
+        result: Arc::new(match value.is_nan() {
+            true => json!({ "error": "no space" }),
+            false => json!({ "metrics": { "v": value } }),
+        }),
+    };
+    Arc::new(Rows {
+        all: runs.iter().map(row).collect(),
+        missing: [("real".to_owned(), "iozone".to_owned())].into(),
+    })
+}
+
+const THRESHOLDS: &str = "effect_share = 0.3333\n[tolerances.times]\nis = '10 %'\nabout = 'a'\n[limits.best]\nis = 99\nabout = 'b'";
+
+fn judged(claim: &str, runs: Runs<'_>, role: Role) -> Result<Judged, Error> {
+    let head = "id = 'X'\nplace = 'p'\nstatement = 's'\n";
+    let claim: Claim = toml::from_str(&format!("{head}{claim}")).unwrap();
+    let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
+    let rows = rows(runs, role);
+    let is_arithmetic = claim.check.check == Check::Arithmetic;
+    Case {
+        paper: "p",
+        claim: &claim,
+        words: None,
+        kind: match is_arithmetic {
+            true => Kind::Consistency,
+            false => claim.kind.unwrap_or_default(),
+        },
+        thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
+        over: (!is_arithmetic).then_some((&study, &rows)),
+        scale: Scale::Reduced,
+        readings: None,
+    }
+    .judge()
+}
+
+const WITHIN: &str = "check = 'within times'\npublished = 100\nmeasured = 'm(\"v\")'";
+const SIGN: &str = "check = 'sign'\npublished = 1000\nmeasured = 'm(\"v\")'";
+const BOTH: Runs<'_> = &[
+    ("base", "1", 100.0),
+    ("base", "2", 105.0),
+    ("undrained", "1", 95.0),
+];
+const ONE: Runs<'_> = &[
+    ("base", "1", 100.0),
+    ("base", "2", 50.0),
+    ("undrained", "1", 95.0),
+];
+const NONE: Runs<'_> = &[
+    ("base", "1", 10.0),
+    ("base", "2", 50.0),
+    ("slow", "1", 100.0),
+];
+
+#[test]
+fn every_verdict_is_given() {
+    use Role::{Made, Original, Relative, StandIn};
+    let arithmetic = "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'";
+    let agrees = "check = 'arithmetic'\npublished = 15\nmeasured = '3 * 5'";
+    let assumed = format!("{arithmetic}\nassumes = 'five are five'");
+    let words = format!("{WITHIN}\nkind = 'consistency'");
+    let general = format!("{WITHIN}\nkind = 'general'");
+    let fitted = format!("{WITHIN}\nfitted = ['host.time_scale']");
+    let missing = "check = 'property'\nmeasured = 'm(\"v\", input=\"real\") > 0'";
+    let limit = "check = 'property'\nmeasured = 'm(\"v\") > limit.best'";
+    for (claim, runs, role, verdict, share) in [
+        (WITHIN, BOTH, Original, Verdict::Reproduced, Some((3, 3))),
+        (WITHIN, &BOTH[..1], Original, Verdict::Reproduced, None),
+        (WITHIN, BOTH, StandIn, Verdict::SignReproduced, Some((3, 3))),
+        (WITHIN, ONE, StandIn, Verdict::UnderDetermined, Some((2, 3))),
+        (SIGN, BOTH, Relative, Verdict::SignOnly, Some((3, 3))),
+        (
+            &fitted,
+            BOTH,
+            StandIn,
+            Verdict::UnderDetermined,
+            Some((3, 3)),
+        ),
+        (&fitted, BOTH, Original, Verdict::Reproduced, Some((3, 3))),
+        (WITHIN, NONE, Original, Verdict::Contradicted, Some((0, 2))),
+        (WITHIN, NONE, Relative, Verdict::Contradicted, Some((0, 2))),
+        (WITHIN, NONE, StandIn, Verdict::NotSeen, Some((0, 2))),
+        (
+            WITHIN,
+            &[("base", "1", f64::NAN)],
+            Original,
+            Verdict::NotCheckable,
+            None,
+        ),
+        (arithmetic, &[], Made, Verdict::Inconsistent, None),
+        (agrees, &[], Made, Verdict::Consistent, None),
+        (&assumed, &[], Made, Verdict::UnderDetermined, None),
+        (&words, NONE, Made, Verdict::Inconsistent, Some((0, 2))),
+        (&general, BOTH, Made, Verdict::Holds, Some((3, 3))),
+        (&general, NONE, Made, Verdict::Contradicted, Some((0, 2))),
+        (
+            limit,
+            &BOTH[..2],
+            Original,
+            Verdict::Reproduced,
+            Some((2, 2)),
+        ),
+        (missing, BOTH, Original, Verdict::TraceMissing, None),
+        ("check = 'not'", BOTH, Original, Verdict::NotCheckable, None),
+    ] {
+        let judged = judged(claim, runs, role).unwrap();
+        let found = judged.share.map(|share| (share.held, share.tried));
+        assert_eq!(
+            (judged.verdict, found),
+            (verdict, share),
+            "{claim} {runs:?} {role:?}"
+        );
+    }
+}
+
+#[test]
+fn a_verdict_says_on_what_it_rests() {
+    let relative = judged(SIGN, &BOTH[..1], Role::Relative).unwrap();
+    assert_eq!(relative.ran.on, "made (relative)");
+    assert_eq!(relative.ran.runs, "1 run: seed 1");
+    assert_eq!(relative.ran.commands[0].command, "destage reproduce p/s");
+    assert_eq!(relative.values.ratio, json!(0.1));
+    let inputs = &relative.to_json()["inputs"];
+    assert_eq!(inputs[0]["differs"], "An hour of it.");
+    let because = relative.because.join(" ");
+    for part in [
+        "The size is 0.1 times what was published where it is smallest, and 0.33 is asked of each",
+        "on a real relative of the paper's trace, made",
+    ] {
+        assert!(because.contains(part), "{because}");
+    }
+    let assumed =
+        "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'\nassumes = 'five are five'";
+    let assumed = judged(assumed, BOTH, Role::Made).unwrap();
+    assert_eq!(assumed.ran.on, "numbers of the paper");
+    assert!(assumed.ran.commands.is_empty() && assumed.ran.runs.is_empty());
+    assert_eq!(
+        assumed.because,
+        [
+            "It rests on an assumption, which the paper does not make: five are five. With it the claim fails."
+        ]
+    );
+    assert_eq!(assumed.check, "arithmetic: 3 * 5");
+    assert_eq!(
+        assumed.asked,
+        "What follows from other published numbers is what the paper prints."
+    );
+}
+
+#[test]
+fn what_turns_a_verdict_is_named() {
+    let of = |claim: &str, runs| judged(claim, runs, Role::Original).unwrap();
+    let open = of(WITHIN, ONE);
+    assert_eq!(
+        open.because,
+        [
+            "With seed 2 it fails (measured 50). In the base run it holds (measured 100).",
+            "Of the 3 cases (base run, 1 other seed, 1 unpublished setting) it holds in 2.",
+            "Over the 2 seeds: 50 to 100 with mean 75."
+        ]
+    );
+    assert_eq!(
+        open.asked,
+        "Measured is what was published, within 10 %: between 90 and 110."
+    );
+    assert_eq!(
+        open.turned,
+        [
+            "Of 1 other seed and 1 unpublished setting, tried one at a time, 1 seed turns the claim: seed 2: it fails (measured 50). The claim comes out as in the base run with the setting undrained."
+        ]
+    );
+    let steady = of(WITHIN, BOTH);
+    assert_eq!(
+        steady.because[0],
+        "Measured is 100: it holds on the paper's own trace, in the base run and with each of 1 other seed and 1 unpublished setting."
+    );
+    assert_eq!(
+        steady.turned,
+        [
+            "None of 1 other seed and 1 unpublished setting, tried one at a time, turns the claim: seed 2; the setting undrained."
+        ]
+    );
+    assert!(of(WITHIN, &BOTH[..1]).turned.is_empty());
+    let tried = "Other conditions were tried to find why";
+    let slow = "the claim, which holds with slow (erases take longer), measured 100";
+    assert_eq!(
+        of(WITHIN, NONE).turned[1],
+        format!("{tried}: of 1, 1 turns {slow}.")
+    );
+    let caused = format!(
+        "{WITHIN}
+[[cause]]
+about = 'twice as much'
+measured = '2 * m(\"v\", seed=2)'
+[[cause]]
+about = 'half'
+measured = 'm(\"v\", seed=2) / 2'
+[[cause]]
+about = 'runs that are not there'
+measured = 'm(\"v\", seed=3)'"
+    );
+    assert_eq!(
+        of(&caused, NONE).turned[1],
+        format!("{tried}: of 3, 2 turn {slow}; and with twice as much, measured 100.")
+    );
+    assert!(!of(&caused, ONE).turned.join(" ").contains("twice"));
+    let noted = format!("{WITHIN}\nnote = 'A note.'");
+    assert_eq!(of(&noted, &BOTH[..1]).because[1], "A note.");
+    let sum = of(
+        "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'",
+        BOTH,
+    );
+    assert_eq!(
+        sum.because[0],
+        "Numbers that the paper prints contradict each other (what follows is 15)."
+    );
+}
+
+/// What turns a claim is counted by kind: seeds apart from settings, and both apart from rules.
+#[test]
+fn seeds_and_settings_are_counted_apart() {
+    let runs: Runs<'_> = &[
+        ("base", "1", 100.0),
+        ("base", "2", 50.0),
+        ("base", "3", 50.0),
+        ("undrained", "1", 50.0),
+    ];
+    let open = judged(WITHIN, runs, Role::StandIn).unwrap();
+    assert_eq!(
+        open.because[0],
+        "With seed 2 it fails (measured 50); 1 more seed and 1 more setting turn it, too. In the base run it holds (measured 100)."
+    );
+    let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting turn the claim: ";
+    assert!(open.turned[0].starts_with(counted), "{:?}", open.turned);
+    let steady = judged(
+        WITHIN,
+        &[("base", "1", 100.0), ("base", "2", 95.0)],
+        Role::Original,
+    );
+    assert_eq!(
+        steady.unwrap().turned,
+        ["Seed 2, tried beside the base run, does not turn the claim."]
+    );
+}
+
+/// What was fitted is named in words, one or more of it.
+#[test]
+fn what_was_fitted_is_named_in_words() {
+    let why = |fitted: &str, runs| {
+        let claim = format!("{WITHIN}\nfitted = {fitted}");
+        judged(&claim, runs, Role::StandIn).unwrap().because[0].clone()
+    };
+    assert_eq!(
+        why("['the pauses', 'the size']", BOTH),
+        "It holds, but the pauses and the size were fitted so that it holds: that is no evidence."
+    );
+    let was = why("['the size']", ONE);
+    assert!(
+        was.ends_with(" Besides, the size was fitted so that it holds."),
+        "{was}"
+    );
+    let were = why("['the pauses', 'the rate', 'the size']", ONE);
+    let ending = " Besides, the pauses, the rate and the size were fitted so that it holds.";
+    assert!(were.ends_with(ending), "{were}");
+}
+
+/// What a claim judges of several parts, with the pairs or parts at which it fails.
+#[test]
+fn what_fails_is_named() {
+    let why = |claim: &str, labels: &str, runs: Runs<'_>| {
+        let claim = format!("id = 'X'\nplace = 'p'\nstatement = 's'\n{claim}");
+        let claim: Claim = toml::from_str(&claim).unwrap();
+        let words = format!("quantity = 'v'\nunit = 's'\nlabels = {labels}");
+        let words: Words = toml::from_str(&words).unwrap();
+        let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
+        let rows = rows(runs, Role::Original);
+        let case = Case {
+            paper: "p",
+            claim: &claim,
+            words: Some(&words),
+            kind: Kind::Measured,
+            thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
+            over: Some((&study, &rows)),
+            scale: Scale::Reduced,
+            readings: None,
+        };
+        case.judge().unwrap().because[0].clone()
+    };
+    let agree = |each: &str| {
+        format!(
+            "check = 'property'\nholds = 'agree(measured[0], measured[1], 10)'\nmeasured = '[[1, 2, 3], [m(\"v\"), 300, 200]]'\n{each}"
+        )
+    };
+    let names = "[['evictions', 'time'], ['LRU', 'FAB', 'CLC']]";
+    let pair = "FAB against CLC: evictions 2 and 3, time 300 and 200";
+    assert_eq!(
+        why(&agree(""), names, &BOTH[..1]),
+        format!("It fails ({pair}) on the paper's own trace.")
+    );
+    assert_eq!(
+        why(&agree("each = { seed = [1, 2] }"), names, &BOTH[..2]),
+        format!(
+            "It fails for each of the 2 seeds (seed 1: {pair}; seed 2) on the paper's own trace, in the base run and with the other seed."
+        )
+    );
+    assert_eq!(
+        why(
+            "check = 'within times'\npublished = [100, 50]\nmeasured = '[m(\"v\"), 70]'",
+            "[['plain', 'half']]",
+            &BOTH[..1]
+        ),
+        "It fails (measured half: 70 s, published 50 s) on the paper's own trace."
+    );
+}
+
+#[test]
+fn all_of_each_must_hold() {
+    let both = "check = 'property'\nmeasured = 'm(\"v\") > 40'\neach = { seed = [1, 2] }";
+    assert_eq!(
+        judged(both, BOTH, Role::Original).unwrap().verdict,
+        Verdict::Reproduced
+    );
+    let refused = judged(both, NONE, Role::Original).unwrap();
+    assert_eq!(refused.verdict, Verdict::Contradicted);
+    assert_eq!(refused.values.measured, json!([false, true]));
+    // The first of them fails, and is named with what was measured.
+    assert_eq!(
+        refused.because[0],
+        "It fails for 1 of the 2 seeds (seed 1: false) on the paper's own trace, in the base run and with the other seed."
+    );
+}
+
+#[test]
+fn a_wrong_formula_names_paper_and_claim() {
+    for claim in [
+        "check = 'property'\nmeasured = 'm(\"w\") > 0'",
+        "check = 'property'\nmeasured = 'm(\"v\")'",
+        "check = 'within time'\npublished = 1\nmeasured = 'm(\"v\")'",
+        "check = 'property'\nmeasured = 'm(\"v\") > limit.bests'",
+    ] {
+        let error = judged(claim, BOTH, Role::Original).unwrap_err().to_string();
+        assert!(error.starts_with("p: claim X: "), "{error}");
+    }
+}
+
+#[test]
+fn verdicts_have_words() {
+    let claim = judged(WITHIN, ONE, Role::StandIn).unwrap();
+    assert_eq!(claim.spoken(), "under-determined 2/3");
+    assert_eq!(claim.check, "within 10 %");
+    let asked = judged("check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > limit.best'\npublished = 50", BOTH, Role::StandIn).unwrap();
+    assert_eq!(asked.check, "property: measured > limit.best");
+    // What is asked is not the published number: to divide by that would say nothing.
+    assert_eq!(asked.values.ratio, Value::Null);
+    assert_eq!(claim.ran.on, "made (stand-in)");
+    let document = claim.to_json();
+    assert_eq!(document["because"], json!(claim.because));
+    assert_eq!(document["turned"], json!(claim.turned));
+    assert_eq!(document["commands"][0]["command"], "destage reproduce p/s");
+    assert_eq!(document["share"], json!({ "held": 2, "tried": 3 }));
+    assert_eq!(document["inputs"][0]["role"], "stand_in");
+}
+
+#[test]
+fn a_verdict_that_another_number_would_get_says_so() {
+    let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().because.join(" ");
+    let sign =
+        |published: f64| format!("check = 'sign'\npublished = {published}\nmeasured = 'm(\"v\")'");
+    // A third of 95 is more than a third of three times 10, and less than one of three times 100.
+    let small = because(&sign(10.0), BOTH, Role::StandIn);
+    assert!(
+        small.ends_with("The verdict would be the same for three times what was published, since a share of 0.33 is asked."),
+        "{small}"
+    );
+    let large = because(&sign(150.0), BOTH, Role::StandIn);
+    assert!(!large.contains("would be the same"), "{large}");
+    let unseen = because(&sign(1000.0), BOTH, Role::StandIn);
+    assert!(
+        unseen.contains(
+            "three times what was published, since a still smaller share of it would be seen."
+        ),
+        "{unseen}"
+    );
+    let within = because(WITHIN, BOTH, Role::Original);
+    assert!(!within.contains("would"), "{within}");
+    let beyond = because(WITHIN, NONE, Role::Original);
+    assert!(
+        beyond.contains("Nor would it hold for three times what was published, or its negative."),
+        "{beyond}"
+    );
+    let beside = "check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > 0'\npublished = 5";
+    let beside = because(beside, BOTH, Role::Original);
+    assert!(
+        beside.contains("or its negative, since the check asks for something else."),
+        "{beside}"
+    );
+    // What decides an under-determined claim is named already.
+    let open = because(WITHIN, ONE, Role::StandIn);
+    assert!(!open.contains("would"), "{open}");
+}
+
+#[test]
+fn values_are_called_by_their_names() {
+    let words: Words = toml::from_str("quantity = 'v, below {best}'\nunit = 's'\nlabels = [['plain', 'half']]\nasks = 'each is above 1'").unwrap();
+    let claim = "id = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'within times'\npublished = [100, 50]\nmeasured = '[m(\"v\"), m(\"v\") / 2]'";
+    let claim: Claim = toml::from_str(claim).unwrap();
+    let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
+    let rows = rows(&BOTH[..1], Role::Original);
+    let thresholds = Thresholds::parse(THRESHOLDS, "t").unwrap();
+    let case = Case {
+        paper: "p",
+        claim: &claim,
+        words: Some(&words),
+        kind: Kind::Measured,
+        thresholds: &thresholds,
+        over: Some((&study, &rows)),
+        scale: Scale::Reduced,
+        readings: None,
+    };
+    let judged = case.judge().unwrap();
+    assert_eq!(
+        judged.values.shown().unwrap(),
+        [
+            "plain: 100 s; half: 50 s",
+            "plain: 100 s; half: 50 s",
+            "plain: 1; half: 1"
+        ]
+    );
+    assert_eq!(judged.asked, "V, below 99: each is above 1.");
+    for (from, to, said) in [
+        ("'plain', 'half'", "'plain'", "2 values"),
+        ("{best}", "{bets}", "\"bets\""),
+        ("unit = 's'", "figures = ['none']", "the figure \"none\""),
+    ] {
+        let wrong = "quantity = 'v, below {best}'\nunit = 's'\nlabels = [['plain', 'half']]"
+            .replace(from, to);
+        let wrong: Words = toml::from_str(&wrong).unwrap();
+        let words = Some(&wrong);
+        let error = Case { words, ..case }.judge().unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn what_is_within_a_tolerance_is_an_interval() {
+    let asked = |claim: &str| judged(claim, BOTH, Role::Original).unwrap().asked;
+    for (claim, said) in [
+        (
+            "check = 'within times'\npublished = [100, 50]\nmeasured = '[95, 50]'",
+            "Measured is what was published, within 10 %: between 90 and 110, between 45 and 55.",
+        ),
+        (
+            "check = 'between times'\npublished = [100, 200]\nmeasured = '95'",
+            "Measured lies between the two published values, within 10 %: between 90 and 220.",
+        ),
+        (
+            "check = 'sign'\npublished = -30\nmeasured = '-20'",
+            "Measured has the sign of what was published; from 0.33 of its size on, which is -9.999, the verdict is sign reproduced, below that sign only.",
+        ),
+    ] {
+        assert_eq!(asked(claim), said);
+    }
+}

@@ -1,0 +1,176 @@
+//! The words for a claim's values: which quantity they are, in which unit, and what each of them is.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::shown::short;
+
+/// What stands in `words.toml` of one claim, or of all claims of a row: `P6` is of `P6.financial1`, too.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Words {
+    /// What is published and measured, with limits by name: `evictions over those of CLC`.
+    #[serde(default)]
+    pub(crate) quantity: String,
+    /// Its unit, which stands behind each number: `%`.
+    #[serde(default)]
+    pub(crate) unit: String,
+    /// What the parts of a list are, a list of names for each depth; below the values of `each`.
+    #[serde(default)]
+    pub(crate) labels: Vec<Vec<String>>,
+    /// What the check asks, as the end of a sentence, with limits by name: `each is below {stable}`.
+    #[serde(default)]
+    pub(crate) asks: String,
+    /// The figures of the claim's experiment that show it, by id; `{input}` stands for each of its inputs.
+    #[serde(default)]
+    pub(crate) figures: Vec<String>,
+}
+
+/// The words for a paper's claims by row.
+pub(crate) type ByRow = BTreeMap<String, Words>;
+
+/// The words for the claim called `id`: its own, or those of its row.
+pub(super) fn of_claim<'a>(all: &'a ByRow, id: &str) -> Option<&'a Words> {
+    let row = id.split_once('.').map_or(id, |(row, _)| row);
+    all.get(id).or_else(|| all.get(row))
+}
+
+impl Words {
+    /// The ids of its figures, where what is measured on is called `inputs`.
+    pub(super) fn figures_on<'a>(&self, inputs: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let inputs: Vec<_> = inputs.collect();
+        let each = |id: &String| -> Vec<String> {
+            match id.contains("{input}") {
+                true => inputs
+                    .iter()
+                    .map(|input| id.replace("{input}", input))
+                    .collect(),
+                false => vec![id.clone()],
+            }
+        };
+        self.figures.iter().flat_map(each).collect()
+    }
+}
+
+/// `text` with the value of each limit that it names in braces; why it cannot be said otherwise.
+pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
+    let mut pieces = text.split('{');
+    let mut filled = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once('}').unwrap_or((piece, ""));
+        let limit = limits.get(name).ok_or_else(|| {
+            format!("words.toml names the limit {name:?}; thresholds.toml has none of this name")
+        })?;
+        filled.push_str(&short(limit));
+        filled.push_str(rest);
+    }
+    Ok(filled)
+}
+
+/// `value` with a name for each of its parts, and with the unit of its numbers.
+///
+/// # Errors
+/// If the names do not fit the parts.
+pub(super) fn labelled(
+    value: &Value,
+    labels: &[Vec<String>],
+    unit: &str,
+) -> Result<String, String> {
+    parts(value, labels, unit, "; ")
+}
+
+fn parts(
+    value: &Value,
+    labels: &[Vec<String>],
+    unit: &str,
+    between: &str,
+) -> Result<String, String> {
+    let (Value::Array(items), Some((names, deeper))) = (value, labels.split_first()) else {
+        let text = short(value);
+        return Ok(match (value, unit) {
+            (_, "") => text,
+            (Value::Number(_), unit) => format!("{text} {unit}"),
+            (Value::Array(items), unit) if items.iter().all(Value::is_number) => {
+                format!("{text} {unit}")
+            }
+            _ => text,
+        });
+    };
+    if names.len() != items.len() {
+        return Err(format!(
+            "words.toml has the labels {names:?} for {} values; expected as many",
+            items.len()
+        ));
+    }
+    let one = |(name, item): (&String, &Value)| {
+        let text = parts(item, deeper, unit, ", ")?;
+        Ok(match item.is_array() {
+            true => format!("{name} ({text})"),
+            false => format!("{name}: {text}"),
+        })
+    };
+    let all: Result<Vec<_>, String> = names.iter().zip(items).map(one).collect();
+    Ok(all?.join(between))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn names(of: &[&str]) -> Vec<String> {
+        of.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn every_part_has_its_name_and_unit() {
+        let labels = [names(&["8 MiB", "16 MiB"]), names(&["fab", "clc"])];
+        let value = json!([[1.5, 2], [3, 4]]);
+        assert_eq!(
+            labelled(&value, &labels, "%").unwrap(),
+            "8 MiB (fab: 1.5 %, clc: 2 %); 16 MiB (fab: 3 %, clc: 4 %)"
+        );
+        assert_eq!(labelled(&json!(0.5), &[], "").unwrap(), "0.5");
+        assert_eq!(labelled(&json!("evict 1"), &[], "%").unwrap(), "evict 1");
+    }
+
+    #[test]
+    fn names_have_to_fit_the_parts() {
+        let error = labelled(&json!([1, 2]), &[names(&["a"])], "").unwrap_err();
+        assert!(error.contains("2 values"), "{error}");
+    }
+
+    #[test]
+    fn a_row_speaks_for_its_claims() {
+        let words = |quantity: &str| Words {
+            quantity: quantity.to_owned(),
+            ..Words::default()
+        };
+        let all = ByRow::from([
+            ("P6".to_owned(), words("row")),
+            ("P6.b".to_owned(), words("own")),
+        ]);
+        let quantity = |id| of_claim(&all, id).map(|words| words.quantity.as_str());
+        assert_eq!(quantity("P6.a"), Some("row"));
+        assert_eq!(quantity("P6.b"), Some("own"));
+        assert_eq!(quantity("P61"), None);
+    }
+
+    #[test]
+    fn limits_and_inputs_stand_for_themselves() {
+        let words = Words {
+            figures: names(&["all", "of-{input}"]),
+            ..Words::default()
+        };
+        let text = "each is below {stable}, or 1";
+        let said = filled(text, &json!({ "stable": 0.5 })).unwrap();
+        assert_eq!(said, "each is below 0.5, or 1");
+        let refused = filled(text, &json!({})).unwrap_err();
+        assert!(refused.contains("stable"), "{refused}");
+        let figures = words.figures_on(["a", "b"].into_iter());
+        assert_eq!(figures, ["all", "of-a", "of-b"]);
+    }
+}

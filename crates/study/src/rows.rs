@@ -1,0 +1,183 @@
+//! Results by the labels of their runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use destage_base::parameter::read_bytes;
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use super::cells::InputFacts;
+use destage::Record;
+use destage::words;
+
+/// What asks for the destage records.
+pub(super) const DESTAGES: &str = "destages";
+/// What is odd about the input as a run read it, and parameters that decided nothing there: sentences without the input's name.
+pub(super) const ODDITIES: &str = "oddities";
+
+/// That the run with `labels` failed, and why; nothing if its `result` has no error.
+pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Option<String> {
+    let error = result["error"].as_str()?;
+    let labels = labels.iter().map(|(axis, value)| format!("{axis}={value}"));
+    Some(format!("{}: {error}", labels.collect::<Vec<_>>().join(" ")))
+}
+
+/// The result of one cell.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// A value for each axis: `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl`, and varied parameters.
+    pub labels: BTreeMap<String, String>,
+    /// What it read.
+    pub input: InputFacts,
+    /// `parameters`, `metrics`, `destages`, `oddities`, `error`: those that it has.
+    pub result: Arc<Value>,
+}
+
+impl Row {
+    /// Why the run failed, if it did.
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        self.result["error"].as_str()
+    }
+
+    /// Its input and result as a run by itself has them.
+    fn record(&self) -> Record {
+        Record::from_json(&self.result, &self.input.name)
+    }
+
+    fn oddities(&self) -> impl Iterator<Item = &str> {
+        let all = self.result[ODDITIES].as_array().into_iter().flatten();
+        all.filter_map(Value::as_str)
+    }
+
+    /// What a reader of its numbers has to know; a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut all = words::warnings_of(&self.record());
+        all.extend(self.oddities().map(str::to_owned));
+        all
+    }
+
+    /// Whether it tells its parameters.
+    pub(super) fn has_parameters(&self) -> bool {
+        self.result.get("parameters").is_some()
+    }
+
+    /// Whether it has `value` on `axis`.
+    #[must_use]
+    pub fn is(&self, axis: &str, value: &str) -> bool {
+        self.labels
+            .get(axis)
+            .is_some_and(|label| same(axis, label, value))
+    }
+
+    /// A metric, the destage records (`destages`), or a parameter, by name.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        let result = &self.result;
+        let within = |part: &str| result.get(part)?.get(name);
+        match name {
+            DESTAGES => result.get(name),
+            _ => within("metrics").or_else(|| within("parameters")),
+        }
+    }
+}
+
+impl Serialize for Row {
+    /// `labels`, `input`, what the result has, and `warnings` if there are some.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("labels", &self.labels)?;
+        map.serialize_entry("input", &self.input.name)?;
+        let kept = self.result.as_object().into_iter().flatten();
+        for (name, value) in kept.filter(|(name, _)| *name != ODDITIES) {
+            map.serialize_entry(name, value)?;
+        }
+        let warnings = self.warnings();
+        if !warnings.is_empty() {
+            map.serialize_entry("warnings", &warnings)?;
+        }
+        map.end()
+    }
+}
+
+/// Whether two values of an axis are the same: sizes and numbers may be written in several ways.
+pub(super) fn same(axis: &str, one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    if axis == "size" {
+        return read_bytes(one).is_some_and(|bytes| read_bytes(other) == Some(bytes));
+    }
+    let number = |text: &str| text.parse::<f64>().ok();
+    number(one).is_some_and(|value| number(other) == Some(value))
+}
+
+/// A value of an axis as people write it.
+#[must_use]
+pub fn spoken(axis: &str, value: &str) -> String {
+    let bytes = || read_bytes(value).filter(|_| axis == "size");
+    let Some(bytes) = bytes() else {
+        return value.to_owned();
+    };
+    for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] {
+        if bytes > 0 && bytes.trailing_zeros() >= shift {
+            return format!("{} {unit}", bytes >> shift);
+        }
+    }
+    format!("{bytes} B")
+}
+
+/// Rows of a study, and its inputs that are missing.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// In the order of the study's grids.
+    pub all: Vec<Row>,
+    /// Names of inputs, and the trace of each that was not found.
+    pub missing: BTreeMap<String, String>,
+}
+
+impl Rows {
+    /// What a reader of the numbers has to know: of runs as of those of a comparison, and of each input once; a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let records: Vec<Record> = self.all.iter().map(Row::record).collect();
+        let mut all = words::warnings(&records);
+        let mut told = BTreeSet::new();
+        for row in &self.all {
+            for oddity in row.oddities() {
+                if told.insert((&row.input.name, oddity)) {
+                    all.push(format!("{}: {oddity}", row.input.name));
+                }
+            }
+        }
+        all
+    }
+
+    /// Which runs failed, by their labels, and why; a sentence each.
+    #[must_use]
+    pub fn failures(&self) -> Vec<String> {
+        let rows = self.all.iter();
+        rows.filter_map(|row| failure(&row.labels, &row.result))
+            .collect()
+    }
+
+    /// The values of `axis` among rows with `only`, in the order in which the study has them.
+    #[must_use]
+    pub fn values_of(&self, axis: &str, only: &BTreeMap<String, String>) -> Vec<String> {
+        let mut values: Vec<String> = Vec::new();
+        for row in &self.all {
+            if only.iter().all(|(axis, value)| row.is(axis, value))
+                && let Some(value) = row.labels.get(axis)
+                && !values.contains(value)
+            {
+                values.push(value.clone());
+            }
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! Results kept one file a run, under a key of what they depend on.
+//!
+//! The key is a digest of the version of the model, the input's identity, every parameter that is not at its default, and the version of a
+//! scheme that is in no registry;
+//! neither the commit nor the study goes into it, so that studies share results and a rebuilt program finds them, also one
+//! that knows more parameters. A default that changes raises the version of the model (`tests/golden/defaults.txt`). A file is written beside its place
+//! and renamed: it is whole, or not there. It is sealed with a digest of key and result: a file that was damaged or edited counts as not
+//! there, and [`Store::damaged`] names it.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use destage_trace::hexadecimal;
+use destage_trace::statistics::StatisticRow;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::cells::Cell;
+use super::file::What;
+use super::shards::Plan;
+use destage::Combination;
+use destage::Error;
+use destage::MODEL;
+
+/// What the folders of results and of plans are called.
+pub(super) const RUNS: &str = "runs";
+pub(super) const PLANS: &str = "plans";
+
+/// The folder of kept results.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+    plans: PathBuf,
+    /// Files of results that are not as they were written. Copies of a store share them.
+    damaged: Arc<Mutex<BTreeSet<PathBuf>>>,
+}
+
+/// What stands for a run: equal for runs that give the same result.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    name: String,
+    /// What the name is a digest of.
+    of: Value,
+}
+
+impl Key {
+    pub(super) fn of(cell: &Cell) -> Result<Self, Error> {
+        let mut of = json!({
+            "model": MODEL,
+            "of": match cell.what {
+                What::Run => "run",
+                What::Trace => "trace",
+            },
+            "destages": cell.destages,
+            "input": cell.input.identity,
+            "parameters": destage::json::parameters(&cell.combination.chosen()),
+        });
+        if cell.what == What::Trace {
+            // What is counted of a trace is more in later versions than in earlier ones.
+            let names: Vec<_> = StatisticRow::all().map(StatisticRow::metric).collect();
+            of["statistics"] = names.into();
+        }
+        Self::with_scheme(of, &cell.combination)
+    }
+
+    /// Of what `combination` gives at all of `sizes` over the requests of a file with this SHA-256.
+    ///
+    /// # Errors
+    /// If it is of a scheme that nothing tells from an earlier one of its name.
+    pub(crate) fn of_curve(
+        digest: &str,
+        sizes: &[u64],
+        combination: &Combination,
+    ) -> Result<Self, Error> {
+        let mut parameters = combination.chosen();
+        parameters.remove("buffer.capacity_bytes");
+        let of = json!({
+            "model": MODEL,
+            "of": "curve",
+            "input": { "sha256": digest },
+            "sizes": sizes,
+            "parameters": destage::json::parameters(&parameters),
+        });
+        Self::with_scheme(of, combination)
+    }
+
+    /// The key of what depends on `of` and on the scheme of `combination`.
+    fn with_scheme(mut of: Value, combination: &Combination) -> Result<Self, Error> {
+        if let Some(version) = combination.config.scheme_version()? {
+            of["scheme_version"] = version.into();
+        }
+        Ok(Self {
+            name: digest_of(&of),
+            of,
+        })
+    }
+
+    /// The key in hexadecimal, as in the file's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Store {
+    /// Results in `folder`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let (runs, plans) = (folder.join(RUNS), folder.join(PLANS));
+        std::fs::create_dir_all(&runs).map_err(|error| unusable(&runs, &error))?;
+        Ok(Self {
+            folder: runs,
+            plans,
+            damaged: Arc::default(),
+        })
+    }
+
+    /// Results that another command keeps in `folder`.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn existing(folder: &Path) -> Result<Self, Error> {
+        if !folder.join(PLANS).is_dir() {
+            return Err(no_plans(folder));
+        }
+        Self::open(folder)
+    }
+
+    /// The plans of studies, by name.
+    ///
+    /// # Errors
+    /// If there is none, or one cannot be read.
+    pub fn plans(&self) -> Result<Vec<Plan>, Error> {
+        let entries = self
+            .plans
+            .read_dir()
+            .map_err(|error| unusable(&self.plans, &error))?;
+        let mut paths = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| unusable(&self.plans, &error))?.path();
+            if path.extension().is_some_and(|ending| ending == "json") {
+                paths.push(path);
+            }
+        }
+        if paths.is_empty() {
+            return Err(no_plans(self.plans.parent().unwrap_or(&self.plans)));
+        }
+        paths.sort();
+        paths.iter().map(|path| read_plan(path)).collect()
+    }
+
+    /// Keeps `plan`, in place of an earlier one of the same study.
+    pub(crate) fn write_plan(&self, plan: &Plan) -> Result<(), Error> {
+        let path = self.plans.join(format!("{}.json", plan.name));
+        if path.exists() {
+            read_plan(&path)?.check_same(plan)?;
+        }
+        let made = std::fs::create_dir_all(&self.plans);
+        made.map_err(|error| unusable(&self.plans, &error))?;
+        destage::files::write(&path, destage::json::text(&json!(plan)))
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        self.folder.join(format!("{}.json", key.name))
+    }
+
+    /// The result under `key`. What is damaged or belongs to another key is not there.
+    pub(crate) fn read(&self, key: &Key) -> Option<Value> {
+        self.read_if(&key.name, |of| *of == key.of)
+    }
+
+    /// The result under the key that is called `name`. What is damaged is not there.
+    pub(super) fn read_named(&self, name: &str) -> Option<Value> {
+        self.read_if(name, |of| digest_of(of) == name)
+    }
+
+    fn read_if(&self, name: &str, is_key: impl Fn(&Value) -> bool) -> Option<Value> {
+        let path = self.folder.join(format!("{name}.json"));
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return None,
+            Err(_) => Vec::new(),
+        };
+        let kept = serde_json::from_slice(&text).ok();
+        let kept = kept.filter(|kept: &Value| {
+            kept["result"].is_object()
+                && is_key(&kept["key"])
+                && kept["seal"].as_str() == Some(&seal_of(&kept["key"], &kept["result"]))
+        });
+        let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut kept) = kept else {
+            damaged.insert(path);
+            return None;
+        };
+        Some(kept["result"].take())
+    }
+
+    /// A sentence for each file of results that was not as it was written when it was read. It counts as not there, and its run is
+    /// made anew.
+    #[must_use]
+    pub fn damaged(&self) -> Vec<String> {
+        let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        let sentence = |path: &PathBuf| {
+            format!(
+                "{}: is not as it was written, and counts as not there",
+                path.display()
+            )
+        };
+        damaged.iter().map(sentence).collect()
+    }
+
+    /// Keeps `result` under `key`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn write(&self, key: &Key, result: &Value) -> Result<(), Error> {
+        let path = self.path(key);
+        let kept = json!({
+            "key": key.of,
+            "made_by": { "version": destage::version(), "commit": destage::commit() },
+            "seal": seal_of(&key.of, result),
+            "result": result,
+        });
+        destage::files::write(&path, destage::json::text(&kept))
+    }
+}
+
+/// What a file's key and result are sealed with: a digest of both as they are written.
+fn seal_of(key: &Value, result: &Value) -> String {
+    hexadecimal(&Sha256::digest(format!("{key}\n{result}").as_bytes()))
+}
+
+fn digest_of(value: &Value) -> String {
+    hexadecimal(&Sha256::digest(value.to_string().as_bytes()))
+}
+
+/// The plan in the file at `path`, which has the name of its study.
+fn read_plan(path: &Path) -> Result<Plan, Error> {
+    let wrong = |what: String| {
+        Error::Input(format!(
+            "{}: {what}; expected the plan of a study",
+            path.display()
+        ))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
+    let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    // A folder is named by it, so it may not lead elsewhere.
+    if path.file_stem().is_none_or(|stem| *stem != *plan.name) {
+        return Err(wrong(format!("is of {:?}", plan.name)));
+    }
+    Ok(plan)
+}
+
+fn no_plans(folder: &Path) -> Error {
+    Error::Input(format!(
+        "{}: has no plans of studies; expected a folder of results of studies, whole or in parts",
+        folder.display()
+    ))
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Error {
+    let what = format!(
+        ": {}: {error}; expected a folder that can be written",
+        path.display()
+    );
+    Error::argument("results", what)
+}

@@ -1,0 +1,192 @@
+//! Traces by name: which there are, what identifies each, and where the user keeps them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::from_toml;
+use destage::Error;
+
+/// A trace that a study may name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// What it is and where it can be had.
+    about: String,
+    /// SHA-256 of its uncompressed bytes, for each form in which it is known; none if it was never seen.
+    #[serde(default)]
+    sha256: Vec<String>,
+}
+
+/// The traces that studies may name, and the files they are in.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    known: BTreeMap<String, Entry>,
+    files: BTreeMap<String, Found>,
+}
+
+/// A file with a trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) digest: String,
+}
+
+impl Traces {
+    /// The traces that the text of a `traces.toml` names; none of them is found yet.
+    ///
+    /// # Errors
+    /// If the text is no such file.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
+        let known = from_toml(text, origin)?;
+        Ok(Self {
+            known,
+            files: BTreeMap::new(),
+        })
+    }
+
+    /// The traces that the file at `path` names; none if there is no such file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no such file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(Error::Input(format!(
+                "{}: {error}; expected a list of traces",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Looks for every known trace in the files of `folder`, by digest.
+    ///
+    /// # Errors
+    /// If the folder or a file in it cannot be read.
+    pub fn look_in(&mut self, folder: &Path) -> Result<(), Error> {
+        let wrong = |error| {
+            let what = format!(
+                " {}: {error}; expected a folder with traces",
+                folder.display()
+            );
+            Error::argument("traces", what)
+        };
+        let mut paths = Vec::new();
+        for entry in folder.read_dir().map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            if path.is_file() {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        for path in paths {
+            // What only looks compressed is no trace of ours.
+            let Ok(digest) = destage_trace::digest(&path) else {
+                continue;
+            };
+            let named = |entry: &&Entry| entry.sha256.contains(&digest);
+            let names: Vec<_> = self
+                .known
+                .iter()
+                .filter(|(_, entry)| named(entry))
+                .map(|(name, _)| name.clone())
+                .collect();
+            for name in names {
+                let digest = digest.clone();
+                let path = path.clone();
+                self.files.entry(name).or_insert(Found { path, digest });
+            }
+        }
+        Ok(())
+    }
+
+    /// The user says that `name` is in the file at `path`: `NAME=FILE`.
+    ///
+    /// # Errors
+    /// If there is no trace of that name, the file cannot be read, or it is another than the one that is known.
+    pub fn add_pair(&mut self, pair: &str) -> Result<(), Error> {
+        let Some((name, path)) = pair.split_once('=') else {
+            return Err(Error::argument(
+                "trace",
+                format!(" {pair:?}: expected NAME=FILE"),
+            ));
+        };
+        let Some(entry) = self.known.get(name) else {
+            let names = self.known.keys().map(String::as_str);
+            let refusal = format!(" {name:?}: no study names such a trace");
+            return Err(Error::unknown_argument("trace", refusal, name, names));
+        };
+        let path = PathBuf::from(path);
+        let digest = destage_trace::digest(&path)?;
+        if !entry.sha256.is_empty() && !entry.sha256.contains(&digest) {
+            let what = format!(
+                " {name}={}: has SHA-256 {digest}; expected {} ({})",
+                path.display(),
+                entry.sha256.join(" or "),
+                entry.about
+            );
+            return Err(Error::argument("trace", what));
+        }
+        self.files.insert(name.to_owned(), Found { path, digest });
+        Ok(())
+    }
+
+    /// What `name` is, if a study may name it.
+    #[must_use]
+    pub fn about(&self, name: &str) -> Option<&str> {
+        self.known.get(name).map(|entry| entry.about.as_str())
+    }
+
+    /// The file with `name`, if it was found.
+    pub(crate) fn find(&self, name: &str) -> Option<&Found> {
+        self.files.get(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SHA-256 of the three bytes `abc`.
+    const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    #[test]
+    fn a_trace_is_known_by_its_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let (right, wrong) = (folder.path().join("x"), folder.path().join("y"));
+        std::fs::write(&right, "abc").unwrap();
+        std::fs::write(&wrong, "abd").unwrap();
+        let text = format!("[one]\nabout = 'the one'\nsha256 = ['{ABC}']\n[other]\nabout = 'o'\n");
+        let mut traces = Traces::parse(&text, "traces.toml").unwrap();
+        let refusal = traces.add_pair(&format!("one={}", wrong.display()));
+        let refusal = refusal.unwrap_err().to_string();
+        for part in ["trace one=", "has SHA-256", ABC, "the one"] {
+            assert!(refusal.contains(part), "{refusal}");
+        }
+        assert!(traces.find("one").is_none());
+        // Where no digest is known, the file is the trace that the user says it is.
+        traces
+            .add_pair(&format!("other={}", wrong.display()))
+            .unwrap();
+        traces.look_in(folder.path()).unwrap();
+        assert_eq!(traces.find("one").map(|found| &found.path), Some(&right));
+        assert_eq!(traces.find("other").map(|found| &found.path), Some(&wrong));
+        assert_eq!(traces.about("one"), Some("the one"));
+        let unknown = traces.add_pair("on=x").unwrap_err().to_string();
+        assert!(
+            unknown.contains("\"on\"") && unknown.contains("one"),
+            "{unknown}"
+        );
+        let none = Traces::read(&folder.path().join("traces.toml")).unwrap();
+        assert!(none.about("one").is_none());
+        let damaged = Traces::parse("[one]\nabot = 1", "traces.toml")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            damaged.contains("traces.toml") && damaged.contains("abot"),
+            "{damaged}"
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! What was run once is kept, and nothing else is taken for it.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use destage::{Effort, Error, Progress, Stage};
+use destage_study::{Scale, Shard, Share, Store, Study, StudyReport, Traces};
+
+const STUDY: &str = r#"
+title = "Two inputs, two schemes"
+[settings]
+ftl.kind = "none"
+[[input]]
+name = "short"
+workload = "uniform:requests=5000,footprint_pages=500"
+[[input]]
+name = "long"
+workload = "uniform:requests=9000,footprint_pages=500"
+[[grid]]
+buffers = ["lru", "fifo"]
+sizes = ["64KiB"]
+"#;
+
+/// Counts runs that are made, and stops when so many are done.
+#[derive(Default)]
+struct Watch {
+    made: AtomicU64,
+    stop_after: Option<u64>,
+}
+
+impl Progress for Watch {
+    fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
+        assert_eq!(stage, Stage::Runs);
+        self.made.fetch_max(expected.unwrap(), Ordering::Relaxed);
+        self.stop_after.is_none_or(|most| done < most)
+    }
+}
+
+fn carry_out(text: &str, folder: &Path, watch: &Watch) -> Result<StudyReport, Error> {
+    let study = Study::parse("study", text, "study.toml", folder.to_owned())?;
+    let effort = Effort {
+        threads: 1,
+        progress: watch,
+        ..Effort::default()
+    };
+    let store = Store::open(folder)?;
+    study.carry_out(Scale::Reduced, &Traces::default(), &store, &effort)
+}
+
+/// The results, and how many runs were made for them.
+fn results(text: &str, folder: &Path) -> (Vec<String>, u64) {
+    let watch = Watch::default();
+    let report = carry_out(text, folder, &watch).unwrap();
+    let results = report.rows.all.iter().map(|row| row.result.to_string());
+    (results.collect(), watch.made.into_inner())
+}
+
+/// The files of kept results.
+fn kept(folder: &Path) -> BTreeMap<String, String> {
+    let files = folder.join("runs").read_dir().unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        (name, std::fs::read_to_string(path).unwrap())
+    });
+    files.collect()
+}
+
+#[test]
+fn a_rerun_reads_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, made) = results(STUDY, folder.path());
+    assert_eq!((made, kept(folder.path()).len()), (4, 4));
+    assert_eq!(results(STUDY, folder.path()), (first.clone(), 0));
+    // Another study that asks for the same runs finds them, whatever it calls its inputs.
+    let renamed = STUDY.replace("\"short\"", "\"brief\"");
+    assert_eq!(results(&renamed, folder.path()), (first, 0));
+}
+
+#[test]
+fn what_was_stopped_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let stopping = Watch {
+        stop_after: Some(2),
+        ..Watch::default()
+    };
+    let stopped = carry_out(STUDY, folder.path(), &stopping);
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    // The runs of the first input are done; what was begun leaves nothing.
+    assert_eq!(kept(folder.path()).len(), 2);
+    let (resumed, made) = results(STUDY, folder.path());
+    assert_eq!(made, 2);
+    let other = tempfile::tempdir().unwrap();
+    assert_eq!(results(STUDY, other.path()).0, resumed);
+}
+
+#[test]
+fn a_damaged_result_is_computed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, _) = results(STUDY, folder.path());
+    let whole = kept(folder.path());
+    let mut names = whole.keys();
+    let (one, other) = (names.next().unwrap(), names.next().unwrap());
+    let path = |name: &str| folder.path().join("runs").join(name);
+    // Cut off, another run's result in its place, and a key without a result.
+    std::fs::write(path(one), &whole[one][..whole[one].len() / 2]).unwrap();
+    let third = names.next().unwrap();
+    std::fs::write(path(other), &whole[third]).unwrap();
+    let empty = whole[third].replacen("\"result\"", "\"results\"", 1);
+    std::fs::write(path(third), empty).unwrap();
+    assert_eq!(results(STUDY, folder.path()), (first, 3));
+    assert_eq!(kept(folder.path()), whole);
+}
+
+/// Numbers that somebody changed are not results, whoever did it.
+#[test]
+fn an_edited_result_is_computed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, _) = results(STUDY, folder.path());
+    let whole = kept(folder.path());
+    let path = |name: &str| folder.path().join("runs").join(name);
+    let (name, text) = whole.first_key_value().unwrap();
+    let mut edited: serde_json::Value = serde_json::from_str(text).unwrap();
+    edited["result"]["metrics"]["buffer.write_hits"] = 123_456.into();
+    std::fs::write(path(name), edited.to_string()).unwrap();
+    // The same content in another layout is no change.
+    let (other, text) = whole.last_key_value().unwrap();
+    let same: serde_json::Value = serde_json::from_str(text).unwrap();
+    std::fs::write(path(other), same.to_string()).unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let plan = store.plans().unwrap().pop().unwrap();
+    assert_eq!(plan.missing_in(&store).1.len(), 1);
+    let damaged = store.damaged();
+    assert!(
+        damaged.len() == 1
+            && damaged[0].contains(name)
+            && damaged[0].contains("is not as it was written"),
+        "{damaged:?}"
+    );
+    assert_eq!(results(STUDY, folder.path()), (first, 1));
+    assert_eq!(kept(folder.path())[name], whole[name]);
+}
+
+/// Outlines of two different traces, in files of one name.
+#[test]
+fn a_fitted_workload_is_what_its_file_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    // As many requests and as many writes, which are its parameters, at other places.
+    let fitted = |spread: u64| {
+        let mut fitter = destage::workload::fitted::Fitter::default();
+        for mut request in crate::common::mixture(1, 2_000) {
+            request.sector *= spread;
+            fitter.add(&request);
+        }
+        fitter.finish().unwrap().text("A test.")
+    };
+    let (one, other) = (fitted(1), fitted(2));
+    assert!(one != other);
+    let study = STUDY.replace("uniform:requests=5000,footprint_pages=500", "fit.toml");
+    // The file is looked for beside the study.
+    let fit = folder.path().join("fit.toml");
+    std::fs::write(&fit, &one).unwrap();
+    let (first, made) = results(&study, folder.path());
+    assert_eq!(made, 4);
+    assert_eq!(results(&study, folder.path()), (first.clone(), 0));
+    std::fs::write(&fit, &other).unwrap();
+    let (second, made) = results(&study, folder.path());
+    assert_eq!(made, 2, "the runs of the file that changed");
+    assert!(first[..2] != second[..2] && first[2..] == second[2..]);
+    // Under another name it is the same workload.
+    std::fs::write(folder.path().join("again.toml"), &one).unwrap();
+    let renamed = study.replace("fit.toml", "again.toml");
+    assert_eq!(results(&renamed, folder.path()).1, 0);
+}
+
+#[test]
+fn a_changed_parameter_runs_what_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    results(STUDY, folder.path());
+    let wider = STUDY.replace(
+        "\"lru\", \"fifo\"",
+        "\"lru\", \"fifo\", \"fifo:cluster_pages=4\"",
+    );
+    assert_eq!(results(&wider, folder.path()).1, 2);
+    let of_input = STUDY.replace("requests=9000", "requests=9001");
+    assert_eq!(results(&of_input, folder.path()).1, 2);
+    let of_all = STUDY.replace("ftl.kind", "sim.seed = 2\nftl.kind");
+    assert_eq!(results(&of_all, folder.path()).1, 4);
+}
+
+fn part(folder: &Path, index: u64, of: u64, watch: &Watch) -> Result<Share, Error> {
+    let study = Study::parse("study", STUDY, "study.toml", folder.to_owned())?;
+    let effort = Effort {
+        threads: 1,
+        progress: watch,
+        ..Effort::default()
+    };
+    let (store, shard) = (Store::open(folder)?, Shard { index, of });
+    study.carry_out_part(Scale::Reduced, &Traces::default(), &store, shard, &effort)
+}
+
+#[test]
+fn parts_make_every_run_once_and_their_report_is_that_of_the_whole() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (expected, _) = results(STUDY, whole.path());
+    let watch = Watch::default();
+    let (mut own, mut made) = (0, 0);
+    for index in [3, 1, 2] {
+        let share = part(parts.path(), index, 3, &watch).unwrap();
+        assert_eq!(share.runs, 4);
+        (own, made) = (own + share.own, made + share.made);
+        let store = Store::existing(parts.path()).unwrap();
+        let plan = store.plans().unwrap().pop().unwrap();
+        let (runs, missing) = plan.missing_in(&store);
+        assert_eq!((runs, missing.len()), (4, 4 - own));
+        match plan.report(&store) {
+            Ok(report) => {
+                assert_eq!(own, 4);
+                let found = report.rows.all.iter().map(|row| row.result.to_string());
+                assert_eq!(found.collect::<Vec<_>>(), expected);
+            }
+            Err(error) => {
+                assert!(own < 4, "{error}");
+                assert!(
+                    error.to_string().contains("of 4 results are missing"),
+                    "{error}"
+                );
+            }
+        }
+    }
+    assert_eq!((own, made), (4, 4));
+    assert_eq!(
+        kept(whole.path()).keys().collect::<Vec<_>>(),
+        kept(parts.path()).keys().collect::<Vec<_>>()
+    );
+    // Nobody runs what is there, and a part that was stopped goes on.
+    assert_eq!(part(parts.path(), 1, 1, &watch).unwrap().made, 0);
+    let damaged = parts
+        .path()
+        .join("runs")
+        .join(kept(parts.path()).keys().next().unwrap());
+    std::fs::write(damaged, "half a res").unwrap();
+    let store = Store::existing(parts.path()).unwrap();
+    let plan = store.plans().unwrap().pop().unwrap();
+    assert_eq!(plan.missing_in(&store).1.len(), 1);
+    assert_eq!(part(parts.path(), 1, 1, &watch).unwrap().made, 1);
+}
+
+#[test]
+fn a_folder_without_plans_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Store::existing(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("has no plans of studies"), "{error}");
+    // A worker found no room for its plan.
+    std::fs::create_dir(folder.path().join("plans")).unwrap();
+    let store = Store::existing(folder.path()).unwrap();
+    assert_eq!(store.plans().unwrap_err().to_string(), error);
+}
