@@ -51,8 +51,9 @@ pub use claim::{Check, Tolerance};
 pub use decide::{Kind, Share, Verdict};
 pub use paper::{Paper, shipped_traces};
 pub use readings::Readings;
+pub use reason::Why;
 pub use thresholds::Thresholds;
-pub use values::Values;
+pub use values::{Try, Values};
 pub use verdict::Judged;
 
 /// What is to be reproduced, and with what.
