@@ -127,7 +127,10 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         let twice: Vec<_> = named.filter(|name| !seen.insert(*name)).collect();
         assert!(twice.is_empty(), "{twice:?}");
-        assert!(seen.contains("spoken") && seen.contains("Chart"), "{seen:?}");
+        assert!(
+            seen.contains("spoken") && seen.contains("Chart"),
+            "{seen:?}"
+        );
     }
 
     #[test]

@@ -116,7 +116,12 @@ impl Case<'_> {
                 self.sized(first, effect, "but", &on)
             }
             (Verdict::Holds, _) => format!("{state}.{does}"),
-            (Verdict::Consistent, _) => "What the paper prints agrees with itself.".to_owned(),
+            (Verdict::Consistent, _) => {
+                let follows = figures.map_or(String::new(), |value| {
+                    format!(" ({value} follows from its other numbers)")
+                });
+                format!("What the paper prints agrees with itself{follows}.")
+            }
             (Verdict::Inconsistent, _) if self.claim.check.check == Check::Arithmetic => {
                 let follows =
                     figures.map_or(String::new(), |value| format!(" (what follows is {value})"));
@@ -167,11 +172,11 @@ impl Case<'_> {
         let least = self.thresholds.effect_share;
         let effect = short(&json!(effect));
         let [are, smallest] = match tried.measured.as_array() {
-            Some(all) if all.len() > 1 => ["directions are", " where it is smallest"],
+            Some(all) if all.len() > 1 => ["directions are", " at its smallest"],
             _ => ["direction is", ""],
         };
         format!(
-            "{}, the {are} as published, {and} measured over published is {effect}{smallest}, and {least:.2} is asked.",
+            "{}, the {are} as published, {and} measured over published is {effect}{smallest}, where at least {least:.2} is asked.",
             capital(on)
         )
     }
@@ -448,7 +453,8 @@ impl Case<'_> {
                     false => format!("There {with}.{in_base}"),
                 };
                 let about = self.about(&other.name);
-                let about = about.map_or(String::new(), |about| format!("{}: {about}. ", other.name));
+                let about =
+                    about.map_or(String::new(), |about| format!("{}: {about}. ", other.name));
                 all.push(format!("{about}{came_out}"));
             }
             Some(Decisive::Rules(count, rules)) => {
@@ -461,7 +467,10 @@ impl Case<'_> {
             None => return all,
         }
         if outcome.evidence.fitted && outcome.evidence.role != Role::Original {
-            all.push(format!("Besides, {} fitted so that it holds.", self.fitted()));
+            all.push(format!(
+                "Besides, {} fitted so that it holds.",
+                self.fitted()
+            ));
         }
         all
     }

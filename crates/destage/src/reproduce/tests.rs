@@ -241,15 +241,21 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                             "fitted so that it holds",
                         ],
                         verdict if verdict.holds() => match times > 0 {
-                            true => &["would be the same had the paper printed three times as much"],
+                            true => {
+                                &["would be the same had the paper printed three times as much"]
+                            }
                             false => &["or the negative", "printed the negative of it"],
                         },
                         _ => match times > 0 {
-                            true => &["would fail as well had the paper printed three times as much"],
+                            true => {
+                                &["would fail as well had the paper printed three times as much"]
+                            }
                             false => &["or the negative", "printed the negative of it"],
                         },
                     };
-                    let because = [now.why.because.clone(), now.why.folded.clone()].concat().join(" ");
+                    let because = [now.why.because.clone(), now.why.folded.clone()]
+                        .concat()
+                        .join(" ");
                     assert!(
                         reasons.iter().any(|reason| because.contains(reason)),
                         "{} {} (number {index}, times {times}): {:?} stays, and nothing says why: {because}",

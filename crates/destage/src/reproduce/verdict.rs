@@ -67,7 +67,11 @@ impl Judged {
             |(input, label)| json!({"name": input.name, "label": label, "digest": input.digest, "role": input.role, "differs": input.differs}),
         );
         let tries = self.values.tries.iter().map(
-            |Try { name, measured, holds }| json!({"name": name, "measured": measured, "holds": holds}),
+            |Try {
+                 name,
+                 measured,
+                 holds,
+             }| json!({"name": name, "measured": measured, "holds": holds}),
         );
         let commands = self.ran.commands.iter();
         let commands =

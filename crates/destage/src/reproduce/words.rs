@@ -78,12 +78,10 @@ pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
 /// `value` with its pairs of numbers in words if each `is_range`: `0.1 to 0.3`, or `0.1` where both ends are that.
 pub(super) fn ranged(value: &Value, is_range: bool) -> Value {
     match value.as_array().map(Vec::as_slice) {
-        Some([low, high]) if is_range && low.is_number() && high.is_number() => {
-            match low == high {
-                true => low.clone(),
-                false => format!("{} to {}", short(low), short(high)).into(),
-            }
-        }
+        Some([low, high]) if is_range && low.is_number() && high.is_number() => match low == high {
+            true => low.clone(),
+            false => format!("{} to {}", short(low), short(high)).into(),
+        },
         Some(items) => items.iter().map(|item| ranged(item, is_range)).collect(),
         None => value.clone(),
     }

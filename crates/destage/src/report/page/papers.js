@@ -356,7 +356,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
       case "run": return runsOf(claim);
       case "figure": {
         const links = figuresOf(claim, figures);
-        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, "none: the values are all there is");
+        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, claim.check === "not" ? "none: nothing is measured" : "none: the values are all there is");
       }
       case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, value));
       default: return null;

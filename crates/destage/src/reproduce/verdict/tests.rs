@@ -161,7 +161,7 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(
         relative.why.because,
         [
-            "On a real relative of the paper's trace, made, the direction is as published, but measured over published is 0.1, and 0.33 is asked."
+            "On a real relative of the paper's trace, made, the direction is as published, but measured over published is 0.1, where at least 0.33 is asked."
         ]
     );
     let assumed =
@@ -435,7 +435,9 @@ fn a_verdict_that_another_number_would_get_says_so() {
     assert!(!within.contains("would"), "{within}");
     let beyond = because(WITHIN, NONE, Role::Original);
     assert!(
-        beyond.contains("It would fail as well had the paper printed three times as much, or the negative."),
+        beyond.contains(
+            "It would fail as well had the paper printed three times as much, or the negative."
+        ),
         "{beyond}"
     );
     let beside = "check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > 0'\npublished = 5";
@@ -515,10 +517,7 @@ fn what_is_within_a_tolerance_is_an_interval() {
 /// One thing decides, first by what it is and then by what it is called and what comes out with it; the rest is folded.
 #[test]
 fn one_thing_decides() {
-    let runs: Runs<'_> = &[
-        ("base", "1", 100.0),
-        ("undrained", "1", 50.0),
-    ];
+    let runs: Runs<'_> = &[("base", "1", 100.0), ("undrained", "1", 50.0)];
     let open = judged(WITHIN, runs, Role::StandIn).unwrap();
     assert_eq!(
         open.why.because[0],
