@@ -313,14 +313,18 @@ impl Plan {
         }
         let mut combinations = Vec::new();
         for (set, rows) in sets.iter().zip(of_sets) {
-            let mut held = BTreeMap::new();
+            let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
             for claim in &paper.claims {
-                let holds = self.case(paper, claim, rows, None).holds()?;
-                held.extend(holds.map(|holds| (claim.id.clone(), holds)));
+                let Some(tried) = self.case(paper, claim, rows, None).base()? else {
+                    continue;
+                };
+                claims.insert(claim.id.clone(), tried.holds);
+                measured.insert(claim.id.clone(), tried.measured);
             }
             combinations.push(readings::Combination {
                 values: set.iter().map(|(_, _, value)| value.clone()).collect(),
-                claims: held,
+                claims,
+                measured,
             });
         }
         Ok(Some(Readings {

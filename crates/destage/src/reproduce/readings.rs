@@ -47,6 +47,8 @@ pub struct Combination {
     pub values: Vec<String>,
     /// By claim, whether it holds.
     pub claims: BTreeMap<String, bool>,
+    /// By claim, what is measured.
+    pub measured: BTreeMap<String, Value>,
 }
 
 impl Combination {
@@ -132,6 +134,24 @@ impl Readings {
         let turning = self.turning(id);
         let fewest = turning.iter().min_by_key(|set| set.len());
         fewest.map(|set| (set.len(), self.named(set)))
+    }
+
+    /// What comes out where the fewest rules turn the claim called `id`: for each such set how it is set, and what is measured.
+    pub(super) fn tried(&self, id: &str) -> Vec<(String, Value)> {
+        let of = |set: &Vec<(usize, &str)>| {
+            let is_set = |each: &&Combination| {
+                let changed = self.changed(each).into_iter();
+                let values = changed.map(|index| (index, each.values[index].as_str()));
+                values.eq(set.iter().copied())
+            };
+            let measured = self.combinations.iter().find(is_set)?.measured.get(id)?;
+            let rules = set.iter();
+            let rules: Vec<_> = rules
+                .map(|(index, value)| format!("{} = {value}", self.rules[*index].parameter))
+                .collect();
+            Some((rules.join(", "), measured.clone()))
+        };
+        self.turning(id).iter().filter_map(of).collect()
     }
 
     /// The rules of `set`, each by its place, with their values.
@@ -240,6 +260,7 @@ mod tests {
         let combination = |values: [&str; 3], holds: bool| Combination {
             values: values.map(str::to_owned).to_vec(),
             claims: BTreeMap::from([("X".to_owned(), holds)]),
+            measured: BTreeMap::from([("X".to_owned(), json!(values.join("")))]),
         };
         let rule = |name: &str, says: &str| Rule {
             parameter: name.to_owned(),
@@ -268,6 +289,15 @@ mod tests {
         assert_eq!(
             readings.turned("X").unwrap(),
             "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1). With several rules changed at once, none of which does it alone, that is so where b = 1, and c = 1."
+        );
+        let mut tried = readings.tried("X");
+        tried.sort_by_key(|(set, _)| set.len());
+        assert_eq!(
+            tried,
+            [
+                ("a = 1".to_owned(), json!("100")),
+                ("b = 1, c = 1".to_owned(), json!("011")),
+            ]
         );
         assert_eq!(readings.defaults("X"), "a = 0, and b = 0, and c = 0");
         assert_eq!(readings.turned("Y"), None);

@@ -91,7 +91,8 @@ impl Case<'_> {
                 .map_or(String::new(), |all| format!(" It {does}, too, {all}."))
         };
         let does = too(spoken(first.holds));
-        let state = self.state(first);
+        let state = format!("{}{}", self.state(first), self.since(first));
+        let there = format!("{}, {}", capital(&on), small(&state));
         let figures = self.measured(first);
         match (verdict, self.kind) {
             (Verdict::UnderDetermined, _) => self.open(outcome),
@@ -100,16 +101,16 @@ impl Case<'_> {
             }
             (Verdict::Reproduced, _) => match evidence.readings {
                 Some(Share { held, tried }) if held < tried => format!(
-                    "{state} {on} with the rules as they are read here, which are therefore taken for what the paper did; with {} of {tried} combinations of the rules that it leaves open it fails.",
+                    "{there}. That is so with the rules as they are read here, which are therefore taken for what the paper did; with {} of {tried} combinations of the rules that it leaves open it fails.",
                     tried - held
                 ),
-                _ => format!("{state} {on}.{does}"),
+                _ => format!("{there}.{does}"),
             },
             (Verdict::SignReproduced, _) => match evidence.effect {
                 Some(effect) => {
                     format!("{}{}", self.sized(first, effect, "and", &on), too("is so"))
                 }
-                None => format!("{state} {on}.{does}"),
+                None => format!("{there}.{does}"),
             },
             (Verdict::SignOnly, _) => {
                 let effect = evidence.effect.unwrap_or_default();
@@ -118,7 +119,7 @@ impl Case<'_> {
             (Verdict::Holds, _) => format!("{state}.{does}"),
             (Verdict::Consistent, _) => {
                 let follows = figures.map_or(String::new(), |value| {
-                    format!(" ({value} follows from its other numbers)")
+                    format!(" (from its other numbers follows {value})")
                 });
                 format!("What the paper prints agrees with itself{follows}.")
             }
@@ -131,10 +132,10 @@ impl Case<'_> {
                 "The paper's rules, carried out, contradict what the paper says of them{}.",
                 in_brackets(figures)
             ),
-            (Verdict::NotSeen, _) => format!(
-                "{state} {on}, and what a stand-in does is no evidence against the paper.{does}"
-            ),
-            (Verdict::Contradicted, Kind::Measured) => format!("{state} {on}.{does}"),
+            (Verdict::NotSeen, _) => {
+                format!("{there}; what a stand-in does is no evidence against the paper.{does}")
+            }
+            (Verdict::Contradicted, Kind::Measured) => format!("{there}.{does}"),
             (Verdict::Contradicted, Kind::Example) => {
                 "The worked example does not come out as the paper prints it.".to_owned()
             }
@@ -200,6 +201,21 @@ impl Case<'_> {
                 )
             }
             (None, _) => format!("It {does}"),
+        }
+    }
+
+    /// What was asked, behind whether the claim holds in `tried`, if that is short enough for a sentence: `, since each is below 0`.
+    fn since(&self, tried: &Tried) -> String {
+        let asks = self.said(|words| &words.asks).unwrap_or_default();
+        let is_one = tried.measured.is_number() && self.claim.holds.is_none();
+        let interval = self.tolerance().ok().flatten().filter(|_| is_one);
+        let interval = interval.and_then(|by| self.interval(by));
+        match (asks.len(), interval, tried.holds) {
+            (1..=SHORT, _, true) => format!(", since {asks}"),
+            (1..=SHORT, _, false) => format!(", where it is asked that {asks}"),
+            (0, Some(interval), true) => format!(", since that is {interval}"),
+            (0, Some(interval), false) => format!(", since that is not {interval}"),
+            _ => String::new(),
         }
     }
 
@@ -834,6 +850,13 @@ fn between(value: &Value, unit: &str) -> Value {
         Some(items) => items.iter().map(|item| between(item, unit)).collect(),
         None => value.clone(),
     }
+}
+
+/// `text` with its first letter small.
+fn small(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_lowercase());
+    first.into_iter().flatten().chain(letters).collect()
 }
 
 /// `text` with its first letter large.

@@ -27,14 +27,14 @@ pub struct Values {
     pub each: usize,
     /// Whether two measured numbers together are the ends of a range.
     pub range: bool,
-    /// What came out in the base run, and with each other seed and unpublished setting.
+    /// What came out in the base run, with each other seed and unpublished setting, and with the readings that turn the claim.
     pub tries: Vec<Try>,
 }
 
 /// What came out with one seed and setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Try {
-    /// `base run`, `seed 2`, or the setting.
+    /// `base run`, `seed 2`, the setting, or the rules as they are set: `buffer.pad = false`.
     pub name: String,
     /// As `measured` of the claim's values.
     pub measured: Value,

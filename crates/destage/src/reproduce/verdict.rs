@@ -194,10 +194,7 @@ impl Case<'_> {
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
         };
         let mut why = self.reason(&outcome);
-        let tries = match self.over {
-            Some(_) => tries(&outcome),
-            None => Vec::new(),
-        };
+        let tries = self.tries(&outcome);
         let Outcome {
             first,
             evidence: Evidence { share, .. },
@@ -212,6 +209,31 @@ impl Case<'_> {
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
         Ok(judged)
+    }
+
+    /// What came out in the base run, with each other seed and unpublished setting, and with the readings that turn the claim; nothing
+    /// of a claim that goes over no run.
+    fn tries(&self, outcome: &Outcome) -> Vec<Try> {
+        if self.over.is_none() {
+            return Vec::new();
+        }
+        let of = |name: &str, tried: &Tried| Try {
+            name: name.to_owned(),
+            measured: tried.measured.clone(),
+            holds: tried.holds,
+        };
+        let mut all = vec![of("base run", &outcome.first)];
+        let others = outcome.others.iter();
+        all.extend(others.map(|other| of(&other.name, &other.tried)));
+        let turned = self
+            .readings
+            .map_or(Vec::new(), |all| all.tried(&self.claim.id));
+        all.extend(turned.into_iter().map(|(name, measured)| Try {
+            name,
+            measured,
+            holds: !outcome.first.holds,
+        }));
+        all
     }
 
     /// That nothing was measured, because of `text`, and what a reader should know.
@@ -348,17 +370,17 @@ impl Case<'_> {
         found.transpose().map_err(|text| self.wrong(&text))
     }
 
-    /// Whether it holds under the paper's own settings with the first seed, if that can be told.
+    /// What comes out under the paper's own settings with the first seed, if that can be told.
     ///
     /// # Errors
     /// If one of its formulas is wrong.
-    pub(super) fn holds(&self) -> Result<Option<bool>, Error> {
+    pub(super) fn base(&self) -> Result<Option<Tried>, Error> {
         if matches!(self.claim.check.check, Check::Not | Check::Arithmetic) {
             return Ok(None);
         }
         let seeds = self.seeds();
         match self.attempt(&self.context(BASE, seeds.first())) {
-            Ok(tried) => Ok(Some(tried.holds)),
+            Ok(tried) => Ok(Some(tried)),
             Err(NoValue::Missing(_) | NoValue::Failed(_)) => Ok(None),
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => Err(self.wrong(&text)),
         }
@@ -663,19 +685,6 @@ impl Case<'_> {
             why,
         })
     }
-}
-
-/// What came out in the base run, and with each other seed and unpublished setting.
-fn tries(outcome: &Outcome) -> Vec<Try> {
-    let base = ("base run", &outcome.first);
-    let others = outcome.others.iter();
-    let others = others.map(|other| (other.name.as_str(), &other.tried));
-    let of = |(name, tried): (&str, &Tried)| Try {
-        name: name.to_owned(),
-        measured: tried.measured.clone(),
-        holds: tried.holds,
-    };
-    std::iter::once(base).chain(others).map(of).collect()
 }
 
 #[cfg(test)]

@@ -137,19 +137,17 @@ function numbersIn(value) {
   return isNumber(value) ? [value] : [];
 }
 
-/** Whether a figure has each of the judged numbers, as it is judged: of the first seed. */
-function hasAll({ series }, measured) {
-  const shown = series.flatMap(({ points }) => points.filter(Boolean).map(({ first }) => first));
+/** Whether figures have each of the judged numbers, as it is judged: of the first seed. */
+function haveAll(figures, measured) {
+  const shown = figures.flatMap(({ series }) => series).flatMap(({ points }) => points.filter(Boolean).map(({ first }) => first));
   const isIn = (number) => shown.some((each) => isNumber(each) && Math.abs(each - number) <= 1e-9 * Math.abs(number));
   return numbersIn(measured).every(isIn);
 }
 
-/** A link to a figure, by its place in the paper and what it shows, and whether the judged values are in it or follow from it. */
-function figureLink({ paper, experiment, measured, figures: ids }, each) {
-  const { id, place, title, y_title: unit } = each;
+/** A link to a figure, by its place in the paper and what it shows, with what more there is to say of it. */
+function figureLink({ paper, experiment }, { id, place, title, y_title: unit }, more) {
   const text = place ? `${place} of the paper: ${title}` : title;
-  const isOther = numbersIn(measured).length && !hasAll(each, measured);
-  const what = [unit && `in ${unit}`, isOther && `the judged values follow from it${ids.length > 1 ? ", or from the others here" : ""}`].filter(Boolean).join("; ");
+  const what = [unit && !title.endsWith(unit) && `in ${unit}`, more].filter(Boolean).join("; ");
   return make("li", {}, make("a", { href: `#${paper}-${experiment}-${id}` }, text), what ? make("span", { class: "quiet" }, ` (${what})`) : null);
 }
 
@@ -158,13 +156,14 @@ function judgedId({ paper, id }) {
   return `judged-of-${paper}-${id}`;
 }
 
-/** Links to the table of a claim's values, and to the figures that it has. */
+/** Links to the table of a claim's values, and to the figures that it has, with whether the judged values only follow from these. */
 function figuresOf(claim, figures) {
-  const { paper, id, experiment, figures: ids, tries } = claim;
+  const { paper, id, experiment, figures: ids, tries, measured } = claim;
   const all = figures[`${paper}/${experiment}`] || [];
   const shows = ids.map((id) => all.find((each) => each.id === id)).filter(Boolean);
-  const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: the base run, and each other seed and setting`))] : [];
-  return [...values, ...shows.map((each) => figureLink(claim, each))];
+  const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: the base run, each other seed and setting, and the readings that turn it`))] : [];
+  const more = haveAll(shows, measured) ? null : `the judged values follow from ${shows.length > 1 ? "these" : "it"}`;
+  return [...values, ...shows.map((each) => figureLink(claim, each, more))];
 }
 
 /** What a claim is judged by in the base run, and with each other seed and unpublished setting. */
@@ -184,7 +183,7 @@ function judgedTable(claim) {
     : all.map((each) => row(each.name, [...parts.map((part) => text(each, part)), each.does]));
   const what = quantity ? `${quantity[0].toUpperCase()}${quantity.slice(1)}${unit ? `, in ${unit}` : ""}. ` : "";
   const table = make("table", { class: "values", "aria-label": `Judged values of ${id}` }, make("thead", {}, make("tr", {}, head.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, rows));
-  return make("details", { id: judgedId(claim) }, make("summary", {}, `${id}: ${claim.statement}`), make("p", {}, what, "The base run is with the first seed; the others are as it but for the one thing that is named. ", make("a", { href: `#${paper}-${id}` }, `Claim ${id}`), "."), make("div", { class: "wide" }, table));
+  return make("details", { id: judgedId(claim) }, make("summary", {}, `${id}: ${claim.statement}`), make("p", {}, what, "The base run is with the first seed; the others are as it but for what is named. ", make("a", { href: `#${paper}-${id}` }, `Claim ${id}`), "."), make("div", { class: "wide" }, table));
 }
 
 /** What words of a claim are explained by which entry of the glossary. */
@@ -286,14 +285,14 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ra
   const isSaid = !unit || what.endsWith(unit) || (unit === "%" && /per cent/.test(what));
   const isUnprinted = published === null && !follows && kind !== "own";
   const table = make("table", { class: "values", "aria-label": what }, head, make("tbody", {}, body));
-  return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isAbove ? make("p", {}, `Published: ${said}.`) : null, make("div", { class: "wide" }, table));
+  return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isAbove && published !== true ? make("p", {}, `Published: ${said}.`) : null, make("div", { class: "wide" }, table));
 }
 
 /** What a claim was measured on, with the digests of traces behind it. */
 function inputsOf({ on, inputs }) {
   const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
   const called = ({ name, label }) => (label && label !== name ? `${label} is ${name}` : name);
-  const listed = whole.map((input) => make("p", {}, called(input), input.digest ? ": SHA-256 " : null, input.digest ? make("code", {}, input.digest) : null));
+  const listed = whole.map((input) => make("p", {}, called(input), input.digest ? ": " : null, input.digest ? make("code", {}, input.digest) : null));
   const differing = inputs.filter(({ differs }) => differs).map(({ name, differs }) => make("p", {}, `${name}: ${differs}`));
   return make("div", {}, make("p", {}, explained(on || "nothing")), differing, whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
@@ -318,7 +317,7 @@ function foldedList(text) {
 function whyOf({ because, folded }) {
   const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each));
   if (!folded.length) return make("div", {}, told);
-  return make("div", {}, told, make("details", {}, make("summary", {}, "more: what else decides, in how many cases it holds, and how far apart they lie"), folded.map((each) => make("p", {}, each))));
+  return make("div", {}, told, make("details", {}, make("summary", {}, "more on this verdict"), folded.map((each) => make("p", {}, each))));
 }
 
 /** What turns a claim, with links to what each setting and each rule means. */
@@ -363,7 +362,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
     }
   };
   part.append(make("h3", { id: "claims" }, "Every claim"));
-  part.append(make("p", {}, "Each claim has its verdict and why; what was published beside what was measured; what was asked of it; what turns it, which is what makes it come out otherwise than in the base run; where the paper says it; and the runs, as a command, and figures behind it. Measured is what the base run gave, with the first seed. What came out with each other seed and setting stands in the table of the judged values, which is the first link of each claim behind \"figure\"; the paper's own figures are drawn with the mean over seeds, and their values have the range and those of the first seed beside it. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict leads to what it says. The box finds claims by any words of theirs: a name (A13), a trace (cello-d8), a scheme."));
+  part.append(make("p", {}, "Each claim has its verdict and why; what was published beside what was measured; what was asked of it; what turns it, which is what makes it come out otherwise than in the base run; where the paper says it; and the runs, as a command, and figures behind it. Measured is what the base run gave, with the first seed. What came out with each other seed and setting, and with the readings that turn a claim, stands in the table of the judged values, which is the first link of each claim behind \"figure\"; the paper's own figures are drawn with the mean over seeds, and their values have the range and those of the first seed beside it. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict leads to what it says. The box finds claims by any words of theirs: a name (A13), a trace (cello-d8), a scheme."));
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -451,7 +450,7 @@ function showPapers(content, data) {
       const charts = make("div", { class: "charts" });
       own.append(charts);
       const judged = claims.filter((claim) => claim.paper === paper.name && claim.experiment === experiment.name && claim.tries.length);
-      if (judged.length) own.append(make("h4", {}, "What claims are judged by, in the base run and with each other seed and setting"), ...judged.map(judgedTable));
+      if (judged.length) own.append(make("h4", {}, "What claims are judged by, in the base run, with each other seed and setting, and with the readings that turn them"), ...judged.map(judgedTable));
       for (const each of figures[`${paper.name}/${experiment.name}`] || []) figure(charts, { ...each, anchor: `${paper.name}-${experiment.name}-${each.id}`, claims: claimsOf(claims, paper.name, experiment.name, each.id) });
     }
   }

@@ -213,7 +213,7 @@ fn what_turns_a_verdict_is_named() {
     let steady = of(WITHIN, BOTH);
     assert_eq!(
         steady.why.because[0],
-        "Measured is 100: it holds on the paper's own trace. It holds, too, with each of 1 other seed and 1 unpublished setting."
+        "On the paper's own trace, measured is 100: it holds, since that is between 90 and 110. It holds, too, with each of 1 other seed and 1 unpublished setting."
     );
     assert_eq!(
         steady.why.turned,
@@ -338,12 +338,12 @@ fn what_fails_is_named() {
     let pair = "FAB against CLC: evictions 2 and 3, time 300 and 200";
     assert_eq!(
         why(&agree(""), names, &BOTH[..1]),
-        format!("It fails ({pair}) on the paper's own trace.")
+        format!("On the paper's own trace, it fails ({pair}).")
     );
     assert_eq!(
         why(&agree("each = { seed = [1, 2] }"), names, &BOTH[..2]),
         format!(
-            "It fails for each of the 2 seeds (seed 1: {pair}; seed 2) on the paper's own trace. It fails, too, with seed 2."
+            "On the paper's own trace, it fails for each of the 2 seeds (seed 1: {pair}; seed 2). It fails, too, with seed 2."
         )
     );
     assert_eq!(
@@ -352,7 +352,7 @@ fn what_fails_is_named() {
             "[['plain', 'half']]",
             &BOTH[..1]
         ),
-        "It fails (measured half: 70 s, published 50 s) on the paper's own trace."
+        "On the paper's own trace, it fails (measured half: 70 s, published 50 s)."
     );
 }
 
@@ -369,7 +369,7 @@ fn all_of_each_must_hold() {
     // The first of them fails, and is named with what was measured.
     assert_eq!(
         refused.why.because[0],
-        "It fails for 1 of the 2 seeds (seed 1: false) on the paper's own trace. It fails, too, with seed 2."
+        "On the paper's own trace, it fails for 1 of the 2 seeds (seed 1: false). It fails, too, with seed 2."
     );
 }
 
@@ -544,7 +544,8 @@ fn one_thing_decides() {
 fn words_name_cases_and_ranges() {
     let claim = "id = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'property'\nmeasured = '[m(\"v\"), 300]'\nholds = 'measured[0] > 60'\neach = { seed = [1, 2] }";
     let claim: Claim = toml::from_str(claim).unwrap();
-    let words = "quantity = 'v'\nrange = true\neach = ['first', 'second']";
+    let words =
+        "quantity = 'v'\nrange = true\neach = ['first', 'second']\nasks = 'the first is above 60'";
     let words: Words = toml::from_str(words).unwrap();
     let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
     let rows = rows(&ONE[..2], Role::Original);
@@ -565,6 +566,6 @@ fn words_name_cases_and_ranges() {
     );
     assert_eq!(
         judged.why.because[0],
-        "It fails for 1 of the 2 cases (second: 50 to 300) on the paper's own trace. It fails, too, with seed 2."
+        "On the paper's own trace, it fails for 1 of the 2 cases (second: 50 to 300), where it is asked that the first is above 60. It fails, too, with seed 2."
     );
 }
