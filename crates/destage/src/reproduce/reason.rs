@@ -18,7 +18,7 @@ use crate::study::shown::short;
 const SHORT: usize = 120;
 
 /// What fails is said with its values if these have no more letters than this, since they alone tell why.
-const LONG: usize = 260;
+const LONG: usize = 160;
 
 /// So many pairs that are in opposite order are named.
 const PAIRS: usize = 2;
@@ -464,7 +464,7 @@ impl Case<'_> {
         match self.decisive(outcome) {
             Some(Decisive::Beside(other)) => {
                 let with = self.outcome_in(&other.tried);
-                let came_out = match with.len() > LONG {
+                let came_out = match with.len() > 2 * LONG {
                     true => "The table of its judged values has what came out there.".to_owned(),
                     false => format!("There {with}.{in_base}"),
                 };

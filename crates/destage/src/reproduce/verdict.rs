@@ -432,12 +432,10 @@ impl Case<'_> {
         let tried = "Other conditions were tried to find why";
         Ok(match (tries, turned.len()) {
             (0, _) => None,
-            (1, 0) => Some(format!("{tried}: one, with which it fails as well.")),
-            (_, 0) => Some(format!(
-                "{tried}: {tries}, with each of which it fails as well."
-            )),
+            (1, 0) => Some(format!("{tried}; with the one it fails as well.")),
+            (_, 0) => Some(format!("{tried}; with each of {tries} it fails as well.")),
             (_, some) => Some(format!(
-                "{tried}: of {tries}, {some} {}: {}.",
+                "{tried}; of {tries}, {some} {}: {}.",
                 turned_to(true)[usize::from(some > 1)],
                 turned.join("; and ")
             )),

@@ -161,7 +161,7 @@ function figuresOf(claim, figures) {
   const { paper, id, experiment, figures: ids, tries, measured } = claim;
   const all = figures[`${paper}/${experiment}`] || [];
   const shows = ids.map((id) => all.find((each) => each.id === id)).filter(Boolean);
-  const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: the base run, each other seed and setting, and the readings that turn it`))] : [];
+  const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: the base run${tries.length > 1 ? `, and ${tries.length - 1} with other seeds, settings and readings` : ""}`))] : [];
   const more = haveAll(shows, measured) ? null : `the judged values follow from ${shows.length > 1 ? "these" : "it"}`;
   return [...values, ...shows.map((each) => figureLink(claim, each, more))];
 }

@@ -226,7 +226,7 @@ fn what_turns_a_verdict_is_named() {
     let slow = "slow (erases take longer), measured 100";
     assert_eq!(
         of(WITHIN, NONE).why.turned[1],
-        format!("{tried}: of 1, 1 makes it hold: {slow}.")
+        format!("{tried}; of 1, 1 makes it hold: {slow}.")
     );
     let caused = format!(
         "{WITHIN}
@@ -242,7 +242,7 @@ measured = 'm(\"v\", seed=3)'"
     );
     assert_eq!(
         of(&caused, NONE).why.turned[1],
-        format!("{tried}: of 3, 2 make it hold: {slow}; and twice as much, measured 100.")
+        format!("{tried}; of 3, 2 make it hold: {slow}; and twice as much, measured 100.")
     );
     assert!(!of(&caused, ONE).why.turned.join(" ").contains("twice"));
     let noted = format!("{WITHIN}\nnote = 'A note.'");
