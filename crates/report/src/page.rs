@@ -114,6 +114,25 @@ mod tests {
         assert_eq!(data["name"], name);
     }
 
+    /// The scripts are one function: of two names that are alike the later would stand for both, in all of them.
+    #[test]
+    fn no_name_is_given_twice() {
+        let lines = SCRIPTS.iter().flat_map(|script| script.lines());
+        let named = lines.filter_map(|line| {
+            let declared = ["function ", "const ", "let ", "class "];
+            let rest = declared.iter().find_map(|word| line.strip_prefix(word))?;
+            let is_end = |sign: char| !sign.is_alphanumeric() && sign != '_';
+            rest.split(is_end).next().filter(|name| !name.is_empty())
+        });
+        let mut seen = std::collections::BTreeSet::new();
+        let twice: Vec<_> = named.filter(|name| !seen.insert(*name)).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+        assert!(
+            seen.contains("spoken") && seen.contains("Chart"),
+            "{seen:?}"
+        );
+    }
+
     #[test]
     fn the_library_is_the_file_that_was_given_away() {
         use std::fmt::Write as _;

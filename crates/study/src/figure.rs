@@ -63,6 +63,8 @@ pub struct Point {
     pub low: f64,
     /// The largest.
     pub high: f64,
+    /// That of the first seed, which claims are judged by; none if it has none.
+    pub first: Option<f64>,
 }
 
 impl Figure {
@@ -122,7 +124,9 @@ impl Figure {
     pub fn to_json(&self) -> Value {
         let series = self.series.iter().map(|series| {
             let points = series.points.iter().map(|point| match point {
-                Some(point) => json!({"mean": point.mean, "low": point.low, "high": point.high}),
+                Some(point) => json!({
+                    "mean": point.mean, "low": point.low, "high": point.high, "first": point.first,
+                }),
                 None => Value::Null,
             });
             json!({
@@ -342,13 +346,15 @@ impl Study {
                 all
             }
         };
-        let mut values = Vec::new();
-        for seed in seeds {
+        let (mut values, mut first) = (Vec::new(), None);
+        for (place, seed) in seeds.into_iter().enumerate() {
             let mut context = context.clone();
             context.extend(seed.map(|seed| ("seed".to_owned(), seed)));
             match evaluate(formula, rows, &context, &[]) {
                 Ok(outcome) => {
-                    values.extend(outcome.value.as_f64());
+                    let value = outcome.value.as_f64();
+                    first = first.or(value.filter(|_| place == 0));
+                    values.extend(value);
                     seen.runs.extend(outcome.runs);
                 }
                 Err(NoValue::Missing(trace)) => {
@@ -367,6 +373,7 @@ impl Study {
             mean: values.iter().sum::<f64>() / values.len() as f64,
             low: values.iter().copied().fold(f64::INFINITY, f64::min),
             high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            first,
         }))
     }
 }

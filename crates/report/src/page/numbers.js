@@ -62,12 +62,12 @@ function shown(value, unit) {
 }
 
 /** Four digits that count, and more of a share that is not the whole: 0.99999 is not 1. */
-function counted(value) {
+function fourDigits(value) {
   const size = Math.abs(value);
   const nines = size < 1 ? -Math.ceil(Math.log10(1 - size)) : 0;
   return String(Number(value.toPrecision(Math.max(4, nines + 1))));
 }
 
 /** A published or measured value. */
-const digits = (value) => (typeof value === "number" ? (Number.isInteger(value) ? String(value) : counted(value)) : shown(value));
+const digits = (value) => (typeof value === "number" ? (Number.isInteger(value) ? String(value) : fourDigits(value)) : shown(value));
 const titled = (title, unit) => (unit ? `${title} (${unit})` : title);

@@ -45,6 +45,8 @@ function figure(parent, each) {
     if (of.points.some((value) => value && value.high > value.low)) {
       columns.push({ name: `${of.name}, range` });
       of.points.forEach((value, place) => cells[place].push(value && value.high > value.low ? `${digits(value.low)} to ${digits(value.high)}` : null));
+      columns.push({ name: `${of.name}, first seed` });
+      of.points.forEach((value, place) => cells[place].push(value && isNumber(value.first) ? value.first : null));
     }
     if (of.published.some(isNumber)) {
       columns.push({ name: `${of.name}, published` });
@@ -129,17 +131,59 @@ function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind 
     again, scale ? make("p", {}, explained(scale)) : null, traces ? make("p", { class: "quiet" }, traces) : null);
 }
 
-/** A link to a figure, by its place in the paper and what it shows. */
-function figureLink(paper, experiment, { id, place, title, y_title: unit }) {
-  const text = place ? `${place} of the paper: ${title}` : title;
-  return make("li", {}, make("a", { href: `#${paper}-${experiment}-${id}` }, text), unit ? make("span", { class: "quiet" }, ` (in ${unit})`) : null);
+/** All numbers in `value`. */
+function numbersIn(value) {
+  if (Array.isArray(value)) return value.flatMap(numbersIn);
+  return isNumber(value) ? [value] : [];
 }
 
-/** Links to the figures of a claim. */
-function figuresOf({ paper, experiment, figures: ids }, figures) {
+/** Whether figures have each of the judged numbers, as it is judged: of the first seed. */
+function haveAll(figures, measured) {
+  const shown = figures.flatMap(({ series }) => series).flatMap(({ points }) => points.filter(Boolean).map(({ first }) => first));
+  const isIn = (number) => shown.some((each) => isNumber(each) && Math.abs(each - number) <= 1e-9 * Math.abs(number));
+  return numbersIn(measured).every(isIn);
+}
+
+/** A link to a figure, by its place in the paper and what it shows, with what more there is to say of it. */
+function figureLink({ paper, experiment }, { id, place, title, y_title: unit }, more) {
+  const text = place ? `${place} of the paper: ${title}` : title;
+  const what = [unit && !title.endsWith(unit) && `in ${unit}`, more].filter(Boolean).join("; ");
+  return make("li", {}, make("a", { href: `#${paper}-${experiment}-${id}` }, text), what ? make("span", { class: "quiet" }, ` (${what})`) : null);
+}
+
+/** The anchor of the table of a claim's values. */
+function judgedId({ paper, id }) {
+  return `judged-of-${paper}-${id}`;
+}
+
+/** Links to the table of a claim's values, and to the figures that it has, with whether the judged values only follow from these. */
+function figuresOf(claim, figures) {
+  const { paper, id, experiment, figures: ids, tries, measured } = claim;
   const all = figures[`${paper}/${experiment}`] || [];
   const shows = ids.map((id) => all.find((each) => each.id === id)).filter(Boolean);
-  return shows.map((each) => figureLink(paper, experiment, each));
+  const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: the base run${tries.length > 1 ? `, and ${tries.length - 1} with other seeds, settings and readings` : ""}`))] : [];
+  const more = haveAll(shows, measured) ? null : `the judged values follow from ${shows.length > 1 ? "these" : "it"}`;
+  return [...values, ...shows.map((each) => figureLink(claim, each, more))];
+}
+
+/** What a claim is judged by in the base run, and with each other seed and unpublished setting. */
+function judgedTable(claim) {
+  const { id, measured, labels, unit, quantity, range, tries, paper } = claim;
+  const say = (value) => (range ? ranged(value) : spoken(value, unit));
+  const partsIn = (value) => new Map(partsOf(value, labels).map((part) => [part.path.join(", "), part.value]));
+  const parts = [...partsIn(measured).keys()];
+  const all = tries.map(({ name, measured, holds }) => ({ name, values: partsIn(measured), does: holds ? "holds" : "fails" }));
+  const text = (each, part) => (each.values.has(part) ? say(each.values.get(part)) : "no result");
+  const isTurned = parts.length > Math.max(8, all.length);
+  const names = parts.map((part) => part || "measured");
+  const head = isTurned ? ["", ...all.map(({ name }) => name)] : ["", ...names, "the claim"];
+  const row = (name, cells) => make("tr", {}, make("th", { scope: "row" }, name), cells.map((text) => make("td", { class: /^[-\d]/.test(text) ? null : "text" }, text)));
+  const rows = isTurned
+    ? [...parts.map((part, index) => row(names[index], all.map((each) => text(each, part)))), row("the claim", all.map(({ does }) => does))]
+    : all.map((each) => row(each.name, [...parts.map((part) => text(each, part)), each.does]));
+  const what = quantity ? `${quantity[0].toUpperCase()}${quantity.slice(1)}${unit ? `, in ${unit}` : ""}. ` : "";
+  const table = make("table", { class: "values", "aria-label": `Judged values of ${id}` }, make("thead", {}, make("tr", {}, head.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, rows));
+  return make("details", { id: judgedId(claim) }, make("summary", {}, `${id}: ${claim.statement}`), make("p", {}, what, "The base run is with the first seed; the others are as it but for what is named. ", make("a", { href: `#${paper}-${id}` }, `Claim ${id}`), "."), make("div", { class: "wide" }, table));
 }
 
 /** What words of a claim are explained by which entry of the glossary. */
@@ -185,8 +229,15 @@ function spoken(value, unit) {
   return String(value);
 }
 
+/** A value whose two numbers are the ends of a range. */
+function ranged(value) {
+  if (!Array.isArray(value) || value.length !== 2) return spoken(value, "");
+  const [low, high] = value.map((item) => spoken(item, ""));
+  return low === high ? low : `${low} to ${high}`;
+}
+
 /** What was published and measured, side by side: a row for each part, or a table of the last two depths. */
-function valuesOf({ published, measured, ratio, quantity, unit, labels, each, check, kind }) {
+function valuesOf({ published, measured, ratio, quantity, unit, labels, each, range, check, kind }) {
   const own = labels.slice(each);
   const isBetween = check.startsWith("between") && Array.isArray(published);
   const isTold = [published, measured].every((value) => Array.isArray(value) && value.every((item) => typeof item === "string")) && published.length === measured.length;
@@ -202,6 +253,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   const isAbove = isWords || (isOnce && measured !== null && parts.length > 1);
   const said = isBetween ? `${spoken(published[0])} to ${spoken(published[1], unit)}` : spoken(published, unit);
   const cellOf = (text) => make("td", { class: /^[-\d]/.test(text) ? null : "text" }, text);
+  const saidOf = (value) => (range ? ranged(value) : spoken(value, unit));
   const body = [];
   const columns = [];
   if ((published === null || isWords) && parts.length > 4 && parts.every(({ path }) => path.length > 1 && path.length === parts[0].path.length)) {
@@ -209,19 +261,19 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
     columns.push("", ...different(parts.map(({ path }) => path[path.length - 1])));
     for (const row of rows) {
       const some = parts.filter(({ path }) => path.slice(0, -1).join(", ") === row);
-      body.push(make("tr", {}, make("th", { scope: "row" }, row), some.map(({ value }) => cellOf(spoken(value, unit)))));
+      body.push(make("tr", {}, make("th", { scope: "row" }, row), some.map(({ value }) => cellOf(saidOf(value)))));
     }
   } else {
     const isNamed = parts.some(({ path }) => path.length);
     if (isNamed) columns.push("");
     const hasPublished = published !== null && !isAbove;
     if (hasPublished) columns.push("published");
-    if (measured !== null) columns.push(follows ? "as it follows" : "measured");
-    if (ratioAt) columns.push(follows ? "as it follows over published" : "measured over published");
+    if (measured !== null) columns.push(follows ? "computed from the paper" : "measured");
+    if (ratioAt) columns.push(follows ? "computed over published" : "measured over published");
     for (const { path, value } of parts) {
       const cells = isNamed ? [make("th", { scope: "row" }, path.join(", "))] : [];
       if (hasPublished) cells.push(cellOf(isOnce ? said : spoken(publishedAt.get(path.slice(measured === null ? 0 : each).join()) ?? "-", unit)));
-      if (measured !== null) cells.push(cellOf(spoken(value, unit)));
+      if (measured !== null) cells.push(cellOf(saidOf(value)));
       if (ratioAt) cells.push(cellOf(spoken(ratioAt.get(path.join()) ?? "-", "")));
       body.push(make("tr", {}, cells));
     }
@@ -233,13 +285,14 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   const isSaid = !unit || what.endsWith(unit) || (unit === "%" && /per cent/.test(what));
   const isUnprinted = published === null && !follows && kind !== "own";
   const table = make("table", { class: "values", "aria-label": what }, head, make("tbody", {}, body));
-  return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isAbove ? make("p", {}, `Published: ${said}.`) : null, make("div", { class: "wide" }, table));
+  return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isAbove && published !== true ? make("p", {}, `Published: ${said}.`) : null, make("div", { class: "wide" }, table));
 }
 
 /** What a claim was measured on, with the digests of traces behind it. */
 function inputsOf({ on, inputs }) {
   const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
-  const listed = whole.map(({ name, digest }) => make("p", {}, name, digest ? ": " : null, digest ? make("code", {}, digest) : null));
+  const called = ({ name, label }) => (label && label !== name ? `${label} is ${name}` : name);
+  const listed = whole.map((input) => make("p", {}, called(input), input.digest ? ": " : null, input.digest ? make("code", {}, input.digest) : null));
   const differing = inputs.filter(({ differs }) => differs).map(({ name, differs }) => make("p", {}, `${name}: ${differs}`));
   return make("div", {}, make("p", {}, explained(on || "nothing")), differing, whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
@@ -260,12 +313,11 @@ function foldedList(text) {
   return make("details", {}, make("summary", {}, `${text.slice(0, at)}.`), make("p", {}, explained(text.slice(at + 2))));
 }
 
-/** Why a claim came out so: what decided and what a reader should know; what is said of counts and ranges is folded where that is long. */
-function whyOf({ because }) {
+/** Why a claim came out so: what decided and what a reader should know, and the rest folded. */
+function whyOf({ because, folded }) {
   const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each));
-  const rest = because.slice(2).join(" ");
-  if (rest.length <= 160) return make("div", {}, told);
-  return make("div", {}, told.slice(0, 2), make("details", {}, make("summary", {}, "in how many cases, and how far apart they lie"), told.slice(2)));
+  if (!folded.length) return make("div", {}, told);
+  return make("div", {}, told, make("details", {}, make("summary", {}, "more on this verdict"), folded.map((each) => make("p", {}, each))));
 }
 
 /** What turns a claim, with links to what each setting and each rule means. */
@@ -285,7 +337,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
   const columns = [{ name: "claim" }, { name: "why" }, { name: "values" }, { name: "asked" }, { name: "turned by" }, { name: "said in" }, { name: "measured on" }, { name: "run" }, { name: "figure" }, { name: "formula" }, { name: "verdict" }, { name: "published" }, { name: "measured" }];
   const value = (each) => (each === null ? null : spoken(each, ""));
   const rows = claims.map((claim) => {
-    const row = [`${claim.paper} ${claim.id}: ${claim.statement}`, claim.because.join(" "), claim.quantity, claim.asked || null, claim.turned.join(" ") || null, claim.place, claim.on || null, claim.commands.map(({ command }) => command).join("; ") || null, claim.figures.join(", ") || null, claim.check, said(claim.verdict).words, value(claim.published), value(claim.measured)];
+    const row = [`${claim.paper} ${claim.id}: ${claim.statement}`, [...claim.because, ...claim.folded].join(" "), claim.quantity, claim.asked || null, claim.turned.join(" ") || null, claim.place, claim.on || null, claim.commands.map(({ command }) => command).join("; ") || null, claim.figures.join(", ") || null, claim.check, said(claim.verdict).words, value(claim.published), value(claim.measured)];
     return Object.assign(row, { claim });
   });
   const cell = (value, { name }, { claim }) => {
@@ -303,14 +355,14 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
       case "run": return runsOf(claim);
       case "figure": {
         const links = figuresOf(claim, figures);
-        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, "none: the values are all there is");
+        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, claim.check === "not" ? "none: nothing is measured" : "none: the values are all there is");
       }
       case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, value));
       default: return null;
     }
   };
   part.append(make("h3", { id: "claims" }, "Every claim"));
-  part.append(make("p", {}, "Each claim has its verdict and why; what was published beside what was measured; what was asked of it; what turns it, which is what makes it come out otherwise than in the base run; where the paper says it; and the runs, as a command, and figures behind it. Measured is what the base run gave, with the first seed; a figure shows the mean over seeds, and the range. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict leads to what it says. The box finds claims by any words of theirs: a name (A13), a trace (cello-d8), a scheme."));
+  part.append(make("p", {}, "Each claim has its verdict and why; what was published beside what was measured; what was asked of it; what turns it, which is what makes it come out otherwise than in the base run; where the paper says it; and the runs, as a command, and figures behind it. Measured is what the base run gave, with the first seed. What came out with each other seed and setting, and with the readings that turn a claim, stands in the table of the judged values, which is the first link of each claim behind \"figure\"; the paper's own figures are drawn with the mean over seeds, and their values have the range and those of the first seed beside it. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict leads to what it says. The box finds claims by any words of theirs: a name (A13), a trace (cello-d8), a scheme."));
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -397,6 +449,8 @@ function showPapers(content, data) {
       own.append(...experiment.gaps.map((gap) => make("p", { class: "note" }, gap)));
       const charts = make("div", { class: "charts" });
       own.append(charts);
+      const judged = claims.filter((claim) => claim.paper === paper.name && claim.experiment === experiment.name && claim.tries.length);
+      if (judged.length) own.append(make("h4", {}, "What claims are judged by, in the base run, with each other seed and setting, and with the readings that turn them"), ...judged.map(judgedTable));
       for (const each of figures[`${paper.name}/${experiment.name}`] || []) figure(charts, { ...each, anchor: `${paper.name}-${experiment.name}-${each.id}`, claims: claimsOf(claims, paper.name, experiment.name, each.id) });
     }
   }

@@ -1,7 +1,7 @@
 //! The words of a report, for a reader who knows the papers and not the program.
 
 /// Words and what they mean, in the order in which a reader meets them.
-pub(super) const GLOSSARY: [(&str, &str); 33] = [
+pub(super) const GLOSSARY: [(&str, &str); 35] = [
     (
         "claim",
         "One thing that a paper says, or one statement of the project (R, T). Its name is the letter of its paper and a number, with the trace, size or setting behind a point: P12.cello-d8-best.",
@@ -43,6 +43,10 @@ pub(super) const GLOSSARY: [(&str, &str); 33] = [
         "A rule of a scheme that the paper's text allows to be read in several ways. Each way is a reading; every combination of readings is tried on every claim of the paper.",
     ),
     (
+        "judged values",
+        "What the check of a claim is asked of. A table of each claim has those of the base run, of each other seed and of each unpublished setting, and whether the claim holds with these. A figure of the paper shows means over seeds, and often what the judged values follow from.",
+    ),
+    (
         "turned by",
         "What makes a claim come out otherwise than in the base run: fail if it holds there, or hold if it fails. Every seed, every unpublished setting and every combination of open rules that was tried is counted, and those that turn it are named. A rule turns it alone with every other rule at its default; together if it takes several.",
     ),
@@ -65,6 +69,10 @@ pub(super) const GLOSSARY: [(&str, &str); 33] = [
     (
         "financial1, financial2, cello-d3, cello-d8, tpcc",
         "Names of inputs, after the trace of the paper that they are or stand for: two SPC traces of transaction processing, two disks of HP's Cello99, and TPC-C. financial1-asu9 and financial1-head are relatives: one unit of Financial1, and its first 10000 requests.",
+    ),
+    (
+        "W1 to W9",
+        "The workloads of the BPLRU paper, of its figures 7 to 15: W1 installs an office package, W2 is a browser's cache and W3 PCMark05, all on NTFS; W4 writes at random; W5 copies 90 MP3 files and W6 is a peer-to-peer download, both on FAT16; W7 unpacks and W8 compiles Linux on ext3; W9 is PostMark on three file systems.",
     ),
     (
         "standin-, dense-, near-, runs-, scattered-",

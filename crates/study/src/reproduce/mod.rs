@@ -51,8 +51,9 @@ pub use claim::{Check, Tolerance};
 pub use decide::{Kind, Share, Verdict};
 pub use paper::{Paper, shipped_traces};
 pub use readings::Readings;
+pub use reason::Why;
 pub use thresholds::Thresholds;
-pub use values::Values;
+pub use values::{Try, Values};
 pub use verdict::Judged;
 
 /// What is to be reproduced, and with what.
@@ -312,14 +313,18 @@ impl Plan {
         }
         let mut combinations = Vec::new();
         for (set, rows) in sets.iter().zip(of_sets) {
-            let mut held = BTreeMap::new();
+            let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
             for claim in &paper.claims {
-                let holds = self.case(paper, claim, rows, None).holds()?;
-                held.extend(holds.map(|holds| (claim.id.clone(), holds)));
+                let Some(tried) = self.case(paper, claim, rows, None).base()? else {
+                    continue;
+                };
+                claims.insert(claim.id.clone(), tried.holds);
+                measured.insert(claim.id.clone(), tried.measured);
             }
             combinations.push(readings::Combination {
                 values: set.iter().map(|(_, _, value)| value.clone()).collect(),
-                claims: held,
+                claims,
+                measured,
             });
         }
         Ok(Some(Readings {

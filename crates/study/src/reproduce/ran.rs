@@ -14,8 +14,8 @@ pub struct Ran {
     pub experiment: Option<String>,
     /// What they read, and what that is to the paper, in words.
     pub on: String,
-    /// What they read.
-    pub inputs: BTreeSet<InputFacts>,
+    /// What they read, and what the experiment calls it.
+    pub inputs: BTreeMap<InputFacts, String>,
     /// How many they are, and the values of each axis: `2 runs: input uniform; buffer lru, fab; seed 1`. Empty without any.
     pub runs: String,
     /// At which scale they were made, and what makes them at the other one, in sentences. Empty without any.
@@ -44,14 +44,16 @@ const NONE: &str = "nocache";
 /// those of the paper where these are others. Where not every value of one axis goes with every value of the others, the runs are
 /// listed in groups of which that is so.
 pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> String {
-    let Some(first) = runs.first() else {
+    if runs.is_empty() {
         return String::new();
-    };
+    }
     let place = |axis: &&String| {
         let place = FIRST.iter().position(|name| *name == axis.as_str());
         (*axis == LAST, place.unwrap_or(FIRST.len()))
     };
-    let mut axes: Vec<_> = first.keys().collect();
+    // A scheme has parameters that others have not.
+    let axes: BTreeSet<_> = runs.iter().flat_map(BTreeMap::keys).collect();
+    let mut axes: Vec<_> = axes.into_iter().collect();
     axes.sort_by_key(place);
     // The study's own settings are named beside others alone.
     let is_own = |run: &Context| run.get("variant").is_some_and(|name| name == BASE);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::decide::Share;
 use super::paper::{Paper, Reading};
+use super::reason::turned_to;
 use crate::product;
 
 /// How many of a paper's claims hold under each combination of readings.
@@ -46,6 +47,8 @@ pub struct Combination {
     pub values: Vec<String>,
     /// By claim, whether it holds.
     pub claims: BTreeMap<String, bool>,
+    /// By claim, what is measured.
+    pub measured: BTreeMap<String, Value>,
 }
 
 impl Combination {
@@ -95,21 +98,17 @@ impl Readings {
         let others = self.combinations.len() - 1;
         let of_rules = format!("the {} rules that the paper leaves open", self.rules.len());
         let turning = self.turning(id);
+        let [makes, make] = turned_to(!by_default);
         if turning.is_empty() {
             return Some(match others {
-                1 => format!("The other combination of {of_rules} does not turn the claim."),
-                _ => format!("None of {others} other combinations of {of_rules} turns the claim."),
+                1 => format!("The other combination of {of_rules} does not {make}."),
+                _ => format!("None of {others} other combinations of {of_rules} {makes}."),
             });
         }
         let is_other = |each: &&Combination| each.claims.get(id) != Some(&by_default);
         let count = self.combinations.iter().filter(is_other).count();
-        let does = match by_default {
-            true => "fails",
-            false => "holds",
-        };
-        let turn = if count == 1 { "turns" } else { "turn" };
-        let mut text =
-            format!("Of {others} other combinations of {of_rules}, {count} {turn} the claim.");
+        let turn = if count == 1 { makes } else { make };
+        let mut text = format!("Of {others} other combinations of {of_rules}, {count} {turn}.");
         let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
         let listed = |sets: Vec<&Vec<(usize, &str)>>| {
             let all: Vec<_> = sets.into_iter().map(|set| self.named(set)).collect();
@@ -117,24 +116,42 @@ impl Readings {
         };
         if !alone.is_empty() {
             text.push_str(&format!(
-                " With one rule changed, it {does} where {}.",
+                " With one rule changed, that is so where {}.",
                 listed(alone)
             ));
         }
         if !together.is_empty() {
             text.push_str(&format!(
-                " With several rules changed at once, none of which turns it alone, it {does} where {}.",
+                " With several rules changed at once, none of which does it alone, that is so where {}.",
                 listed(together)
             ));
         }
         Some(text)
     }
 
-    /// The fewest rules that turn the claim called `id`, if any do.
-    pub(super) fn foremost(&self, id: &str) -> Option<String> {
+    /// The fewest rules that turn the claim called `id`, if any do: how many, and with which reading of each.
+    pub(super) fn foremost(&self, id: &str) -> Option<(usize, String)> {
         let turning = self.turning(id);
         let fewest = turning.iter().min_by_key(|set| set.len());
-        fewest.map(|set| self.named(set))
+        fewest.map(|set| (set.len(), self.named(set)))
+    }
+
+    /// What comes out where the fewest rules turn the claim called `id`: for each such set how it is set, and what is measured.
+    pub(super) fn tried(&self, id: &str) -> Vec<(String, Value)> {
+        let of = |set: &Vec<(usize, &str)>| {
+            let is_set = |each: &&Combination| {
+                let changed = self.changed(each).into_iter();
+                let values = changed.map(|index| (index, each.values[index].as_str()));
+                values.eq(set.iter().copied())
+            };
+            let measured = self.combinations.iter().find(is_set)?.measured.get(id)?;
+            let rules = set.iter();
+            let rules: Vec<_> = rules
+                .map(|(index, value)| format!("{} = {value}", self.rules[*index].parameter))
+                .collect();
+            Some((rules.join(", "), measured.clone()))
+        };
+        self.turning(id).iter().filter_map(of).collect()
     }
 
     /// The rules of `set`, each by its place, with their values.
@@ -243,6 +260,7 @@ mod tests {
         let combination = |values: [&str; 3], holds: bool| Combination {
             values: values.map(str::to_owned).to_vec(),
             claims: BTreeMap::from([("X".to_owned(), holds)]),
+            measured: BTreeMap::from([("X".to_owned(), json!(values.join("")))]),
         };
         let rule = |name: &str, says: &str| Rule {
             parameter: name.to_owned(),
@@ -270,14 +288,23 @@ mod tests {
         assert_eq!(turning, [vec![(0, "1")], vec![(1, "1"), (2, "1")]]);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 turn the claim. With one rule changed, it fails where hot pages stay (a = 1). With several rules changed at once, none of which turns it alone, it fails where b = 1, and c = 1."
+            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1). With several rules changed at once, none of which does it alone, that is so where b = 1, and c = 1."
+        );
+        let mut tried = readings.tried("X");
+        tried.sort_by_key(|(set, _)| set.len());
+        assert_eq!(
+            tried,
+            [
+                ("a = 1".to_owned(), json!("100")),
+                ("b = 1, c = 1".to_owned(), json!("011")),
+            ]
         );
         assert_eq!(readings.defaults("X"), "a = 0, and b = 0, and c = 0");
         assert_eq!(readings.turned("Y"), None);
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The other combination of the 3 rules that the paper leaves open does not turn the claim."
+            "The other combination of the 3 rules that the paper leaves open does not make it fail."
         );
     }
 }

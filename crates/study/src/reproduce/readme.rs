@@ -3,6 +3,7 @@
 use super::decide::OF_OWN;
 use super::glossary::GLOSSARY;
 use super::readings::Rule;
+use super::reason::Why;
 use super::{ExperimentReport, Judged, PaperReport, Readings, Report, Verdict};
 use crate::figure::Figure;
 
@@ -186,15 +187,18 @@ fn claims(all: &[Judged]) -> String {
 
 /// Why a claim came out so, what it was asked, and what turns it.
 fn because(claim: &Judged) -> String {
-    let because = claim.because.iter().map(String::as_str);
-    let mut all: Vec<_> = because.collect();
+    let Why {
+        because,
+        folded,
+        turned,
+    } = &claim.why;
+    let mut all: Vec<_> = because.iter().chain(folded).map(String::as_str).collect();
     let asked = (!claim.asked.is_empty()).then(|| format!("Asked: {}", claim.asked));
     // Behind the reason, before what a reader should know.
     if let Some(asked) = &asked {
         all.insert(all.len().min(1), asked);
     }
-    let turned =
-        (!claim.turned.is_empty()).then(|| format!("Turned by: {}", claim.turned.join(" ")));
+    let turned = (!turned.is_empty()).then(|| format!("Turned by: {}", turned.join(" ")));
     all.extend(turned.as_deref());
     all.join(" ")
 }

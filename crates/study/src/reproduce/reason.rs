@@ -1,4 +1,5 @@
-//! Why a claim came out as it did, in sentences: the reason first, then what a reader should know; what it was asked; and what turns it.
+//! Why a claim came out as it did, in sentences: one thing that decided first, then what a reader should know, and the rest folded; what it
+//! was asked; and what turns it.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +7,9 @@ use serde_json::{Value, json};
 
 use super::claim::{Check, Tolerance, bears_out, scaled};
 use super::decide::{Kind, Share, Verdict};
-use super::readings::Readings;
 use super::values::each_things;
 use super::verdict::{Case, Other, Outcome, Tried};
-use super::words::{Words, filled, labelled};
+use super::words::{Words, filled, labelled, ranged};
 use crate::Role;
 use crate::shown::short;
 use destage::Error;
@@ -18,14 +18,7 @@ use destage::Error;
 const SHORT: usize = 120;
 
 /// What fails is said with its values if these have no more letters than this, since they alone tell why.
-const LONG: usize = 260;
-
-/// What comes out with what turns a claim stands in its reason if it has no more letters than this, and else where all that turns it
-/// is listed.
-const BRIEF: usize = 160;
-
-/// A setting with its description stands in a reason if both have no more letters than this.
-const DESCRIBED: usize = 260;
+const LONG: usize = 160;
 
 /// So many pairs that are in opposite order are named.
 const PAIRS: usize = 2;
@@ -34,20 +27,54 @@ const PAIRS: usize = 2;
 const FEW: usize = 8;
 const WIDE: f64 = 0.05;
 
+/// Why a claim came out so, in paragraphs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Why {
+    /// What decided, in a sentence or two, and what a reader should know.
+    pub because: Vec<String>,
+    /// What says more than who reads it for the first time needs: what else would have decided so, in how many cases the claim holds, how
+    /// far apart these lie, and whether another number would have been judged alike.
+    pub folded: Vec<String>,
+    /// What turns it: with what it comes out otherwise than in the base run, of all that was varied; a sentence for each kind.
+    pub turned: Vec<String>,
+}
+
+/// What decides, of a claim that the paper's own words leave open.
+enum Decisive<'o> {
+    /// A seed or a setting.
+    Beside(&'o Other),
+    /// So many rules, with their readings.
+    Rules(usize, String),
+}
+
 impl Case<'_> {
-    /// Why it came out so, in paragraphs: what decided, what a reader should know, and in how many cases it holds and how far apart
-    /// these lie.
-    pub(super) fn reason(&self, outcome: &Outcome) -> Vec<String> {
-        let mut because = vec![self.why(outcome), self.note()];
-        because.extend(self.cases(outcome));
-        because.extend(self.over_seeds(outcome));
+    /// Why it came out so: one thing that decided first, and the rest folded.
+    pub(super) fn reason(&self, outcome: &Outcome) -> Why {
+        let mut because = vec![self.why(outcome)];
+        let mut folded = Vec::new();
+        if outcome.verdict == Verdict::UnderDetermined && !outcome.evidence.assumed {
+            because.extend(self.there(outcome));
+            folded.extend(self.besides(outcome));
+        }
+        if outcome.verdict == Verdict::Reproduced && outcome.evidence.readings.is_some() {
+            let rules = self.readings.map(|each| each.defaults(&self.claim.id));
+            because.extend(rules.map(|rules| format!("Here {rules}.")));
+        }
+        because.push(self.note());
+        folded.extend(self.cases(outcome));
+        folded.extend(self.over_seeds(outcome));
         if outcome.evidence.fitted && outcome.verdict != Verdict::UnderDetermined {
-            because.push(format!(
+            folded.push(format!(
                 "Besides, {} chosen so that it would hold.",
                 self.fitted()
             ));
         }
-        because
+        because.retain(|text| !text.is_empty());
+        Why {
+            because,
+            folded,
+            turned: self.turned(outcome),
+        }
     }
 
     /// What decided the verdict.
@@ -58,34 +85,14 @@ impl Case<'_> {
             verdict,
             others,
         } = outcome;
-        let least = self.thresholds.effect_share;
-        let seen = |effect: f64| {
-            let of = short(&json!(effect));
-            format!(
-                "{of} times what was published where it is smallest, and {least:.2} is asked of each"
-            )
+        let on = self.evidence_on(outcome);
+        let too = |does: &str| {
+            self.everything(others)
+                .map_or(String::new(), |all| format!(" It {does}, too, {all}."))
         };
-        let names = |role: Role| {
-            let of_role = first.inputs.iter().filter(|input| input.role == role);
-            // Without the parameters of a workload, which stand where it is said what it was measured on.
-            let plain = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
-            let names: BTreeSet<_> = of_role.map(|input| plain(&input.name)).collect();
-            names.into_iter().collect::<Vec<_>>().join(", ")
-        };
-        let on = match evidence.role {
-            Role::Original => "on the paper's own trace".to_owned(),
-            Role::Relative => format!(
-                "on a real relative of the paper's trace, {}",
-                names(Role::Relative)
-            ),
-            Role::StandIn => format!(
-                "on a stand-in for the paper's trace, {}",
-                names(Role::StandIn)
-            ),
-            Role::Made => "on streams that are made up".to_owned(),
-        };
-        let all = self.everything(others);
-        let state = self.state(first);
+        let does = too(spoken(first.holds));
+        let state = format!("{}{}", self.state(first), self.since(first));
+        let there = format!("{}, {}", capital(&on), small(&state));
         let figures = self.measured(first);
         match (verdict, self.kind) {
             (Verdict::UnderDetermined, _) => self.open(outcome),
@@ -93,26 +100,29 @@ impl Case<'_> {
                 "The worked example comes out as the paper prints it.".to_owned()
             }
             (Verdict::Reproduced, _) => match evidence.readings {
-                Some(share) if share.held < share.tried => format!(
-                    "{state} on the paper's own trace where {}, which is therefore taken as what the paper did.",
-                    self.readings
-                        .map_or(String::new(), |each| each.defaults(&self.claim.id))
+                Some(Share { held, tried }) if held < tried => format!(
+                    "{there}. That is so with the rules as they are read here, which are therefore taken for what the paper did; with {} of {tried} combinations of the rules that it leaves open it fails.",
+                    tried - held
                 ),
-                _ => format!("{state} on the paper's own trace{all}."),
+                _ => format!("{there}.{does}"),
             },
             (Verdict::SignReproduced, _) => match evidence.effect {
-                Some(effect) => format!(
-                    "The size is {}; the direction is as published, {on}{all}.",
-                    seen(effect)
-                ),
-                None => format!("{state} {on}{all}."),
+                Some(effect) => {
+                    format!("{}{}", self.sized(first, effect, "and", &on), too("is so"))
+                }
+                None => format!("{there}.{does}"),
             },
-            (Verdict::SignOnly, _) => format!(
-                "The direction is as published, {on}. The size is {}.",
-                seen(evidence.effect.unwrap_or_default())
-            ),
-            (Verdict::Holds, _) => format!("{state}{all}."),
-            (Verdict::Consistent, _) => "What the paper prints agrees with itself.".to_owned(),
+            (Verdict::SignOnly, _) => {
+                let effect = evidence.effect.unwrap_or_default();
+                self.sized(first, effect, "but", &on)
+            }
+            (Verdict::Holds, _) => format!("{state}.{does}"),
+            (Verdict::Consistent, _) => {
+                let follows = figures.map_or(String::new(), |value| {
+                    format!(" (from its other numbers follows {value})")
+                });
+                format!("What the paper prints agrees with itself{follows}.")
+            }
             (Verdict::Inconsistent, _) if self.claim.check.check == Check::Arithmetic => {
                 let follows =
                     figures.map_or(String::new(), |value| format!(" (what follows is {value})"));
@@ -123,15 +133,53 @@ impl Case<'_> {
                 in_brackets(figures)
             ),
             (Verdict::NotSeen, _) => {
-                format!("{state} {on}{all}. What a stand-in does is no evidence against the paper.")
+                format!("{there}; what a stand-in does is no evidence against the paper.{does}")
             }
-            (Verdict::Contradicted, Kind::Measured) => format!("{state} {on}{all}."),
+            (Verdict::Contradicted, Kind::Measured) => format!("{there}.{does}"),
             (Verdict::Contradicted, Kind::Example) => {
                 "The worked example does not come out as the paper prints it.".to_owned()
             }
             (Verdict::Contradicted, _) => format!("{state}, and one case is enough."),
             (Verdict::TraceMissing | Verdict::NotCheckable, _) => verdict.meaning().to_owned(),
         }
+    }
+
+    /// What the base run read, as the evidence that it is: `on a real relative of the paper's trace, financial1-asu9`.
+    fn evidence_on(&self, outcome: &Outcome) -> String {
+        let role = outcome.evidence.role;
+        let inputs = outcome.first.inputs.iter();
+        let of_role = inputs.filter(|input| input.role == role);
+        // Without the parameters of a workload, which stand where it is said what it was measured on.
+        let plain = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
+        let names: BTreeSet<_> = of_role.map(|input| plain(&input.name)).collect();
+        let names: Vec<_> = names.into_iter().collect();
+        match (role, names.as_slice()) {
+            (Role::Original, [] | [_]) => "on the paper's own trace".to_owned(),
+            (Role::Original, _) => "on the paper's own traces".to_owned(),
+            (Role::Made, _) => "on streams that are made up".to_owned(),
+            (Role::Relative, [one]) => format!("on a real relative of the paper's trace, {one}"),
+            (Role::StandIn, [one]) => format!("on a stand-in for the paper's trace, {one}"),
+            (Role::Relative, all) => {
+                format!("on real relatives of the paper's traces, {}", listed(all))
+            }
+            (Role::StandIn, all) => {
+                format!("on stand-ins for the paper's traces, {}", listed(all))
+            }
+        }
+    }
+
+    /// That what is measured in `tried` has the published direction, and `effect`, the smallest of measured over published.
+    fn sized(&self, tried: &Tried, effect: f64, and: &str, on: &str) -> String {
+        let least = self.thresholds.effect_share;
+        let effect = short(&json!(effect));
+        let [are, smallest] = match tried.measured.as_array() {
+            Some(all) if all.len() > 1 => ["directions are", " at its smallest"],
+            _ => ["direction is", ""],
+        };
+        format!(
+            "{}, the {are} as published, {and} measured over published is {effect}{smallest}, where at least {least:.2} is asked.",
+            capital(on)
+        )
     }
 
     /// Whether it holds in `tried`, behind a single number that was measured, or with the traces, sizes or settings for which it does:
@@ -153,6 +201,21 @@ impl Case<'_> {
                 )
             }
             (None, _) => format!("It {does}"),
+        }
+    }
+
+    /// What was asked, behind whether the claim holds in `tried`, if that is short enough for a sentence: `, since each is below 0`.
+    fn since(&self, tried: &Tried) -> String {
+        let asks = self.said(|words| &words.asks).unwrap_or_default();
+        let is_one = tried.measured.is_number() && self.claim.holds.is_none();
+        let interval = self.tolerance().ok().flatten().filter(|_| is_one);
+        let interval = interval.and_then(|by| self.interval(by));
+        match (asks.len(), interval, tried.holds) {
+            (1..=SHORT, _, true) => format!(", since {asks}"),
+            (1..=SHORT, _, false) => format!(", where it is asked that {asks}"),
+            (0, Some(interval), true) => format!(", since that is {interval}"),
+            (0, Some(interval), false) => format!(", since that is not {interval}"),
+            _ => String::new(),
         }
     }
 
@@ -233,7 +296,11 @@ impl Case<'_> {
     /// For which of its traces, sizes or settings it holds or fails in `tried`, of a claim that is asked of several.
     fn of_each(&self, tried: &Tried) -> Option<String> {
         let names = self.names(tried).filter(|names| names.len() > 1)?;
-        let things = each_things(self.claim);
+        let things = match self.words {
+            // What has names of its own is no longer what its axes are.
+            Some(words) if !words.each.is_empty() => format!("{} cases", names.len()),
+            _ => each_things(self.claim),
+        };
         let failed = tried.failed.len();
         let has_pairs = tried.failed.values().any(|pairs| !pairs.is_empty());
         if failed == 0 || failed == names.len() && !has_pairs {
@@ -257,7 +324,8 @@ impl Case<'_> {
                 };
             }
             // The names fit, or the claim would have been refused.
-            let value = value.map(|value| labelled(value, &words.labels, &words.unit));
+            let value = value
+                .map(|value| labelled(&ranged(value, words.range), &words.labels, &words.unit));
             match in_commas(&value.and_then(Result::ok).unwrap_or_default()) {
                 value if (1..=SHORT).contains(&value.len()) => format!("{name}: {value}"),
                 _ => name,
@@ -276,6 +344,13 @@ impl Case<'_> {
 
     /// What is measured in `tried`, with the names and the unit of its parts, if it is no mere truth and short enough for a sentence.
     pub(super) fn measured(&self, tried: &Tried) -> Option<String> {
+        let text = self.in_full(tried)?;
+        let most = if tried.holds { SHORT } else { LONG };
+        (has_numbers_alone(&tried.measured) && (1..=most).contains(&text.len())).then_some(text)
+    }
+
+    /// What is measured in `tried`, with the names and the unit of its parts, however long that is.
+    pub(super) fn in_full(&self, tried: &Tried) -> Option<String> {
         let words = self.words.cloned().unwrap_or_default();
         let (value, each) = match self.names(tried) {
             // What is asked of one thing alone needs no name.
@@ -283,10 +358,8 @@ impl Case<'_> {
             names => (&tried.measured, names),
         };
         let labels: Vec<_> = each.into_iter().chain(words.labels).collect();
-        let text = labelled(value, &labels, &words.unit).ok()?;
-        let text = in_commas(&text);
-        let most = if tried.holds { SHORT } else { LONG };
-        (has_numbers_alone(value) && (1..=most).contains(&text.len())).then_some(text)
+        let text = labelled(&ranged(value, words.range), &labels, &words.unit).ok()?;
+        Some(in_commas(&text))
     }
 
     /// Range and mean of what is measured over seeds, if the numbers are few and one of them differs much.
@@ -296,7 +369,7 @@ impl Case<'_> {
         all.extend(seeds.map(|other| &other.tried.measured));
         let words = self.words.cloned().unwrap_or_default();
         let ranges = Ranges::over(&all, &words.unit)?;
-        if ranges.numbers > FEW || ranges.widest < WIDE {
+        if ranges.numbers > FEW || ranges.widest < WIDE || words.range {
             return None;
         }
         let each = self.names(&outcome.first);
@@ -305,26 +378,22 @@ impl Case<'_> {
         Some(format!("Over the {} seeds: {text}.", all.len()))
     }
 
-    /// With what a claim comes out the same, behind what it does: nothing if nothing was varied.
-    fn everything(&self, others: &[Other]) -> String {
+    /// With what a claim comes out the same, behind what it does; none if nothing was varied.
+    fn everything(&self, others: &[Other]) -> Option<String> {
         let mut all = Vec::new();
         if !others.is_empty() {
-            let with = match (others, others.iter().all(|other| other.is_seed)) {
-                ([_], true) => "the other seed".to_owned(),
-                ([_], false) => "the unpublished setting".to_owned(),
-                _ => format!("each of {}", counted(others).join(" and ")),
-            };
-            all.push(format!("in the base run and with {with}"));
+            all.push(match (others, others.iter().all(|other| other.is_seed)) {
+                ([one], true) => format!("with {}", one.name),
+                ([one], false) => format!("with the setting {}", one.name),
+                _ => format!("with each of {}", counted(others).join(" and ")),
+            });
         }
         if let Some((combinations, rules)) = self.rules() {
             all.push(format!(
                 "under each of {combinations} combinations of the {rules} rules that the paper leaves open"
             ));
         }
-        match all.is_empty() {
-            true => String::new(),
-            false => format!(", {}", all.join(" and ")),
-        }
+        (!all.is_empty()).then(|| all.join(", and "))
     }
 
     /// How many combinations of how many open rules were tried on it, if any.
@@ -335,52 +404,109 @@ impl Case<'_> {
         Some((readings.combinations.len(), readings.rules.len()))
     }
 
-    /// What decides, of a claim that the paper's own words leave open: what turns it, then the base run.
+    /// What decides, of a claim that the paper's own words leave open: one thing, and what the claim does without and with it.
     fn open(&self, outcome: &Outcome) -> String {
-        let Outcome {
-            first,
-            evidence,
-            others,
-            ..
-        } = outcome;
-        let base = spoken(first.holds);
-        if evidence.assumed {
+        let base = spoken(outcome.first.holds);
+        let does = spoken(!outcome.first.holds);
+        if outcome.evidence.assumed {
+            let then = match self.over {
+                Some(_) => "The runs here make it, and with it the claim",
+                None => "With it the claim",
+            };
             return format!(
-                "It rests on an assumption, which the paper does not make: {}. With it the claim {base}.",
+                "It rests on an assumption that the paper does not make: {}. {then} {base}.",
                 self.claim.assumes
             );
         }
-        let mut turning = Vec::new();
-        if is_split(&evidence.share) {
-            let turns = |other: &&Other| other.tried.holds != first.holds;
-            let mut others_turn = others.iter().filter(turns);
-            turning.extend(others_turn.next().map(|other| self.comes_out(other)));
-            turning.extend(more(others_turn));
-        }
-        if evidence.readings.as_ref().is_some_and(is_split) {
-            let with = |readings: &Readings| readings.foremost(&self.claim.id);
-            let rule = self.readings.and_then(with);
-            let does = spoken(!first.holds);
-            turning.extend(rule.map(|rule| format!("where {rule}, it {does}")));
-        }
-        if turning.is_empty() {
-            return format!(
-                "It {base}, but {} fitted so that it holds: that is no evidence.",
+        let in_base = format!("the claim {base} in the base run, and {does}");
+        match self.decisive(outcome) {
+            Some(Decisive::Beside(other)) if other.is_seed => {
+                format!("Chance decides: {in_base} with {}.", other.name)
+            }
+            Some(Decisive::Beside(other)) => format!(
+                "A setting that the paper does not print decides: {in_base} with the setting {}.",
+                other.name
+            ),
+            Some(Decisive::Rules(1, rule)) => {
+                format!("A rule that the paper leaves open decides: {in_base} where {rule}.")
+            }
+            Some(Decisive::Rules(count, _)) => format!(
+                "Together, {count} rules that the paper leaves open decide: {in_base} with another reading of each."
+            ),
+            None => format!(
+                "The claim {base}, but {} fitted so that it holds: that is no evidence.",
                 self.fitted()
-            );
+            ),
         }
-        let mut text = format!(
-            "{}. In the base run {}.",
-            capital(&turning.join("; ")),
-            self.outcome_in(first)
-        );
-        if evidence.fitted && evidence.role != Role::Original {
-            text.push_str(&format!(
-                " Besides, {} fitted so that it holds.",
+    }
+
+    /// What comes first of that which decides, of a claim that the paper's own words leave open.
+    fn decisive<'o>(&self, outcome: &'o Outcome) -> Option<Decisive<'o>> {
+        let turns = |other: &&Other| other.tried.holds != outcome.first.holds;
+        let of_share = is_split(&outcome.evidence.share);
+        let beside = outcome.others.iter().find(turns).filter(|_| of_share);
+        beside.map(Decisive::Beside).or_else(|| {
+            outcome.evidence.readings.filter(is_split)?;
+            let (count, rules) = self.readings?.foremost(&self.claim.id)?;
+            Some(Decisive::Rules(count, rules))
+        })
+    }
+
+    /// What that is which decides, what comes out with it, and what in the base run; and what was fitted besides.
+    fn there(&self, outcome: &Outcome) -> Vec<String> {
+        let first = self.outcome_in(&outcome.first);
+        let in_base = match &first {
+            // That is said already.
+            bare if bare.len() <= "it holds".len() => String::new(),
+            told => format!(" In the base run {told}."),
+        };
+        let mut all = Vec::new();
+        match self.decisive(outcome) {
+            Some(Decisive::Beside(other)) => {
+                let with = self.outcome_in(&other.tried);
+                let came_out = match with.len() > 2 * LONG {
+                    true => "The table of its judged values has what came out there.".to_owned(),
+                    false => format!("There {with}.{in_base}"),
+                };
+                let about = self.about(&other.name);
+                let about =
+                    about.map_or(String::new(), |about| format!("{}: {about}. ", other.name));
+                all.push(format!("{about}{came_out}"));
+            }
+            Some(Decisive::Rules(count, rules)) => {
+                let reading = match count {
+                    1 => String::new(),
+                    _ => format!("The claim {} where {rules}.", spoken(!outcome.first.holds)),
+                };
+                all.push(format!("{reading}{in_base}").trim().to_owned());
+            }
+            None => return all,
+        }
+        if outcome.evidence.fitted && outcome.evidence.role != Role::Original {
+            all.push(format!(
+                "Besides, {} fitted so that it holds.",
                 self.fitted()
             ));
         }
-        text
+        all
+    }
+
+    /// What turns the claim besides what is said to decide.
+    fn besides(&self, outcome: &Outcome) -> Option<String> {
+        let Some(Decisive::Beside(first)) = self.decisive(outcome) else {
+            return None;
+        };
+        let does = spoken(!outcome.first.holds);
+        let turns = |other: &&Other| other.tried.holds == first.tried.holds;
+        let mut all: Vec<_> = more(outcome.others.iter().filter(turns).skip(1))
+            .map(|more| format!("It {does}, too, with {more}."))
+            .into_iter()
+            .collect();
+        if outcome.evidence.readings.as_ref().is_some_and(is_split) {
+            let rules = self.readings.and_then(|all| all.foremost(&self.claim.id));
+            all.extend(rules.map(|(_, rules)| format!("It {does}, too, where {rules}.")));
+        }
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     /// What was chosen so that the claim holds, as the subject of a sentence: `the rate was`, `the rate and the pauses were`.
@@ -416,26 +542,6 @@ impl Case<'_> {
         (!cases.is_empty()).then(|| cases.join(" "))
     }
 
-    /// What the claim does with a seed or setting that turns it, and what is measured there.
-    fn comes_out(&self, other: &Other) -> String {
-        let setting = if other.is_seed { "" } else { "the setting " };
-        let described = self.described(&other.name);
-        // What takes long to describe is described where it is listed.
-        let name = if described.len() > DESCRIBED {
-            &other.name
-        } else {
-            &described
-        };
-        let outcome = self.outcome_in(&other.tried);
-        match outcome.len() {
-            0..=BRIEF => format!("with {setting}{name} {outcome}"),
-            _ => format!(
-                "with {setting}{name} it {} (measured values stand with what turns it)",
-                spoken(other.tried.holds)
-            ),
-        }
-    }
-
     /// What stands in `words.toml` of the claim, with the limits that it names.
     fn said(&self, which: impl Fn(&Words) -> &String) -> Result<String, Error> {
         let text = self.words.map_or("", |words| which(words));
@@ -450,7 +556,9 @@ impl Case<'_> {
         if self.claim.check.check == Check::Not {
             return Ok(String::new());
         }
-        let of = match quantity {
+        // What explains the quantity stands with the values.
+        let ends = [": ", "; "].map(|end| quantity.find(end).unwrap_or(quantity.len()));
+        let of = match &quantity[..ends[0].min(ends[1])] {
             "" => String::new(),
             words => format!("{}: ", capital(words)),
         };
@@ -471,7 +579,7 @@ impl Case<'_> {
         };
         let least = self.thresholds.effect_share;
         let size = scaled(&self.published(), least).and_then(|value| self.named(&value));
-        let size = size.map_or(String::new(), |size| format!(", which is {size},"));
+        let size = size.map_or(String::new(), |size| format!(" ({size})"));
         Ok(match (self.claim.check.check, &self.claim.holds) {
             (_, Some(formula)) => format!("{formula} is true"),
             (Check::Equal, _) => "measured is exactly what was published".to_owned(),
@@ -483,7 +591,7 @@ impl Case<'_> {
                 "the measured values, in the order in which they stand, grow".to_owned()
             }
             (Check::Sign, _) => format!(
-                "measured has the sign of what was published; from {least:.2} of its size on{size} the verdict is sign reproduced, below that sign only"
+                "measured has the sign of what was published. From {least:.2} times the published value on{size} the verdict is sign reproduced, and below it sign only"
             ),
             (Check::Property, _) => "each is true".to_owned(),
             (Check::Arithmetic, _) => {
@@ -511,14 +619,17 @@ impl Case<'_> {
             .iter()
             .partition(|other| other.tried.holds != outcome.first.holds);
         let tried = counted(&outcome.others).join(" and ");
+        let makes = turned_to(!outcome.first.holds);
         match (outcome.others.as_slice(), turning.len()) {
             ([], _) => None,
             ([one], 0) => Some(format!(
-                "{}, tried beside the base run, does not turn the claim.",
-                capital(&names(&[one]))
+                "{}, tried beside the base run, does not {}.",
+                capital(&names(&[one])),
+                makes[1]
             )),
             (_, 0) => Some(format!(
-                "None of {tried}, tried one at a time, turns the claim: {}.",
+                "None of {tried}, tried one at a time, {}: {}.",
+                makes[0],
                 names(&others)
             )),
             (all, _) => {
@@ -534,16 +645,13 @@ impl Case<'_> {
                         names(&others)
                     ),
                 };
-                let turn = match all.len() {
-                    1 => "Only it was tried beside the base run".to_owned(),
-                    _ => format!("Of {tried}, tried one at a time"),
-                };
                 let count = kinds(turning.iter().copied(), ["seed", "setting"]).join(" and ");
-                let turns = if turning.len() == 1 { "turns" } else { "turn" };
-                Some(format!(
-                    "{turn}, {count} {turns} the claim: {}.{rest}",
-                    listed.join("; ")
-                ))
+                let which = match all.len() {
+                    1 => "The only one that was tried beside the base run".to_owned(),
+                    _ => format!("Of {tried}, tried one at a time, {count}"),
+                };
+                let makes = makes[usize::from(turning.len() > 1)];
+                Some(format!("{which} {makes}: {}.{rest}", listed.join("; ")))
             }
         }
     }
@@ -581,6 +689,14 @@ impl Case<'_> {
     }
 }
 
+/// What that which turns a claim does, of one thing and of several.
+pub(super) const fn turned_to(holds: bool) -> [&'static str; 2] {
+    match holds {
+        true => ["makes it hold", "make it hold"],
+        false => ["makes it fail", "make it fail"],
+    }
+}
+
 /// What a claim does.
 const fn spoken(holds: bool) -> &'static str {
     match holds {
@@ -615,12 +731,10 @@ fn kinds<'a>(others: impl Iterator<Item = &'a Other>, [seed, setting]: [&str; 2]
     both.into_iter().flatten().collect()
 }
 
-/// That the rest of what turns a claim does, seeds and settings counted apart; nothing without any.
+/// How many seeds and how many settings `rest` has: `1 more seed and 2 more settings`; none without any.
 fn more<'a>(rest: impl Iterator<Item = &'a Other>) -> Option<String> {
-    let rest: Vec<_> = rest.collect();
-    let turn = if rest.len() == 1 { "turns" } else { "turn" };
-    let all = kinds(rest.into_iter(), ["more seed", "more setting"]);
-    (!all.is_empty()).then(|| format!("{} {turn} it, too", all.join(" and ")))
+    let all = kinds(rest, ["more seed", "more setting"]);
+    (!all.is_empty()).then(|| all.join(" and "))
 }
 
 /// What `others` are called: `seeds 2 and 3; the setting drained`.
@@ -736,6 +850,13 @@ fn between(value: &Value, unit: &str) -> Value {
         Some(items) => items.iter().map(|item| between(item, unit)).collect(),
         None => value.clone(),
     }
+}
+
+/// `text` with its first letter small.
+fn small(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_lowercase());
+    first.into_iter().flatten().chain(letters).collect()
 }
 
 /// `text` with its first letter large.

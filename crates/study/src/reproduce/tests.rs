@@ -236,20 +236,26 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                     let reasons: &[&str] = match now.verdict {
                         Verdict::TraceMissing => &["was not found"],
                         Verdict::UnderDetermined => &[
-                            "an assumption, which the paper does not make: ",
+                            "an assumption that the paper does not make: ",
                             "In the base run it ",
                             "fitted so that it holds",
                         ],
                         verdict if verdict.holds() => match times > 0 {
-                            true => &["would be the same for three times what was published"],
-                            false => &["its negative", "the negative of what was published"],
+                            true => {
+                                &["would be the same had the paper printed three times as much"]
+                            }
+                            false => &["or the negative", "printed the negative of it"],
                         },
                         _ => match times > 0 {
-                            true => &["Nor would it hold for three times what was published"],
-                            false => &["its negative", "the negative of what was published"],
+                            true => {
+                                &["would fail as well had the paper printed three times as much"]
+                            }
+                            false => &["or the negative", "printed the negative of it"],
                         },
                     };
-                    let because = now.because.join(" ");
+                    let because = [now.why.because.clone(), now.why.folded.clone()]
+                        .concat()
+                        .join(" ");
                     assert!(
                         reasons.iter().any(|reason| because.contains(reason)),
                         "{} {} (number {index}, times {times}): {:?} stays, and nothing says why: {because}",

@@ -4,7 +4,7 @@ use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
 
 use super::claim::{Check, Claim, ratios};
-use super::words::{Words, filled, labelled};
+use super::words::{Words, filled, labelled, ranged};
 use crate::rows::spoken;
 use crate::{BASE, product};
 
@@ -25,6 +25,21 @@ pub struct Values {
     pub labels: Vec<Vec<String>>,
     /// How many of these depths are of the values that a formula goes over, and so not of what is published.
     pub each: usize,
+    /// Whether two measured numbers together are the ends of a range.
+    pub range: bool,
+    /// What came out in the base run, with each other seed and unpublished setting, and with the readings that turn the claim.
+    pub tries: Vec<Try>,
+}
+
+/// What came out with one seed and setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Try {
+    /// `base run`, `seed 2`, the setting, or the rules as they are set: `buffer.pad = false`.
+    pub name: String,
+    /// As `measured` of the claim's values.
+    pub measured: Value,
+    /// Whether the claim holds there.
+    pub holds: bool,
 }
 
 impl Values {
@@ -51,6 +66,8 @@ impl Values {
             quantity: filled(&words.quantity, limits)?,
             unit: words.unit,
             each: usize::from(each.is_some()),
+            range: words.range,
+            tries: Vec::new(),
             labels: each.into_iter().chain(words.labels).collect(),
         };
         values.shown().map(|_| values)
@@ -70,7 +87,11 @@ impl Values {
         };
         Ok([
             labelled(&self.published, if has_own { own } else { &[] }, &self.unit)?,
-            labelled(&self.measured, &self.labels, &self.unit)?,
+            labelled(
+                &ranged(&self.measured, self.range),
+                &self.labels,
+                &self.unit,
+            )?,
             labelled(&self.ratio, of_ratio, "")?,
         ])
     }

@@ -9,8 +9,9 @@ use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
 use super::ran::{Command, Ran, commands, listed, scaled, shrunk};
 use super::readings::Readings;
+use super::reason::{Why, turned_to};
 use super::thresholds::Thresholds;
-use super::values::{Values, each_names};
+use super::values::{Try, Values, each_names};
 use super::words::Words;
 use crate::formula::{Context, NoValue, evaluate};
 use crate::rows::Rows;
@@ -45,10 +46,8 @@ pub struct Judged {
     pub ran: Ran,
     /// The ids of the figures of its experiment that show it.
     pub figures: Vec<String>,
-    /// Why, in paragraphs, the reason first.
-    pub because: Vec<String>,
-    /// What turns it: with what it comes out otherwise than in the base run, of all that was varied; a sentence for each kind.
-    pub turned: Vec<String>,
+    /// Why.
+    pub why: Why,
 }
 
 impl Judged {
@@ -65,7 +64,14 @@ impl Judged {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let inputs = self.ran.inputs.iter().map(
-            |input| json!({"name": input.name, "digest": input.digest, "role": input.role, "differs": input.differs}),
+            |(input, label)| json!({"name": input.name, "label": label, "digest": input.digest, "role": input.role, "differs": input.differs}),
+        );
+        let tries = self.values.tries.iter().map(
+            |Try {
+                 name,
+                 measured,
+                 holds,
+             }| json!({"name": name, "measured": measured, "holds": holds}),
         );
         let commands = self.ran.commands.iter();
         let commands =
@@ -94,8 +100,11 @@ impl Judged {
             "scale": self.ran.scale,
             "commands": commands.collect::<Vec<_>>(),
             "figures": self.figures,
-            "because": self.because,
-            "turned": self.turned,
+            "range": self.values.range,
+            "tries": tries.collect::<Vec<_>>(),
+            "because": self.why.because,
+            "folded": self.why.folded,
+            "turned": self.why.turned,
         })
     }
 }
@@ -163,7 +172,7 @@ impl Case<'_> {
     /// If one of its formulas is wrong, or its tolerance is not declared.
     pub(super) fn judge(&self) -> Result<Judged, Error> {
         if self.claim.check.check == Check::Not {
-            return self.judged(Verdict::NotCheckable, None, None, vec![self.note()]);
+            return self.judged(Verdict::NotCheckable, None, None, self.only(None));
         }
         let outcome = match self.outcome()? {
             Ok(outcome) => outcome,
@@ -171,21 +180,21 @@ impl Case<'_> {
                 let missing = format!(
                     "It needs the trace {trace}, which was not found; --trace {trace}=FILE names it."
                 );
-                let because = vec![missing, self.note()];
-                let mut judged = self.judged(Verdict::TraceMissing, None, None, because)?;
+                let why = self.only(Some(missing));
+                let mut judged = self.judged(Verdict::TraceMissing, None, None, why)?;
                 judged.ran.on = format!("nothing: the trace {trace} was not found");
                 judged.ran.commands = self.commands(&BTreeSet::new(), Some(&trace));
                 return Ok(judged);
             }
             Err(NoValue::Failed(error)) => {
                 let failed = format!("A run it needs gave no result: {error}.");
-                let because = vec![failed, self.note()];
-                return self.judged(Verdict::NotCheckable, None, None, because);
+                let why = self.only(Some(failed));
+                return self.judged(Verdict::NotCheckable, None, None, why);
             }
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
         };
-        let mut because = self.reason(&outcome);
-        let mut turned = self.turned(&outcome);
+        let mut why = self.reason(&outcome);
+        let tries = self.tries(&outcome);
         let Outcome {
             first,
             evidence: Evidence { share, .. },
@@ -193,13 +202,47 @@ impl Case<'_> {
             ..
         } = outcome;
         if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) {
-            turned.extend(self.caused()?);
+            why.turned.extend(self.caused()?);
         }
-        because.extend(self.unmoved((verdict, share))?);
+        why.folded.extend(self.unmoved((verdict, share))?);
         let shown = (share.tried > 1).then_some(share);
-        let mut judged = self.judged(verdict, Some(first), shown, because)?;
-        judged.turned = turned;
+        let mut judged = self.judged(verdict, Some(first), shown, why)?;
+        judged.values.tries = tries;
         Ok(judged)
+    }
+
+    /// What came out in the base run, with each other seed and unpublished setting, and with the readings that turn the claim; nothing
+    /// of a claim that goes over no run.
+    fn tries(&self, outcome: &Outcome) -> Vec<Try> {
+        if self.over.is_none() {
+            return Vec::new();
+        }
+        let of = |name: &str, tried: &Tried| Try {
+            name: name.to_owned(),
+            measured: tried.measured.clone(),
+            holds: tried.holds,
+        };
+        let mut all = vec![of("base run", &outcome.first)];
+        let others = outcome.others.iter();
+        all.extend(others.map(|other| of(&other.name, &other.tried)));
+        let turned = self
+            .readings
+            .map_or(Vec::new(), |all| all.tried(&self.claim.id));
+        all.extend(turned.into_iter().map(|(name, measured)| Try {
+            name,
+            measured,
+            holds: !outcome.first.holds,
+        }));
+        all
+    }
+
+    /// That nothing was measured, because of `text`, and what a reader should know.
+    fn only(&self, text: Option<String>) -> Why {
+        let all = text.into_iter().chain([self.note()]);
+        Why {
+            because: all.filter(|text| !text.is_empty()).collect(),
+            ..Why::default()
+        }
     }
 
     /// The claim in everything that is tried, and the verdict on that; why there is none otherwise.
@@ -286,25 +329,22 @@ impl Case<'_> {
         }
         let other = match same {
             [false, false] => return Ok(None),
-            [true, false] => "three times what was published",
-            [false, true] => "the negative of what was published",
-            [true, true] => "three times what was published, or its negative",
+            [true, false] => "three times as much",
+            [false, true] => "the negative of it",
+            [true, true] => "three times as much, or the negative",
         };
         let check = self.claim.check.check;
+        let alike = format!("The verdict would be the same had the paper printed {other}");
         Ok(Some(match (verdict.holds(), verdict) {
-            (false, _) => format!("Nor would it hold for {other}."),
+            (false, _) => format!("It would fail as well had the paper printed {other}."),
             (true, Verdict::SignReproduced) if check == Check::Sign => format!(
-                "The verdict would be the same for {other}, since a share of {:.2} is asked.",
+                "{alike}, since {:.2} of the published value is enough.",
                 self.thresholds.effect_share
             ),
             (true, Verdict::SignOnly) => {
-                format!(
-                    "The verdict would be the same for {other}, since a still smaller share of it would be seen."
-                )
+                format!("{alike}, of which a still smaller share is measured.")
             }
-            (true, _) => format!(
-                "The verdict would be the same for {other}, since the check asks for something else."
-            ),
+            (true, _) => format!("{alike}: what is asked does not depend on that."),
         }))
     }
 
@@ -330,17 +370,17 @@ impl Case<'_> {
         found.transpose().map_err(|text| self.wrong(&text))
     }
 
-    /// Whether it holds under the paper's own settings with the first seed, if that can be told.
+    /// What comes out under the paper's own settings with the first seed, if that can be told.
     ///
     /// # Errors
     /// If one of its formulas is wrong.
-    pub(super) fn holds(&self) -> Result<Option<bool>, Error> {
+    pub(super) fn base(&self) -> Result<Option<Tried>, Error> {
         if matches!(self.claim.check.check, Check::Not | Check::Arithmetic) {
             return Ok(None);
         }
         let seeds = self.seeds();
         match self.attempt(&self.context(BASE, seeds.first())) {
-            Ok(tried) => Ok(Some(tried.holds)),
+            Ok(tried) => Ok(Some(tried)),
             Err(NoValue::Missing(_) | NoValue::Failed(_)) => Ok(None),
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => Err(self.wrong(&text)),
         }
@@ -363,7 +403,7 @@ impl Case<'_> {
         let mut turned = Vec::new();
         let mut tries = 0;
         let with = |what: String, tried: &Tried| {
-            let figures = self.measured(tried);
+            let figures = self.in_full(tried);
             let figures = figures.unwrap_or_else(|| short(&tried.measured));
             format!("{what}, measured {figures}")
         };
@@ -392,17 +432,12 @@ impl Case<'_> {
         let tried = "Other conditions were tried to find why";
         Ok(match (tries, turned.len()) {
             (0, _) => None,
-            (1, 0) => Some(format!("{tried}: one, with which it fails as well.")),
-            (_, 0) => Some(format!(
-                "{tried}: {tries}, with each of which it fails as well."
-            )),
+            (1, 0) => Some(format!("{tried}; with the one it fails as well.")),
+            (_, 0) => Some(format!("{tried}; with each of {tries} it fails as well.")),
             (_, some) => Some(format!(
-                "{tried}: of {tries}, {some} {} the claim, which holds with {}.",
-                match some {
-                    1 => "turns",
-                    _ => "turn",
-                },
-                turned.join("; and with ")
+                "{tried}; of {tries}, {some} {}: {}.",
+                turned_to(true)[usize::from(some > 1)],
+                turned.join("; and ")
             )),
         })
     }
@@ -430,14 +465,18 @@ impl Case<'_> {
         of_kind.map(|variant| variant.name.clone()).collect()
     }
 
+    /// What the variant called `name` is, if that is said.
+    pub(super) fn about(&self, name: &str) -> Option<&str> {
+        let (study, _) = self.over?;
+        let variant = study.variants().find(|variant| variant.name == name)?;
+        (!variant.about.is_empty()).then_some(variant.about.as_str())
+    }
+
     /// A variant's name with what it is.
     pub(super) fn described(&self, name: &str) -> String {
-        let variant = self
-            .over
-            .and_then(|(study, _)| study.variants().find(|variant| variant.name == name));
-        match variant {
-            Some(variant) if !variant.about.is_empty() => format!("{name} ({})", variant.about),
-            _ => name.to_owned(),
+        match self.about(name) {
+            Some(about) => format!("{name} ({about})"),
+            None => name.to_owned(),
         }
     }
 
@@ -546,7 +585,10 @@ impl Case<'_> {
     /// What the traces, sizes or settings of which it is asked are called, with the paper's sizes beside those of the runs of `tried`.
     pub(super) fn names(&self, tried: &Tried) -> Option<Vec<String>> {
         let shrunk = self.over.and_then(|(study, _)| shrunk(study, &tried.runs));
-        each_names(self.claim, shrunk)
+        let names = each_names(self.claim, shrunk)?;
+        let own = self.words.map(|words| &words.each);
+        // How many they are is held against the values.
+        Some(own.filter(|own| !own.is_empty()).cloned().unwrap_or(names))
     }
 
     /// The ids of the figures that show the claim, which is measured on `inputs`.
@@ -585,7 +627,7 @@ impl Case<'_> {
         verdict: Verdict,
         tried: Option<Tried>,
         share: Option<Share>,
-        mut because: Vec<String>,
+        why: Why,
     ) -> Result<Judged, Error> {
         let claim = self.claim;
         let tried = tried.unwrap_or(Tried::FAILED);
@@ -596,7 +638,6 @@ impl Case<'_> {
             runs,
             ..
         } = tried;
-        because.retain(|text| !text.is_empty());
         let values = Values::of(
             claim,
             self.words,
@@ -618,7 +659,13 @@ impl Case<'_> {
                     .map_or(String::new(), |(study, _)| scaled(study, self.scale, &runs)),
             },
             commands: self.commands(&inputs, None),
-            inputs,
+            inputs: inputs
+                .into_iter()
+                .map(|input| {
+                    let label = self.label(&input).unwrap_or_default().to_owned();
+                    (input, label)
+                })
+                .collect(),
         };
         Ok(Judged {
             id: claim.id.clone(),
@@ -633,8 +680,7 @@ impl Case<'_> {
             share,
             ran,
             figures,
-            because,
-            turned: Vec::new(),
+            why,
         })
     }
 }

@@ -20,6 +20,12 @@ pub(crate) struct Words {
     /// What the parts of a list are, a list of names for each depth; below the values of `each`.
     #[serde(default)]
     pub(crate) labels: Vec<Vec<String>>,
+    /// Whether two numbers together are the ends of a range.
+    #[serde(default)]
+    pub(crate) range: bool,
+    /// What the values of the claim's `each` are called, in place of what their axes are called.
+    #[serde(default)]
+    pub(crate) each: Vec<String>,
     /// What the check asks, as the end of a sentence, with limits by name: `each is below {stable}`.
     #[serde(default)]
     pub(crate) asks: String,
@@ -67,6 +73,18 @@ pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
         filled.push_str(rest);
     }
     Ok(filled)
+}
+
+/// `value` with its pairs of numbers in words if each `is_range`: `0.1 to 0.3`, or `0.1` where both ends are that.
+pub(super) fn ranged(value: &Value, is_range: bool) -> Value {
+    match value.as_array().map(Vec::as_slice) {
+        Some([low, high]) if is_range && low.is_number() && high.is_number() => match low == high {
+            true => low.clone(),
+            false => format!("{} to {}", short(low), short(high)).into(),
+        },
+        Some(items) => items.iter().map(|item| ranged(item, is_range)).collect(),
+        None => value.clone(),
+    }
 }
 
 /// `value` with a name for each of its parts, and with the unit of its numbers.
@@ -135,6 +153,17 @@ mod tests {
         );
         assert_eq!(labelled(&json!(0.5), &[], "").unwrap(), "0.5");
         assert_eq!(labelled(&json!("evict 1"), &[], "%").unwrap(), "evict 1");
+    }
+
+    #[test]
+    fn the_ends_of_a_range_stand_together() {
+        let value = json!([[0.5, 0.8], [0.1, 0.1]]);
+        let labels = [names(&["8 MiB", "128 MiB"])];
+        assert_eq!(
+            labelled(&ranged(&value, true), &labels, "").unwrap(),
+            "8 MiB: 0.5 to 0.8; 128 MiB: 0.1"
+        );
+        assert_eq!(ranged(&value, false), value);
     }
 
     #[test]

@@ -158,22 +158,21 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(relative.values.ratio, json!(0.1));
     let inputs = &relative.to_json()["inputs"];
     assert_eq!(inputs[0]["differs"], "An hour of it.");
-    let because = relative.because.join(" ");
-    for part in [
-        "The size is 0.1 times what was published where it is smallest, and 0.33 is asked of each",
-        "on a real relative of the paper's trace, made",
-    ] {
-        assert!(because.contains(part), "{because}");
-    }
+    assert_eq!(
+        relative.why.because,
+        [
+            "On a real relative of the paper's trace, made, the direction is as published, but measured over published is 0.1, where at least 0.33 is asked."
+        ]
+    );
     let assumed =
         "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'\nassumes = 'five are five'";
     let assumed = judged(assumed, BOTH, Role::Made).unwrap();
     assert_eq!(assumed.ran.on, "numbers of the paper");
     assert!(assumed.ran.commands.is_empty() && assumed.ran.runs.is_empty());
     assert_eq!(
-        assumed.because,
+        assumed.why.because,
         [
-            "It rests on an assumption, which the paper does not make: five are five. With it the claim fails."
+            "It rests on an assumption that the paper does not make: five are five. With it the claim fails."
         ]
     );
     assert_eq!(assumed.check, "arithmetic: 3 * 5");
@@ -188,9 +187,15 @@ fn what_turns_a_verdict_is_named() {
     let of = |claim: &str, runs| judged(claim, runs, Role::Original).unwrap();
     let open = of(WITHIN, ONE);
     assert_eq!(
-        open.because,
+        open.why.because,
         [
-            "With seed 2 it fails (measured 50). In the base run it holds (measured 100).",
+            "Chance decides: the claim holds in the base run, and fails with seed 2.",
+            "There it fails (measured 50). In the base run it holds (measured 100).",
+        ]
+    );
+    assert_eq!(
+        open.why.folded,
+        [
             "Of the 3 cases (base run, 1 other seed, 1 unpublished setting) it holds in 2.",
             "Over the 2 seeds: 50 to 100 with mean 75."
         ]
@@ -200,28 +205,28 @@ fn what_turns_a_verdict_is_named() {
         "Measured is what was published, within 10 %: between 90 and 110."
     );
     assert_eq!(
-        open.turned,
+        open.why.turned,
         [
-            "Of 1 other seed and 1 unpublished setting, tried one at a time, 1 seed turns the claim: seed 2: it fails (measured 50). The claim comes out as in the base run with the setting undrained."
+            "Of 1 other seed and 1 unpublished setting, tried one at a time, 1 seed makes it fail: seed 2: it fails (measured 50). The claim comes out as in the base run with the setting undrained."
         ]
     );
     let steady = of(WITHIN, BOTH);
     assert_eq!(
-        steady.because[0],
-        "Measured is 100: it holds on the paper's own trace, in the base run and with each of 1 other seed and 1 unpublished setting."
+        steady.why.because[0],
+        "On the paper's own trace, measured is 100: it holds, since that is between 90 and 110. It holds, too, with each of 1 other seed and 1 unpublished setting."
     );
     assert_eq!(
-        steady.turned,
+        steady.why.turned,
         [
-            "None of 1 other seed and 1 unpublished setting, tried one at a time, turns the claim: seed 2; the setting undrained."
+            "None of 1 other seed and 1 unpublished setting, tried one at a time, makes it fail: seed 2; the setting undrained."
         ]
     );
-    assert!(of(WITHIN, &BOTH[..1]).turned.is_empty());
+    assert!(of(WITHIN, &BOTH[..1]).why.turned.is_empty());
     let tried = "Other conditions were tried to find why";
-    let slow = "the claim, which holds with slow (erases take longer), measured 100";
+    let slow = "slow (erases take longer), measured 100";
     assert_eq!(
-        of(WITHIN, NONE).turned[1],
-        format!("{tried}: of 1, 1 turns {slow}.")
+        of(WITHIN, NONE).why.turned[1],
+        format!("{tried}; of 1, 1 makes it hold: {slow}.")
     );
     let caused = format!(
         "{WITHIN}
@@ -236,18 +241,18 @@ about = 'runs that are not there'
 measured = 'm(\"v\", seed=3)'"
     );
     assert_eq!(
-        of(&caused, NONE).turned[1],
-        format!("{tried}: of 3, 2 turn {slow}; and with twice as much, measured 100.")
+        of(&caused, NONE).why.turned[1],
+        format!("{tried}; of 3, 2 make it hold: {slow}; and twice as much, measured 100.")
     );
-    assert!(!of(&caused, ONE).turned.join(" ").contains("twice"));
+    assert!(!of(&caused, ONE).why.turned.join(" ").contains("twice"));
     let noted = format!("{WITHIN}\nnote = 'A note.'");
-    assert_eq!(of(&noted, &BOTH[..1]).because[1], "A note.");
+    assert_eq!(of(&noted, &BOTH[..1]).why.because[1], "A note.");
     let sum = of(
         "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'",
         BOTH,
     );
     assert_eq!(
-        sum.because[0],
+        sum.why.because[0],
         "Numbers that the paper prints contradict each other (what follows is 15)."
     );
 }
@@ -263,19 +268,20 @@ fn seeds_and_settings_are_counted_apart() {
     ];
     let open = judged(WITHIN, runs, Role::StandIn).unwrap();
     assert_eq!(
-        open.because[0],
-        "With seed 2 it fails (measured 50); 1 more seed and 1 more setting turn it, too. In the base run it holds (measured 100)."
+        open.why.folded[0],
+        "It fails, too, with 1 more seed and 1 more setting."
     );
-    let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting turn the claim: ";
-    assert!(open.turned[0].starts_with(counted), "{:?}", open.turned);
+    let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting make it fail: ";
+    let turned = &open.why.turned;
+    assert!(turned[0].starts_with(counted), "{turned:?}");
     let steady = judged(
         WITHIN,
         &[("base", "1", 100.0), ("base", "2", 95.0)],
         Role::Original,
     );
     assert_eq!(
-        steady.unwrap().turned,
-        ["Seed 2, tried beside the base run, does not turn the claim."]
+        steady.unwrap().why.turned,
+        ["Seed 2, tried beside the base run, does not make it fail."]
     );
 }
 
@@ -284,20 +290,21 @@ fn seeds_and_settings_are_counted_apart() {
 fn what_was_fitted_is_named_in_words() {
     let why = |fitted: &str, runs| {
         let claim = format!("{WITHIN}\nfitted = {fitted}");
-        judged(&claim, runs, Role::StandIn).unwrap().because[0].clone()
+        let why = judged(&claim, runs, Role::StandIn).unwrap().why;
+        why.because.last().cloned().unwrap_or_default()
     };
     assert_eq!(
         why("['the pauses', 'the size']", BOTH),
-        "It holds, but the pauses and the size were fitted so that it holds: that is no evidence."
+        "The claim holds, but the pauses and the size were fitted so that it holds: that is no evidence."
     );
-    let was = why("['the size']", ONE);
-    assert!(
-        was.ends_with(" Besides, the size was fitted so that it holds."),
-        "{was}"
+    assert_eq!(
+        why("['the size']", ONE),
+        "Besides, the size was fitted so that it holds."
     );
-    let were = why("['the pauses', 'the rate', 'the size']", ONE);
-    let ending = " Besides, the pauses, the rate and the size were fitted so that it holds.";
-    assert!(were.ends_with(ending), "{were}");
+    assert_eq!(
+        why("['the pauses', 'the rate', 'the size']", ONE),
+        "Besides, the pauses, the rate and the size were fitted so that it holds."
+    );
 }
 
 /// What a claim judges of several parts, with the pairs or parts at which it fails.
@@ -320,7 +327,7 @@ fn what_fails_is_named() {
             scale: Scale::Reduced,
             readings: None,
         };
-        case.judge().unwrap().because[0].clone()
+        case.judge().unwrap().why.because[0].clone()
     };
     let agree = |each: &str| {
         format!(
@@ -331,12 +338,12 @@ fn what_fails_is_named() {
     let pair = "FAB against CLC: evictions 2 and 3, time 300 and 200";
     assert_eq!(
         why(&agree(""), names, &BOTH[..1]),
-        format!("It fails ({pair}) on the paper's own trace.")
+        format!("On the paper's own trace, it fails ({pair}).")
     );
     assert_eq!(
         why(&agree("each = { seed = [1, 2] }"), names, &BOTH[..2]),
         format!(
-            "It fails for each of the 2 seeds (seed 1: {pair}; seed 2) on the paper's own trace, in the base run and with the other seed."
+            "On the paper's own trace, it fails for each of the 2 seeds (seed 1: {pair}; seed 2). It fails, too, with seed 2."
         )
     );
     assert_eq!(
@@ -345,7 +352,7 @@ fn what_fails_is_named() {
             "[['plain', 'half']]",
             &BOTH[..1]
         ),
-        "It fails (measured half: 70 s, published 50 s) on the paper's own trace."
+        "On the paper's own trace, it fails (measured half: 70 s, published 50 s)."
     );
 }
 
@@ -361,8 +368,8 @@ fn all_of_each_must_hold() {
     assert_eq!(refused.values.measured, json!([false, true]));
     // The first of them fails, and is named with what was measured.
     assert_eq!(
-        refused.because[0],
-        "It fails for 1 of the 2 seeds (seed 1: false) on the paper's own trace, in the base run and with the other seed."
+        refused.why.because[0],
+        "On the paper's own trace, it fails for 1 of the 2 seeds (seed 1: false). It fails, too, with seed 2."
     );
 }
 
@@ -390,8 +397,15 @@ fn verdicts_have_words() {
     assert_eq!(asked.values.ratio, Value::Null);
     assert_eq!(claim.ran.on, "made (stand-in)");
     let document = claim.to_json();
-    assert_eq!(document["because"], json!(claim.because));
-    assert_eq!(document["turned"], json!(claim.turned));
+    assert_eq!(document["because"], json!(claim.why.because));
+    assert_eq!(document["folded"], json!(claim.why.folded));
+    assert_eq!(document["turned"], json!(claim.why.turned));
+    let tries = json!([
+        { "name": "base run", "measured": 100.0, "holds": true },
+        { "name": "seed 2", "measured": 50.0, "holds": false },
+        { "name": "undrained", "measured": 95.0, "holds": true },
+    ]);
+    assert_eq!(document["tries"], tries);
     assert_eq!(document["commands"][0]["command"], "destage reproduce p/s");
     assert_eq!(document["share"], json!({ "held": 2, "tried": 3 }));
     assert_eq!(document["inputs"][0]["role"], "stand_in");
@@ -399,13 +413,13 @@ fn verdicts_have_words() {
 
 #[test]
 fn a_verdict_that_another_number_would_get_says_so() {
-    let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().because.join(" ");
+    let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().why.folded.join(" ");
     let sign =
         |published: f64| format!("check = 'sign'\npublished = {published}\nmeasured = 'm(\"v\")'");
     // A third of 95 is more than a third of three times 10, and less than one of three times 100.
     let small = because(&sign(10.0), BOTH, Role::StandIn);
     assert!(
-        small.ends_with("The verdict would be the same for three times what was published, since a share of 0.33 is asked."),
+        small.ends_with("The verdict would be the same had the paper printed three times as much, since 0.33 of the published value is enough."),
         "{small}"
     );
     let large = because(&sign(150.0), BOTH, Role::StandIn);
@@ -413,7 +427,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let unseen = because(&sign(1000.0), BOTH, Role::StandIn);
     assert!(
         unseen.contains(
-            "three times what was published, since a still smaller share of it would be seen."
+            "had the paper printed three times as much, of which a still smaller share is measured."
         ),
         "{unseen}"
     );
@@ -421,13 +435,15 @@ fn a_verdict_that_another_number_would_get_says_so() {
     assert!(!within.contains("would"), "{within}");
     let beyond = because(WITHIN, NONE, Role::Original);
     assert!(
-        beyond.contains("Nor would it hold for three times what was published, or its negative."),
+        beyond.contains(
+            "It would fail as well had the paper printed three times as much, or the negative."
+        ),
         "{beyond}"
     );
     let beside = "check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > 0'\npublished = 5";
     let beside = because(beside, BOTH, Role::Original);
     assert!(
-        beside.contains("or its negative, since the check asks for something else."),
+        beside.contains("or the negative: what is asked does not depend on that."),
         "{beside}"
     );
     // What decides an under-determined claim is named already.
@@ -437,7 +453,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
 
 #[test]
 fn values_are_called_by_their_names() {
-    let words: Words = toml::from_str("quantity = 'v, below {best}'\nunit = 's'\nlabels = [['plain', 'half']]\nasks = 'each is above 1'").unwrap();
+    let words: Words = toml::from_str("quantity = 'v, below {best}: in seconds'\nunit = 's'\nlabels = [['plain', 'half']]\nasks = 'each is above 1'").unwrap();
     let claim = "id = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'within times'\npublished = [100, 50]\nmeasured = '[m(\"v\"), m(\"v\") / 2]'";
     let claim: Claim = toml::from_str(claim).unwrap();
     let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
@@ -491,9 +507,65 @@ fn what_is_within_a_tolerance_is_an_interval() {
         ),
         (
             "check = 'sign'\npublished = -30\nmeasured = '-20'",
-            "Measured has the sign of what was published; from 0.33 of its size on, which is -9.999, the verdict is sign reproduced, below that sign only.",
+            "Measured has the sign of what was published. From 0.33 times the published value on (-9.999) the verdict is sign reproduced, and below it sign only.",
         ),
     ] {
         assert_eq!(asked(claim), said);
     }
+}
+
+/// One thing decides, first by what it is and then by what it is called and what comes out with it; the rest is folded.
+#[test]
+fn one_thing_decides() {
+    let runs: Runs<'_> = &[("base", "1", 100.0), ("undrained", "1", 50.0)];
+    let open = judged(WITHIN, runs, Role::StandIn).unwrap();
+    assert_eq!(
+        open.why.because[0],
+        "A setting that the paper does not print decides: the claim holds in the base run, and fails with the setting undrained."
+    );
+    assert!(!open.why.because.join(" ").contains("cases"));
+    assert_eq!(
+        open.why.folded,
+        ["Of the 2 cases (base run, 1 unpublished setting) it holds in 1."]
+    );
+    let assumed = format!("{WITHIN}\nassumes = 'a is b'");
+    let assumed = judged(&assumed, BOTH, Role::Original).unwrap();
+    assert_eq!(
+        assumed.why.because,
+        [
+            "It rests on an assumption that the paper does not make: a is b. The runs here make it, and with it the claim holds."
+        ]
+    );
+    assert!(assumed.why.turned[0].contains("makes it fail"));
+}
+
+/// What the values of `each` are called is what words.toml says, and the ends of a range stand together.
+#[test]
+fn words_name_cases_and_ranges() {
+    let claim = "id = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'property'\nmeasured = '[m(\"v\"), 300]'\nholds = 'measured[0] > 60'\neach = { seed = [1, 2] }";
+    let claim: Claim = toml::from_str(claim).unwrap();
+    let words =
+        "quantity = 'v'\nrange = true\neach = ['first', 'second']\nasks = 'the first is above 60'";
+    let words: Words = toml::from_str(words).unwrap();
+    let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
+    let rows = rows(&ONE[..2], Role::Original);
+    let case = Case {
+        paper: "p",
+        claim: &claim,
+        words: Some(&words),
+        kind: Kind::Measured,
+        thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
+        over: Some((&study, &rows)),
+        scale: Scale::Reduced,
+        readings: None,
+    };
+    let judged = case.judge().unwrap();
+    assert_eq!(
+        judged.values.shown().unwrap()[1],
+        "first: 100 to 300; second: 50 to 300"
+    );
+    assert_eq!(
+        judged.why.because[0],
+        "On the paper's own trace, it fails for 1 of the 2 cases (second: 50 to 300), where it is asked that the first is above 60. It fails, too, with seed 2."
+    );
 }
