@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -28,9 +29,12 @@ class DestageWarning(UserWarning):
 
 
 def warn(texts: Iterable[str]) -> None:
-    """Says `texts` to whoever called the function that was called."""
+    """Says `texts` to whoever called the package: the warning names the line of theirs."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "destage":
+        level, frame = level + 1, frame.f_back
     for text in texts:
-        warnings.warn(text, DestageWarning, stacklevel=4)
+        warnings.warn(text, DestageWarning, stacklevel=level)
 
 
 class Metrics(Mapping[str, int | float]):

@@ -276,9 +276,9 @@ def test_the_style_leaves_no_trace(results: destage.Results) -> None:
 def test_what_cannot_be_drawn_is_said(results: destage.Results, tmp_path: Path) -> None:
     plain = destage.simulate(WORK)
     for draw, said in [
-        (lambda: plot.over_size(results, metric="waf.hots"), r"metric: 'waf.hots' is in none of 7 runs: .*did you mean "waf.host".*destage.metrics\(\)"),
+        (lambda: plot.over_size(results, metric="waf.hots"), r"metric: 'waf.hots' is in none of 7 runs: .*did you mean .waf.host..*destage.metrics\(\)"),
         (lambda: plot.over_size(results, metric="ftl.merges.full"), "metric: 'ftl.merges.full' is in none of 7 runs; expected one that has a meaning there"),
-        (lambda: plot.curve(destage.curve(WORK, buffers="lru"), metric="buffer.write_hitz"), r"in no curve: .*did you mean "buffer.write_hits".*destage.metrics\(\)"),
+        (lambda: plot.curve(destage.curve(WORK, buffers="lru"), metric="buffer.write_hitz"), r"in no curve: .*did you mean .buffer.write_hits..*destage.metrics\(\)"),
         (lambda: plot.over_size(plain), "results: <destage.Result .*>: expected what compare or study gives"),
         (lambda: plot.curve(results), "curves: <destage.Results .*>: expected what destage.curve gives"),
         (lambda: plot.latencies(results), "results: <destage.Results .*>: expected what destage.simulate gives, or a dict of such results by name"),

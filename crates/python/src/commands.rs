@@ -399,6 +399,7 @@ pub(crate) fn study(
         let store = Store::open(&results)?;
         let traces = traces(shipped_traces()?, &pairs, folder)?;
         let report = study.carry_out(scale(is_full), &traces, &store, &effort(threads, watch))?;
+        report.write(&results.join(&study.name))?;
         let mut warnings = store.damaged();
         warnings.extend(report.rows.warnings());
         Ok((report.to_json(), warnings))
@@ -430,6 +431,7 @@ pub(crate) fn reproduce(
         };
         let store = Store::open(&results)?;
         let report = plan.carry_out(&store, &effort(threads, watch))?;
+        report.write(&results)?;
         Ok((report.to_json(), store.damaged()))
     })
 }

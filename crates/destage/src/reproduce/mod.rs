@@ -31,6 +31,7 @@ pub mod verdict;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -40,8 +41,10 @@ use glossary::GLOSSARY;
 
 use crate::compare::Effort;
 use crate::error::Error;
+use crate::files;
 use crate::manifest::Manifest;
-use crate::study::figure::Figure;
+use crate::report;
+use crate::study::figure::{self, Figure};
 use crate::study::rows::Rows;
 use crate::study::{
     Cells, Extra, InputFacts, Scale, Store, Study, Traces, VariantKind, complete, counted,
@@ -436,6 +439,26 @@ impl PaperReport {
 }
 
 impl Report {
+    /// Writes the report into `folder`: `README.md`, `report.html` and `verdicts.json`, and in a folder for each paper its `README.md`
+    /// and the data of each figure as `EXPERIMENT-FIGURE.csv`.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        for paper in &self.papers {
+            let folder = folder.join(&paper.name);
+            files::write_into(&folder, "README.md", paper.to_markdown())?;
+            for experiment in &paper.experiments {
+                let prefix = format!("{}-", experiment.name);
+                figure::write_all(&folder, &prefix, &experiment.figures)?;
+            }
+        }
+        files::write_into(folder, "README.md", self.to_markdown())?;
+        let document = self.to_json();
+        files::write_into(folder, "report.html", report::html(&document, None)?)?;
+        files::write_into(folder, "verdicts.json", &document)
+    }
+
     /// How many claims there are of papers and of the project's own, and how many of each verdict.
     #[must_use]
     pub fn counts(&self) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! What a figure or a table of a study shows: its data in the arrangement of its axes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use destage_base::parameter::read_bytes;
@@ -13,6 +14,7 @@ use super::formula::{Context, NoValue, evaluate};
 use super::rows::{Row, Rows, spoken};
 use super::shown::short;
 use crate::error::Error;
+use crate::files;
 
 /// A figure's data.
 #[derive(Clone, Debug)]
@@ -63,6 +65,15 @@ pub struct Point {
     pub low: f64,
     /// The largest.
     pub high: f64,
+}
+
+/// Writes the data of `figures` into `folder`, with `prefix` before their names.
+pub(crate) fn write_all(folder: &Path, prefix: &str, figures: &[Figure]) -> Result<(), Error> {
+    for figure in figures {
+        let name = format!("{prefix}{}.csv", figure.id);
+        files::write_into(folder, &name, figure.to_csv())?;
+    }
+    Ok(())
 }
 
 impl Figure {

@@ -37,8 +37,9 @@ use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::compare::Effort;
 use crate::error::Error;
-use crate::files::{NAME, is_name};
+use crate::files::{self, NAME, is_name};
 use crate::manifest::Manifest;
+use crate::{csv, report};
 
 pub(crate) use cells::{BASE, Cell, Cells, product};
 pub use cells::{Extra, InputFacts, Role, Scale};
@@ -273,6 +274,20 @@ impl StudyReport {
     #[must_use]
     pub fn to_json(&self) -> String {
         crate::json::text(self)
+    }
+
+    /// Writes the report into `folder`, which is made if it is not there: `report.html`, all results as `results.csv` and
+    /// `results.json`, and the data of each figure as `FIGURE.csv`.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        figure::write_all(folder, "", &self.figures)?;
+        let table = csv::rows(&self.rows);
+        files::write_into(folder, &format!("{RESULTS}.csv"), table)?;
+        let document = self.to_json();
+        files::write_into(folder, &format!("{RESULTS}.json"), &document)?;
+        files::write_into(folder, "report.html", report::html(&document, None)?)
     }
 }
 
