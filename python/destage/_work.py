@@ -41,9 +41,11 @@ def simulate(
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
     if series:
         chosen.explain()
-    form = None if watch is None else os.path.splitext(os.fspath(watch))[1].lower().removeprefix(".")
-    if form not in (None, "html", "json"):
-        raise _core.InputError(f"watch: {os.fspath(watch)!r}: the ending names no form of a run to watch; expected .html or .json")
+    form = None
+    if watch is not None:
+        form = os.path.splitext(os.fspath(watch))[1].lower().removeprefix(".")
+        if form not in ("html", "json"):
+            raise _core.InputError(f"watch: {os.fspath(watch)!r}: the ending names no form of a run to watch; expected .html or .json")
     with Progress() as progress:
         text, warnings, columns, page = _core.simulate(given, chosen, responses, form, progress.tell)
     _results.warn(warnings)
