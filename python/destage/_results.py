@@ -7,10 +7,11 @@ import importlib
 import io
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from destage import _core, _grid, _show
@@ -28,9 +29,13 @@ class DestageWarning(UserWarning):
 
 
 def warn(texts: Iterable[str]) -> None:
-    """Says `texts` to whoever called the function that was called."""
+    """Says `texts` to whoever called the package: the warning names the line of theirs."""
+    frame: FrameType | None = sys._getframe()
+    level = 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "destage":
+        level, frame = level + 1, frame.f_back
     for text in texts:
-        warnings.warn(text, DestageWarning, stacklevel=4)
+        warnings.warn(text, DestageWarning, stacklevel=level)
 
 
 class Metrics(Mapping[str, int | float]):

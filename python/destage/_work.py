@@ -41,8 +41,12 @@ def simulate(
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
     if series:
         chosen.explain()
+    form = None
+    if watch is not None:
+        form = os.path.splitext(os.fspath(watch))[1].lower().removeprefix(".")
+        if form not in ("html", "json"):
+            raise _core.InputError(f"watch: {os.fspath(watch)!r}: the ending names no form of a run to watch; expected .html or .json")
     with Progress() as progress:
-        form = None if watch is None else ("json" if os.fspath(watch).lower().endswith(".json") else "html")
         text, warnings, columns, page = _core.simulate(given, chosen, responses, form, progress.tell)
     _results.warn(warnings)
     if watch is not None and page is not None:
@@ -177,6 +181,7 @@ def study(
 ) -> Results:
     """The runs of a study file (docs/STUDIES.md). Those whose results are in the folder `results` are not made again.
 
+    The report is written as the command writes it: `report.html` and the data in a folder of `results` that is called as the study is.
     `traces` says where traces of the papers are: files by their names, or a folder in which they are looked for. With a
     `client` of Dask its workers make the runs; they have to see study, traces and folder under the same names. `threads` is
     then that of one part of the study, 1 if it is 0.
@@ -201,7 +206,10 @@ def reproduce(
     scale: Literal["reduced", "full"] = "reduced",
     threads: int = 0,
 ) -> Reproduction:
-    """The experiments of the papers (`"bplru"`, `"bplru/w4"`, or all), with a verdict for each claim."""
+    """The experiments of the papers (`"bplru"`, `"bplru/w4"`, or all), with a verdict for each claim.
+
+    The report is written as the command writes it: `report.html`, `verdicts.json` and a folder for each paper in `results`.
+    """
     with Progress() as progress:
         text, warnings = _core.reproduce(what, results, *_kept(traces, scale), threads, progress.tell)
     _results.warn(warnings)

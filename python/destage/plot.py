@@ -13,13 +13,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from destage import _core, _registries, _results
-from destage._core import InputError
+from destage._core import ConfigError, InputError
 from destage._results import Curves, Result, Results, Run
 
 if TYPE_CHECKING:
@@ -36,27 +37,29 @@ _MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 _DASHES = ["-", "--", "-.", ":"]
 #: By their numbers in `Result.responses`.
 _OPERATIONS = ["read", "write", "flush", "trim"]
-#: Parts of a response: waiting in blue and grey, garbage collection hatched, work in orange and green.
+#: Parts of a response in words: waiting in blue and grey, garbage collection hatched, work in orange and green.
 _PARTS = {
-    "queue": ("#999999", ""),
-    "bus": ("#e69f00", ""),
-    "slot": ("#56b4e9", ""),
-    "slot_gc": ("#56b4e9", "/////"),
-    "die": ("#0072b2", ""),
-    "die_gc": ("#0072b2", "/////"),
-    "flash": ("#009e73", ""),
-    "die_read": ("#0072b2", "...."),
-    "die_program": ("#0072b2", "xxxx"),
-    "die_erase": ("#0072b2", "++++"),
-    "channel": ("#cc79a7", ""),
-    "transfer": ("#e69f00", "/////"),
+    "queue": ("in the queue", "#999999", ""),
+    "bus": ("on the host bus", "#e69f00", ""),
+    "slot": ("waiting for a slot", "#56b4e9", ""),
+    "slot_gc": ("waiting for a slot (GC)", "#56b4e9", "/////"),
+    "die": ("waiting for a die", "#0072b2", ""),
+    "die_gc": ("waiting for a die (GC)", "#0072b2", "/////"),
+    "flash": ("in flash", "#009e73", ""),
+    "die_read": ("behind reads", "#0072b2", "...."),
+    "die_program": ("behind programs", "#0072b2", "xxxx"),
+    "die_erase": ("behind erases", "#0072b2", "++++"),
+    "channel": ("waiting for a channel", "#cc79a7", ""),
+    "transfer": ("on a channel", "#e69f00", "/////"),
 }
 #: What is shown of the course of a run if nothing else is asked for.
 _COURSE = ["write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "utilization.mean"]
-#: With more lines the legend stands beside the axes, in columns of so many.
-_INSIDE, _COLUMN = 4, 14
-#: Room for a column of it, in mm.
-_COLUMN_MM = 27
+#: With more lines the legend stands above the axes.
+_INSIDE = 4
+#: Room for a row of it above the axes, in mm.
+_ROW_MM = 3.4
+#: What stands beside the names in a column of it, and what a figure keeps free at its sides, in points.
+_HANDLE_PT, _SIDES_PT = 29, 12
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
@@ -67,6 +70,8 @@ _STYLE: dict[str, Any] = {
     "legend.edgecolor": "none",
     "legend.borderpad": 0.2,
     "legend.handlelength": 2.4,
+    "legend.labelspacing": 0.3,
+    "legend.columnspacing": 1.0,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "axes.spines.top": False,
@@ -130,9 +135,10 @@ def over_size(
 
     A scheme without a buffer is a level line. Runs that failed, and those in which the metric has no meaning, are left out.
     """
+    _expect("results", results, Results, "what compare or study gives")
     runs = [run for run in results if metric in run.metrics and "buffer.capacity_bytes" in run.parameters]
     if not runs:
-        raise InputError(f"metric: {metric!r} is in none of {len(results)} runs; expected a name from `destage list metrics`")
+        raise _lacking(metric, f"in none of {len(results)} runs")
     lines: dict[str, dict[int, list[float]]] = {}
     for run, name in zip(runs, _names(runs), strict=True):
         size = int(run.parameters["buffer.capacity_bytes"])
@@ -148,6 +154,7 @@ def curve(
     curves: Curves, *, metric: str = "buffer.write_hits", ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
     """`metric` over the size of the buffer: a line for each scheme of `destage.curve`. What was sampled has its interval."""
+    _expect("curves", curves, Curves, "what destage.curve gives")
     lines: dict[str, dict[int, float]] = {}
     spans: dict[str, dict[int, tuple[float, float]]] = {}
     for of in curves.curves:
@@ -159,7 +166,7 @@ def curve(
             if value is not None:
                 lines.setdefault(of["buffer"], {})[point["bytes"]] = value
     if not lines:
-        raise InputError(f"metric: {metric!r} is in no curve; expected a name from `destage list metrics`")
+        raise _lacking(metric, "in no curve")
     figure = _over_size(lines, set(), metric, ax, width_mm)
     axes = ax or figure.axes[0]
     for number, name in enumerate(lines):
@@ -184,7 +191,8 @@ def latencies(
     buckets of a histogram. `operation` is read, write, flush or trim; None is all. What was never answered is left out.
     """
     curves = {name: _shares(name, result, operation) for name, result in _several(results).items()}
-    figure, axes = _axes(ax, width_mm, len(curves))
+    # A curve falls from the upper left to the lower right: which corner it leaves free depends on its times.
+    figure, axes = _axes(ax, width_mm, above=list(curves))
     for number, (name, (times, shares, _)) in enumerate(curves.items()):
         axes.plot(times, shares, drawstyle="steps-pre", label=name, **_look(number, marks=False))
     axes.set_xscale("log")
@@ -192,7 +200,7 @@ def latencies(
     axes.set_ylim(0.5 / max(count for _, _, count in curves.values()), 1.2)
     axes.set_xlabel("response time (ms)")
     axes.set_ylabel("share this slow or slower")
-    _legend(axes, len(curves))
+    _legend(axes, list(curves), is_above=True)
     return figure
 
 
@@ -246,19 +254,20 @@ def split(
         of = responses[operation]
         bars[name] = of["tail"]["split_ms"] if tail else of["split_ms"]
     parts = [part for part in next(iter(bars.values())) if any(bar[part] for bar in bars.values())]
-    # The bars stand apart from the legend above them.
-    figure, axes = _axes(ax, width_mm, 1, (16 + 6 * len(bars)) / 58)
+    told = {part: _PARTS.get(part, (_words(part), "#bbbbbb", "")) for part in parts}
+    labels = [words for words, _, _ in told.values()]
+    figure, axes = _axes(ax, width_mm, 10 + 6 * len(bars), above=labels)
     left = [0.0] * len(bars)
     for part in parts:
         widths = [bar[part] for bar in bars.values()]
-        colour, hatch = _PARTS.get(part, ("#bbbbbb", ""))
-        axes.barh(list(bars), widths, left=left, label=_words(part), color=colour, hatch=hatch, height=0.7, edgecolor="white", linewidth=0.3)
+        words, colour, hatch = told[part]
+        axes.barh(list(bars), widths, left=left, label=words, color=colour, hatch=hatch, height=0.7, edgecolor="white", linewidth=0.3)
         left = [begin + width for begin, width in zip(left, widths, strict=True)]
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     slowest = "slowest " if tail else ""
     axes.set_xlabel(f"mean response of {slowest}{operation}s (ms)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    _legend(axes, labels, is_above=True)
     return figure
 
 
@@ -274,7 +283,7 @@ def destages(
         if not sum(weights):
             raise InputError(f"{name}: nothing was destaged")
         curves[name] = of["pages"], [sum(weights[number:]) / sum(weights) for number in range(len(weights))]
-    figure, axes = _axes(ax, width_mm, len(curves))
+    figure, axes = _axes(ax, width_mm, above=list(curves))
     for number, (name, (pages, shares)) in enumerate(curves.items()):
         axes.plot([1, *pages], [1.0, *shares], drawstyle="steps-pre", label=name, **_look(number, marks=False))
         # A curve ends where no record is larger.
@@ -284,7 +293,7 @@ def destages(
     axes.set_ylim(0, 1.05)
     axes.set_xlabel("pages of a destage")
     axes.set_ylabel("share of pages in such or larger")
-    _legend(axes, len(curves))
+    _legend(axes, list(curves), is_above=True)
     return figure
 
 
@@ -293,6 +302,7 @@ def series(
     result: Result, *, columns: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
     """The course of a run, of `simulate(..., series=True)`: a panel for each of `columns` (docs/EXPLAIN.md), over time."""
+    _expect("result", result, Result, "what destage.simulate gives")
     course = result.series
     if course is None:
         raise InputError("series: none was kept; expected simulate(..., series=True) of a run with a clock")
@@ -306,6 +316,7 @@ def learnt(
     result: Result, *, names: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
     """What the scheme learnt, at the ends of its own periods, of `simulate(..., series=True)`: a panel for each of `names`."""
+    _expect("result", result, Result, "what destage.simulate gives")
     of = _explained(str(result.parameters["buffer.kind"]), result).get("scheme", {})
     ends = next((values for name, values in of.items() if name.endswith(".period_end")), None)
     chosen = [name for name in of if not name.endswith(".period_end")] if names is None else list(names)
@@ -356,10 +367,30 @@ def _folded(label: str) -> str:
 
 def _several(results: Result | Mapping[str, Result]) -> Mapping[str, Result]:
     """Results by name; one alone has the name of its scheme."""
-    named = {str(results.parameters["buffer.kind"]): results} if isinstance(results, Result) else results
-    if not named:
+    if isinstance(results, Result):
+        return {str(results.parameters["buffer.kind"]): results}
+    single = "what destage.simulate gives, or a dict of such results by name"
+    _expect("results", results, Mapping, single)
+    for result in results.values():
+        _expect("results", result, Result, single)
+    if not results:
         raise InputError("results: none; expected at least one")
-    return named
+    return results
+
+
+def _expect(argument: str, given: object, kind: type, what: str) -> None:
+    """An error if what was given for `argument` is not of this `kind`."""
+    if not isinstance(given, kind):
+        raise InputError(f"{argument}: {given!r}: expected {what}")
+
+
+def _lacking(metric: str, where: str) -> InputError:
+    """That `metric` is not there, and which name may have been meant."""
+    try:
+        _core.require_metric(metric)
+    except ConfigError as error:
+        return InputError(f"metric: {metric!r} is {where}: {error}")
+    return InputError(f"metric: {metric!r} is {where}; expected one that has a meaning there")
 
 
 def _explained(name: str, result: Result) -> Mapping[str, Any]:
@@ -380,21 +411,24 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     _core.write_file(path, content.getvalue())
 
 
-def _axes(ax: Axes | None, width_mm: float, lines: int, height: float = 1) -> tuple[Figure, Axes]:
-    """The axes to draw so many lines into, and their figure, of `height` times the usual."""
+def _axes(
+    ax: Axes | None, width_mm: float, height_mm: float | None = None, *, above: Sequence[str] = ()
+) -> tuple[Figure, Axes]:
+    """The axes to draw into, and their figure: `height_mm`, or what suits the width, and room for a legend of these names above."""
     if ax is not None:
         figure = ax.get_figure(root=True)
         if figure is None:
             raise InputError("ax: axes of no figure; expected axes of a figure")
         return figure, ax
-    beside = 0 if lines <= _INSIDE else math.ceil(lines / _COLUMN) * _COLUMN_MM
-    return (figure := _figure(width_mm + beside, 0.68 * height * width_mm)), figure.add_subplot()
+    rows = math.ceil(len(above) / _columns(above, width_mm / _INCH * 72)) if len(above) > 1 else 0
+    height_mm = 0.68 * width_mm if height_mm is None else height_mm
+    return (figure := _figure(width_mm, height_mm + rows * _ROW_MM)), figure.add_subplot()
 
 
 def _panels(ax: Axes | None, width_mm: float, panels: int) -> tuple[Figure, list[Axes]]:
     """Axes one above the other, with one axis along them all."""
     if ax is not None:
-        figure, axes = _axes(ax, width_mm, 1)
+        figure, axes = _axes(ax, width_mm)
         return figure, [axes]
     figure = _figure(width_mm, width_mm * (0.15 + 0.25 * panels))
     return figure, list(figure.subplots(panels, sharex=True, squeeze=False)[:, 0])
@@ -429,17 +463,39 @@ def _look(number: int, *, marks: bool = True) -> dict[str, Any]:
     return look | ({"marker": _MARKS[number % len(_MARKS)]} if marks else {})
 
 
-def _legend(axes: Axes, lines: int) -> None:
-    if lines > _INSIDE:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), ncols=math.ceil(lines / _COLUMN))
-    elif lines > 1:
+def _columns(names: Sequence[str], width_pt: float) -> int:
+    """In how many columns a legend of `names` fits a figure of this width: as many as can be, and one where none fits."""
+    from matplotlib.textpath import TextPath
+
+    widths = [TextPath((0, 0), name, size=_STYLE["legend.fontsize"]).get_extents().width + _HANDLE_PT for name in names]
+    for columns in range(len(names), 1, -1):
+        # Columns are filled one after the other, the first ones with one row more where rows are left over.
+        rows, longer = divmod(len(names), columns)
+        ends = [column * rows + min(column, longer) for column in range(columns + 1)]
+        if sum(max(widths[begin:end]) for begin, end in itertools.pairwise(ends)) <= width_pt - _SIDES_PT:
+            return columns
+    return 1
+
+
+def _legend(axes: Axes, names: Sequence[str], *, is_above: bool) -> None:
+    """The legend of lines with these `names`: above the axes, or where they leave room. One line needs none."""
+    if len(names) < 2:
+        return
+    if not is_above:
         axes.legend()
+        return
+    figure = axes.get_figure(root=True)
+    place = axes.get_subplotspec()
+    share = axes.get_position().width if place is None else len(place.colspan) / place.get_gridspec().ncols
+    width_pt = 0 if figure is None else 72 * share * figure.get_figwidth()
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=_columns(names, width_pt))
 
 
 def _over_size(
     lines: Mapping[str, Mapping[int, float]], unbuffered: set[str], metric: str, ax: Axes | None, width_mm: float
 ) -> Figure:
-    figure, axes = _axes(ax, width_mm, len(lines))
+    is_above = len(lines) > _INSIDE
+    figure, axes = _axes(ax, width_mm, above=list(lines) if is_above else ())
     for number, (name, points) in enumerate(lines.items()):
         if name in unbuffered:
             axes.axhline(next(iter(points.values())), label=name, **_look(number, marks=False))
@@ -459,7 +515,7 @@ def _over_size(
         axes.set_yscale("log")
     else:
         axes.set_ylim(0, 1.05 * max(values) or 1)
-    _legend(axes, len(lines))
+    _legend(axes, list(lines), is_above=is_above)
     return figure
 
 

@@ -97,6 +97,8 @@ def test_a_worker_that_is_killed_again_and_again_changes_no_byte(tmp_path: Path)
     assert body(together.to_json()) == body(alone.to_json())
     assert kept(tmp_path / "together") == kept(tmp_path / "alone")
     assert len(kept(tmp_path / "alone")) == 400
+    left = [sorted(path.name for path in (tmp_path / who).glob("*/*") if path.parent.name not in ("runs", "plans")) for who in ("together", "alone")]
+    assert left[0] == left[1] and "report.html" in left[0]
     # What was there when a worker died was not made again.
     last = made(tmp_path / "together")
     for before in killed:

@@ -172,6 +172,13 @@ def test_a_study(tmp_path: Path) -> None:
     assert body(results.to_json()) == body(typed)
     assert len(results.to_pandas()) == len(results) > 0
     assert results.figures == json.loads(typed)["figures"]
+    # The report and its data stand beside the results, as the command leaves them.
+    ours, theirs = (sorted((tmp_path / who / "examples").iterdir()) for who in ("mine", "typed"))
+    assert [path.name for path in ours] == [path.name for path in theirs]
+    assert "report.html" in [path.name for path in ours]
+    for one, other in zip(ours, theirs, strict=True):
+        if one.suffix == ".csv":
+            assert one.read_bytes() == other.read_bytes()
     with pytest.raises(destage.InputError, match="client"):
         destage.study(path, results=tmp_path / "mine", client=object())  # type: ignore[arg-type]
 

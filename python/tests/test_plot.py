@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zlib
 from pathlib import Path
+from typing import Any
 
 import destage
 import numpy as np
@@ -189,12 +190,77 @@ def test_files_open(results: destage.Results, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["figure.pdf", "figure.png", "figure.svg"]
 
 
+def laid_out(figure: Figure) -> tuple[Any, Any]:
+    """Where axes and legend stand in the figure, in points."""
+    figure.draw_without_rendering()
+    [axes] = figure.axes
+    legend = axes.get_legend()
+    return axes.get_window_extent(), legend.get_window_extent()
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 8, 31])
+@pytest.mark.parametrize("width", [85, 180])
+def test_a_figure_is_as_wide_as_it_was_asked_for(results: destage.Results, tmp_path: Path, count: int, width: int) -> None:
+    names = list(destage.buffers())[:count]
+    runs = json.loads(results.to_json())["runs"][1:4]
+    many = [{**run, "parameters": {**run["parameters"], "buffer.kind": name}} for name in names for run in runs]
+    figure = plot.over_size(destage.Results(json.dumps({"manifest": {}, "runs": many})), width_mm=width)
+    assert len(figure.axes[0].lines) == count
+    for ending, unit in (("pdf", 72), ("png", 300), ("svg", 72)):
+        path = tmp_path / f"figure.{ending}"
+        plot.save(figure, path)
+        if ending == "png":
+            import matplotlib.image
+
+            wide = matplotlib.image.imread(path).shape[1]
+        elif ending == "pdf":
+            wide = float(re.search(rb"/MediaBox \[ 0 0 ([0-9.]+)", path.read_bytes())[1])
+        else:
+            wide = float(re.search(r'<svg [^>]*width="([0-9.]+)pt"', path.read_text())[1])
+        assert wide == pytest.approx(width / 25.4 * unit, abs=1), ending
+    axes, legend = laid_out(figure)
+    whole = figure.bbox
+    # All of the legend is in the figure. Of many lines it is above the axes, which keep their size.
+    assert whole.x0 <= legend.x0 and legend.x1 <= whole.x1 and legend.y1 <= whole.y1
+    if count > 4:
+        assert legend.y0 >= axes.y1
+    assert axes.height / figure.dpi * 25.4 > 0.5 * width and axes.width > 0.7 * whole.width
+
+
+def test_what_results_are_called_may_be_long(explained: dict[str, destage.Result], tmp_path: Path) -> None:
+    long = {f"{name} with a name that is about as long as a column": result for name, result in explained.items()}
+    figure = plot.latencies(long)
+    axes, legend = laid_out(figure)
+    assert figure.bbox.x0 <= legend.x0 and legend.x1 <= figure.bbox.x1 and legend.y0 >= axes.y1
+
+
+def test_legends_stand_beside_curves_of_shares(explained: dict[str, destage.Result]) -> None:
+    for draw in (plot.latencies, plot.destages, plot.split):
+        axes, legend = laid_out(draw(explained))
+        assert legend.y0 >= axes.y1, draw.__name__
+
+
+def test_parts_of_responses_have_words(explained: dict[str, destage.Result]) -> None:
+    told = [text.get_text() for text in plot.split(explained).axes[0].get_legend().get_texts()]
+    assert told == ["in the queue", "on the host bus", "waiting for a slot", "waiting for a slot (GC)"]
+    for parts in (explained["lru"].explained["parts"], ["die_read", "die_program", "die_erase", "channel", "transfer"]):
+        assert set(parts) <= set(plot._PARTS)
+
+
 def test_axes_of_ones_own(results: destage.Results) -> None:
     figure = Figure()
     left, right = figure.subplots(1, 2)
     assert plot.over_size(results, ax=left) is figure
     plot.over_size(results, metric="waf.host", ax=right)
     assert len(left.lines) == len(right.lines) == 3
+    # A legend above axes is as wide as they are.
+    every = destage.compare(WORK, buffers="all", sizes=["512KiB", "1MiB"], ftls="none")
+    wide = Figure(figsize=(8, 6), layout="constrained")
+    for axes in wide.subplots(1, 2):
+        plot.over_size(every, metric="buffer.destaged_pages", ax=axes)
+    wide.draw_without_rendering()
+    one, other = (axes.get_legend().get_window_extent() for axes in wide.axes)
+    assert one.x0 >= 0 and one.x1 <= other.x0 and other.x1 <= wide.bbox.x1
 
 
 def test_the_style_leaves_no_trace(results: destage.Results) -> None:
@@ -210,7 +276,16 @@ def test_the_style_leaves_no_trace(results: destage.Results) -> None:
 def test_what_cannot_be_drawn_is_said(results: destage.Results, tmp_path: Path) -> None:
     plain = destage.simulate(WORK)
     for draw, said in [
-        (lambda: plot.over_size(results, metric="waf.hots"), "metric: 'waf.hots' is in none of 7 runs"),
+        (lambda: plot.over_size(results, metric="waf.hots"), r"metric: 'waf.hots' is in none of 7 runs: .*did you mean .waf.host..*destage.metrics\(\)"),
+        (lambda: plot.over_size(results, metric="ftl.merges.full"), "metric: 'ftl.merges.full' is in none of 7 runs; expected one that has a meaning there"),
+        (lambda: plot.curve(destage.curve(WORK, buffers="lru"), metric="buffer.write_hitz"), r"in no curve: .*did you mean .buffer.write_hits..*destage.metrics\(\)"),
+        (lambda: plot.over_size(plain), "results: <destage.Result .*>: expected what compare or study gives"),
+        (lambda: plot.curve(results), "curves: <destage.Results .*>: expected what destage.curve gives"),
+        (lambda: plot.latencies(results), "results: <destage.Results .*>: expected what destage.simulate gives, or a dict of such results by name"),
+        (lambda: plot.destages({"lru": results[1]}), "results: <destage.Run .*>: expected what destage.simulate gives"),
+        (lambda: plot.split(results), "results: <destage.Results .*>: expected what destage.simulate gives"),
+        (lambda: plot.series(results), "result: <destage.Results .*>: expected what destage.simulate gives"),
+        (lambda: plot.learnt(results), "result: <destage.Results .*>: expected what destage.simulate gives"),
         (lambda: plot.latencies(plain), r"lru: no responses were kept; expected simulate\(..., responses=True\) or series=True"),
         (lambda: plot.series(plain), r"none was kept; expected simulate\(..., series=True\)"),
         (lambda: plot.split(plain), r"lru: the run was not explained; expected simulate\(..., series=True\)"),

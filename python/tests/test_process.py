@@ -270,6 +270,33 @@ def test_a_parameter_that_decides_nothing_is_a_warning() -> None:
         destage.compare(work, buffers="lru", ftls="none", settings={"host.queue_depth": 3})
 
 
+@pytest.mark.parametrize("call", ["simulate", "compare", "study", "info"])
+def test_a_warning_names_the_line_that_asked(tmp_path: Path, call: str) -> None:
+    study = tmp_path / "s.toml"
+    study.write_text("""title = "Wide"
+[settings]
+"host.queue_depth" = 3
+[[input]]
+name = "u"
+workload = "uniform:requests=100"
+[[grid]]
+buffers = ["lru"]
+sizes = ["64KiB"]
+ftls = ["none"]
+""")
+    lines = {
+        "simulate": "destage.simulate(work, ftl='none', settings={'host.queue_depth': 3})",
+        "compare": "destage.compare(work, buffers='lru', ftls='none', settings={'host.queue_depth': 3})",
+        "study": "destage.study('s.toml', results='kept')",
+        "info": "destage.info(destage.Trace.open('odd.csv', on_bad_line='skip'))",
+    }
+    (tmp_path / "odd.csv").write_text("time,op,offset,bytes\n0,write,0,4096\nx\n1,write,0,4096\n")
+    program = tmp_path / "mine.py"
+    program.write_text(f"import destage\n\nwork = destage.Workload('zipf', requests=100)\n{lines[call]}\n")
+    said = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True, check=True).stderr
+    assert f"{program}:4: DestageWarning: " in said, said
+
+
 def test_what_runs_are_warned_of_stands_in_results_and_their_tables(tmp_path: Path) -> None:
     work = destage.Workload("uniform", requests=2000, footprint_pages=64, mean_interarrival_ms=0.001)
     said = "overload: a request takes "

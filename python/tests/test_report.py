@@ -221,6 +221,40 @@ def test_charts_are_there_and_legend_metric_and_axis_change_them(tmp_path: Path,
 
 
 @needs_browser
+def test_bounds_are_spoken_of_where_one_was_run(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    path = tmp_path / "r.html"
+    results.report(path)
+    page = opened(path)
+    assert "stands first" in page.page.inner_text("#explore") and "no rank" not in page.page.inner_text("#explore")
+    destage.compare(MIXED, buffers=["fifo", "lru", "belady"], sizes=["1MiB", "4MiB"], settings=SMALL).report(path)
+    assert "belady is a bound and has no rank." in opened(path).page.inner_text("#explore")
+
+
+@needs_browser
+def test_a_legend_leaves_out_what_the_input_says(tmp_path: Path, opened: Open) -> None:
+    study = tmp_path / "s.toml"
+    study.write_text("""title = "Two inputs"
+[[input]]
+name = "near"
+workload = "uniform:requests=300"
+[[input]]
+name = "far"
+workload = "uniform:requests=300"
+set = { "trace.lba_shift" = 63 }
+[[grid]]
+buffers = ["lru", "fifo"]
+sizes = ["256KiB", "1MiB"]
+vary = { "host.queue_depth" = [1, 8] }
+""")
+    destage.study(study, results=tmp_path / "kept")
+    page = opened(tmp_path / "kept" / "s" / "report.html")
+    names = page.page.locator("#explore .legend button[data-series]").all_inner_texts()
+    assert sorted(names) == sorted(f"{name}, {buffer}, host.queue_depth={depth}" for name in ("near", "far") for buffer in ("lru", "fifo") for depth in (1, 8))
+    # The axis may still be one of them.
+    assert "trace.lba_shift" in page.page.locator("#explore select").nth(1).inner_text()
+
+
+@needs_browser
 def test_zoom_and_logarithm(tmp_path: Path, results: destage.Results, opened: Open) -> None:
     path = tmp_path / "r.html"
     results.report(path)
@@ -335,6 +369,15 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     assert bold and all(abs(float(text.replace(",", "")) - least) < 0.001 * least for text in bold)
     leader = ranking.first.locator("th").inner_text()
     assert leader in page.page.locator("#explore .plot svg").inner_html()
+    assert page.page.locator("#explore").inner_text().count("belady and infinite are bounds and have no rank.") == 1
+    # Below its table the command names the first five.
+    sizes = ",".join(f"{256 << power}KiB" for power in range(8))
+    said = command("compare", "--workload", "mixed:requests=1000", "--buffers", "all", "--sizes", sizes, "--set", "flash.blocks_per_plane=40")
+    told = " ".join(said.split()).split("Nearest to the best response.mean_ms over all sizes, with the mean factor to it: ")[1].split(". ")[0]
+    ranks = zip(ranking.locator("th").all_inner_texts()[:5], ranking.locator("td:nth-child(3)").all_inner_texts()[:5], strict=True)
+    for one, (name, behind) in zip(told.split(", "), ranks, strict=True):
+        scheme, factor = one.split(" ")
+        assert scheme == name and float(factor) == pytest.approx(float(behind.removesuffix(" x")), rel=0.01)
     whole = page.drawn()
     page.page.get_by_label("best 5 in colour").click()
     assert page.drawn() != whole

@@ -173,8 +173,80 @@ def test_a_phone_in_the_dark(opened: Callable[..., Opened]) -> None:
     assert shows.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     # The controls leave room for the device.
     assert shows.page.evaluate("document.querySelector('nav').offsetHeight / innerHeight") < 0.2
+    # All of them are in sight, and dies stand above lists that may be long.
+    for width in (375, 390, 640):
+        shows.page.set_viewport_size({"width": width, "height": 844})
+        outside = """[...document.querySelectorAll("nav button, nav select, nav output")].filter((of) => {
+            const { left, right, bottom } = of.getBoundingClientRect();
+            return left < 0 || right > innerWidth || bottom > innerHeight;
+        }).map((of) => of.id)"""
+        assert shows.page.evaluate(outside) == []
+        tops = [shows.page.locator(f"#{name}").bounding_box()["y"] for name in ("dies", "records", "lists")]
+        assert tops == sorted(tops)
     shows.page.wait_for_timeout(500)
     shows.page.screenshot(path=ROOT / "target" / "watch" / "phone.png", full_page=True)
+
+
+# What the dies' words are, in which colour and how opaque, and where they begin.
+WORDS = """() => {
+    const told = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        told.push([text, this.fillStyle, this.globalAlpha, x]);
+        return fillText.call(this, text, x, y);
+    };
+    drawDies(player.index);
+    CanvasRenderingContext2D.prototype.fillText = fillText;
+    return told;
+}"""
+
+
+def test_words_of_dies_are_white_on_work_that_has_begun_and_dark_on_pale(opened: Callable[..., Opened]) -> None:
+    shows = opened("bplru")
+    shows.page.evaluate("go(Math.floor(last / 3))")
+    shows.click("merge")
+    told = shows.page.evaluate(WORDS)
+    assert {alpha for _, _, alpha, _ in told} == {1}
+    now = shows.page.evaluate("LABEL + 0.4 * (byId('dies').parentElement.clientWidth - LABEL)")
+    begun = [x for text, colour, _, x in told if text.isdigit() and colour == "#ffffff"]
+    later = [x for text, colour, _, x in told if text.isdigit() and colour != "#ffffff"]
+    assert begun and later and max(begun) <= now + 4 and min(later) >= now
+    # None begins left of the window, where it would be cut off.
+    assert min(begun) >= shows.page.evaluate("LABEL")
+
+
+# What is cut off of a number is another number: each one that is drawn stands wholly within its square.
+CLIPPED = """[...document.querySelectorAll(".cells i")].filter((square) => {
+    if (!square.textContent) return false;
+    const range = document.createRange();
+    range.selectNodeContents(square);
+    const [text, box] = [range.getBoundingClientRect(), square.getBoundingClientRect()];
+    return text.left < box.left || text.right > box.right;
+}).map((square) => square.title)"""
+
+
+@pytest.mark.parametrize("far", [0, 786_752])
+@pytest.mark.parametrize("width", [1280, 375])
+def test_numbers_of_pages_are_whole_or_not_there(width: int, far: int, browser: Any, tmp_path: Path) -> None:
+    rows = [f"{time * 100_000},write,{4096 * (far + page)},4096" for time, page in enumerate((place * 37) % 1500 for place in range(300))]
+    trace = tmp_path / "far.csv"
+    trace.write_text("time,op,offset,bytes\n" + "\n".join(rows) + "\n")
+    file = tmp_path / "far.html"
+    destage.simulate(trace, buffer="lru", size="256KiB", settings={"flash.dies": 4, **SETTINGS}, watch=file)
+    context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", bypass_csp=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.click("#eviction")
+    squares = page.locator("#lists .page").all_text_contents()
+    out = page.locator("#records .out").all_text_contents()
+    assert squares and out
+    # Four digits fit, six do not; what left is then named beside its squares.
+    assert all(bool(text) == (far == 0) for text in [*squares, *out])
+    assert page.evaluate(CLIPPED) == []
+    named = page.locator("#records .record.new em").all_text_contents()
+    assert named == ([] if far == 0 else [str(page.evaluate("events[player.index].of.pages[0]"))])
+    page.screenshot(path=ROOT / "target" / "watch" / f"far-{far}-{width}.png", full_page=True)
+    context.close()
 
 
 def test_the_command_line_writes_the_same_page(tmp_path: Path) -> None:
@@ -187,3 +259,9 @@ def test_the_command_line_writes_the_same_page(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(destage.InputError, match="cannot be written"):
         destage.simulate(destage.Workload("mixed", requests=20), size="256KiB", watch=tmp_path / "no" / "page.html")
+
+
+def test_an_ending_that_names_no_form_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(destage.InputError, match=r"watch: '.*page.svg': the ending names no form of a run to watch; expected .html or .json"):
+        destage.simulate(destage.Workload("mixed", requests=20), size="256KiB", watch=tmp_path / "page.svg")
+    assert list(tmp_path.iterdir()) == []

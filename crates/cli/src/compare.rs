@@ -75,8 +75,9 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
             sentences => format!("\n{}\n", sentences.join("\n")),
         };
         let table = chosen.table(records);
+        let best = chosen.best(records);
         let explained = explain::of_runs(records);
-        format!("{heading}\n\n{table}{remarks}{explained}{conclusion}")
+        format!("{heading}\n\n{table}{best}{remarks}{explained}{conclusion}")
     };
     work.deliver(records, content, text)
 }

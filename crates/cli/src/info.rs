@@ -105,16 +105,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
 /// The file that `-o` names.
 fn result_file(path: &PathBuf, trace: &Path) -> Result<ResultFile, Failure> {
     check_distinct(&[("-o", path)], &[trace])?;
-    let ending = path
-        .extension()
-        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    match ending.as_deref() {
-        Some("html" | "json") => ResultFile::create(path),
-        _ => Err(Failure::input(format!(
-            "-o {}: the ending names no form of statistics; expected a name that ends in .html (a page) or .json",
-            path.display()
-        ))),
-    }
+    ResultFile::page("-o", path, "statistics")
 }
 
 /// The busiest volumes as a table; nothing where there is only one.

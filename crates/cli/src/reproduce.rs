@@ -1,7 +1,5 @@
 //! `destage reproduce`: the papers' experiments, with a verdict for each claim.
 
-use std::path::Path;
-
 use destage_study::reproduce::{Cost, Paper, Plan, Thresholds, shipped_traces};
 use destage_study::{Extra, Store, Traces};
 
@@ -10,7 +8,7 @@ use crate::errors::{Failure, command, report_line, warn};
 use crate::output::report::{Form, ResultFile, page};
 use crate::output::{self, experiments};
 use crate::progress::Progress;
-use crate::study::{effort, scale, traces, write, write_figures};
+use crate::study::{effort, scale, traces};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
@@ -34,7 +32,11 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         readings: what.is_none_or(|name| !name.contains('/')),
     };
     let store = Store::open(&kept.results)?;
-    let file = arguments.output.as_deref().map(report_file).transpose()?;
+    // Verdicts and figures are no one table.
+    let output = arguments.output.as_deref();
+    let file = output
+        .map(|path| ResultFile::page("-o", path, "a report"))
+        .transpose()?;
     if !kept.noise.quiet {
         for Cost {
             paper,
@@ -54,21 +56,10 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     if destage::commit().ends_with("-dirty") {
         warn("this program was built from sources with changes that are in no commit");
     }
-    for paper in &report.papers {
-        let folder = kept.results.join(&paper.name);
-        write(&folder, "README.md", paper.to_markdown())?;
-        for experiment in &paper.experiments {
-            write_figures(
-                &folder,
-                &format!("{}-", experiment.name),
-                &experiment.figures,
-            )?;
-        }
-    }
-    write(&kept.results, "README.md", report.to_markdown())?;
+    report.write(&kept.results, |document| {
+        destage_report::html(document, None)
+    })?;
     let document = report.to_json();
-    write(&kept.results, "report.html", page(&document, None))?;
-    write(&kept.results, "verdicts.json", &document)?;
     if let Some(file) = file {
         let content = |form| match form {
             Form::Html => page(&document, None),
@@ -79,16 +70,5 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     match kept.json {
         true => output::print(&document),
         false => output::show(&experiments::reproduction(&report, &kept.results)),
-    }
-}
-
-/// The file of `-o`, which is a page or JSON: verdicts and figures are no one table.
-fn report_file(path: &Path) -> Result<ResultFile, Failure> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("html" | "json") => ResultFile::create(path),
-        _ => Err(Failure::input(format!(
-            "-o {}: the ending names no form of a report; expected .html or .json",
-            path.display()
-        ))),
     }
 }

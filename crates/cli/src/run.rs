@@ -18,7 +18,6 @@ use crate::output::table::{Side, Table};
 use crate::output::{self, numbers, summary};
 use crate::power;
 use crate::progress::Progress;
-use destage::files::PendingFile;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Failure> {
@@ -99,12 +98,10 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     };
     logs = logs.with_fio(arguments.fio_json.as_ref(), job)?;
 
-    let ending = arguments.watch.as_deref().and_then(Path::extension);
-    let is_timeline = ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let page = arguments
         .watch
         .as_deref()
-        .map(PendingFile::create)
+        .map(|path| ResultFile::page("--watch", path, "a run to watch"))
         .transpose()?;
 
     if let Some(plan) = arguments.power.plan(combination.config.typed.sim.seed)? {
@@ -116,26 +113,26 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         return Ok(());
     }
     let progress = Progress::new(common.noise, input.expected_requests());
-    let done = match &page {
-        None => destage::run(&input, &combination, &progress, &mut logs).map(|done| (done, None)),
-        Some(_) => {
-            destage_report::watch(&input, &combination, &progress, &mut logs).map(|watched| {
-                let page = match is_timeline {
-                    true => watched.to_timeline(),
-                    false => watched.to_html(),
+    let done = match page {
+        None => destage::run(&input, &combination, &progress, &mut logs)
+            .map(|done| (done, None))
+            .map_err(Failure::from),
+        Some(page) => destage_report::watch(&input, &combination, &progress, &mut logs)
+            .map_err(Failure::from)
+            .and_then(|watched| {
+                let content = |form| match form {
+                    Form::Html => watched.to_html(),
+                    Form::Json | Form::Table(_) => watched.to_timeline(),
                 };
-                (watched.outcome, Some(page))
-            })
-        }
+                let page = page.fill_with(|form| content(form).into_bytes())?;
+                Ok((watched.outcome, Some(page)))
+            }),
     };
     drop(progress);
     // A run that its own log stopped was not interrupted: the log knows why.
     let mut files = logs.finish()?;
-    let (mut outcome, html) = done?;
-    if let (Some(mut page), Some(html)) = (page, html) {
-        page.put(html)?;
-        files.push(page);
-    }
+    let (mut outcome, page) = done?;
+    files.extend(page);
     outcome.manifest.command = command();
     outcome.manifest.wall_time_s = started.elapsed().as_secs_f64();
 

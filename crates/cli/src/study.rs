@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use destage::{Effort, json};
-use destage_study::csv;
-use destage_study::figure::Figure;
 use destage_study::reproduce::shipped_traces;
-use destage_study::{Plan, RESULTS, Scale, Shard, Share, Store, Study, StudyReport, Traces};
+use destage_study::{Plan, Scale, Shard, Share, Store, Study, StudyReport, Traces};
 use serde_json::json;
 
 use crate::args::{
@@ -16,7 +14,6 @@ use crate::errors::{Failure, command, warn};
 use crate::output::report::{Form, ResultFile, page};
 use crate::output::{self, experiments};
 use crate::progress::Progress;
-use destage::files;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
@@ -86,13 +83,9 @@ fn all_done(failures: Vec<String>) -> Result<(), Failure> {
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<Vec<String>, Failure> {
     report.manifest.command = command();
     report.rows.warnings().iter().for_each(warn);
-    write_figures(folder, "", &report.figures)?;
-    write(folder, &format!("{RESULTS}.csv"), csv::rows(&report.rows))?;
-    let document = report.to_json();
-    write(folder, &format!("{RESULTS}.json"), &document)?;
-    write(folder, "report.html", page(&document, None))?;
+    report.write(folder, |document| destage_report::html(document, None))?;
     match as_json {
-        true => output::print(&document)?,
+        true => output::print(&report.to_json())?,
         false => output::show(&experiments::study(&report, folder))?,
     }
     Ok(report.rows.failures())
@@ -204,27 +197,4 @@ pub(crate) fn effort<'a>(kept: &Kept, progress: &'a Progress) -> Effort<'a> {
         progress,
         ..Effort::default()
     }
-}
-
-/// Writes the data of `figures` into `folder`, with `prefix` before their names.
-pub(crate) fn write_figures(
-    folder: &Path,
-    prefix: &str,
-    figures: &[Figure],
-) -> Result<(), Failure> {
-    for figure in figures {
-        write(
-            folder,
-            &format!("{prefix}{}.csv", figure.id),
-            figure.to_csv(),
-        )?;
-    }
-    Ok(())
-}
-
-/// Writes the file `name` into `folder`, which is made if it is not there.
-pub(crate) fn write(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let path = folder.join(name);
-    std::fs::create_dir_all(folder).map_err(|cause| files::unwritable(&path, &cause))?;
-    Ok(files::write(&path, text)?)
 }

@@ -288,6 +288,16 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
     file.commit()
 }
 
+/// Writes a file `name` with this content into `folder`, which is made if it is not there.
+///
+/// # Errors
+/// As of [`PendingFile`], and that there can be no such folder.
+pub fn write_into(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), Error> {
+    let path = folder.join(name);
+    std::fs::create_dir_all(folder).map_err(|cause| unwritable(&path, &cause))?;
+    write(&path, content)
+}
+
 /// The writer of logs, for text assembled piece by piece.
 impl Write for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

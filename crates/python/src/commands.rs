@@ -399,6 +399,9 @@ pub(crate) fn study(
         let store = Store::open(&results)?;
         let traces = traces(shipped_traces()?, &pairs, folder)?;
         let report = study.carry_out(scale(is_full), &traces, &store, &effort(threads, watch))?;
+        report.write(&results.join(&study.name), |document| {
+            destage_report::html(document, None)
+        })?;
         let mut warnings = store.damaged();
         warnings.extend(report.rows.warnings());
         Ok((report.to_json(), warnings))
@@ -430,6 +433,7 @@ pub(crate) fn reproduce(
         };
         let store = Store::open(&results)?;
         let report = plan.carry_out(&store, &effort(threads, watch))?;
+        report.write(&results, |document| destage_report::html(document, None))?;
         Ok((report.to_json(), store.damaged()))
     })
 }

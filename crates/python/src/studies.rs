@@ -17,6 +17,8 @@ use crate::work::watched;
 pub(crate) struct Study {
     prepared: Arc<Prepared>,
     store: Store,
+    /// Where the report goes.
+    folder: PathBuf,
 }
 
 fn shard(index: u64, of: u64) -> PyResult<Shard> {
@@ -44,7 +46,11 @@ impl Study {
             let store = Store::open(&results)?;
             let traces = traces(shipped_traces()?, &pairs, folder)?;
             let prepared = Arc::new(study.prepare(scale(is_full), &traces)?);
-            Ok(Self { prepared, store })
+            Ok(Self {
+                prepared,
+                store,
+                folder: results.join(&study.name),
+            })
         })
     }
 
@@ -85,12 +91,15 @@ impl Study {
         Ok((share.made, share.own))
     }
 
-    /// What came of all runs, as JSON.
+    /// What came of all runs, as JSON; the report is written as the command writes it.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let (prepared, store) = (Arc::clone(&self.prepared), self.store.clone());
+        let folder = self.folder.clone();
         let nobody = py.None().into_bound(py);
         watched(py, &Arc::default(), &nobody, move |_| {
-            Ok(prepared.plan().report(&store)?.to_json())
+            let report = prepared.plan().report(&store)?;
+            report.write(&folder, |document| destage_report::html(document, None))?;
+            Ok(report.to_json())
         })
     }
 }

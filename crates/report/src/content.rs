@@ -377,6 +377,9 @@ fn study(fields: &mut Map<String, Value>) -> Content {
         .map(|error| format!("A run failed: {error}."))
         .collect();
     content.notes.extend(failed);
+    let record = |run: &Value| Record::from_json(run, &text(&run["input"]));
+    let records: Vec<Record> = runs.iter().map(record).collect();
+    content.notes.extend(words::remark(&records));
     content.conclusions.push(format!("{} runs.", runs.len()));
     let rows: Vec<Row> = runs.into_iter().map(labelled).collect();
     content.data["table"] = table::json(&rows);

@@ -1,6 +1,7 @@
 //! What a figure or a table of a study shows: its data in the arrangement of its axes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use destage_base::parameter::read_bytes;
@@ -12,7 +13,7 @@ use super::file::{FigureEntry, FigureKind};
 use super::formula::{Context, NoValue, evaluate};
 use super::rows::{Row, Rows, spoken};
 use super::shown::short;
-use destage::Error;
+use destage::{Error, files};
 
 /// A figure's data.
 #[derive(Clone, Debug)]
@@ -65,6 +66,15 @@ pub struct Point {
     pub high: f64,
     /// That of the first seed, which claims are judged by; none if it has none.
     pub first: Option<f64>,
+}
+
+/// Writes the data of `figures` into `folder`, with `prefix` before their names.
+pub(crate) fn write_all(folder: &Path, prefix: &str, figures: &[Figure]) -> Result<(), Error> {
+    for figure in figures {
+        let name = format!("{prefix}{}.csv", figure.id);
+        files::write_into(folder, &name, figure.to_csv())?;
+    }
+    Ok(())
 }
 
 impl Figure {

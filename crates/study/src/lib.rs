@@ -44,10 +44,8 @@ use std::time::Instant;
 use serde::de::DeserializeOwned;
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
-use destage::Effort;
-use destage::Error;
-use destage::Manifest;
-use destage::files::{NAME, is_name};
+use destage::files::{self, NAME, is_name};
+use destage::{Effort, Error, Manifest};
 
 pub(crate) use cells::{BASE, Cell, Cells, product};
 pub use cells::{Extra, InputFacts, Role, Scale};
@@ -283,6 +281,25 @@ impl StudyReport {
     #[must_use]
     pub fn to_json(&self) -> String {
         destage::json::text(self)
+    }
+
+    /// Writes the report into `folder`, which is made if it is not there: `report.html`, all results as `results.csv` and
+    /// `results.json`, and the data of each figure as `FIGURE.csv`. `page` makes the page of the report's JSON, as the crate
+    /// `destage-report` does.
+    ///
+    /// # Errors
+    /// If a file cannot be written, and that of `page`.
+    pub fn write(
+        &self,
+        folder: &Path,
+        page: impl FnOnce(&str) -> Result<String, Error>,
+    ) -> Result<(), Error> {
+        figure::write_all(folder, "", &self.figures)?;
+        let table = csv::rows(&self.rows);
+        files::write_into(folder, &format!("{RESULTS}.csv"), table)?;
+        let document = self.to_json();
+        files::write_into(folder, &format!("{RESULTS}.json"), &document)?;
+        files::write_into(folder, "report.html", page(&document)?)
     }
 }
 

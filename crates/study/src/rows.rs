@@ -139,11 +139,16 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// The runs as those of a comparison.
+    #[must_use]
+    pub fn records(&self) -> Vec<Record> {
+        self.all.iter().map(Row::record).collect()
+    }
+
     /// What a reader of the numbers has to know: of runs as of those of a comparison, and of each input once; a sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let records: Vec<Record> = self.all.iter().map(Row::record).collect();
-        let mut all = words::warnings(&records);
+        let mut all = words::warnings(&self.records());
         let mut told = BTreeSet::new();
         for row in &self.all {
             for oddity in row.oddities() {

@@ -7,7 +7,7 @@ use destage_sim::metrics;
 use crate::errors::Failure;
 use crate::output::summary::{self, identity};
 use crate::output::table::{Side, Table};
-use crate::output::{numbers, setting};
+use crate::output::{numbers, ranking, setting};
 use destage::Record;
 
 /// Which columns, in which order of rows.
@@ -54,6 +54,28 @@ impl Chosen {
         match self.columns.is_empty() {
             true => summary::table(&self.sorted(records)),
             false => self.whole(records).text(),
+        }
+    }
+
+    /// Below a table of many rows: which of them are the best, and how they are put in order; whole lines, or nothing.
+    pub(crate) fn best(&self, records: &[Record]) -> String {
+        if records.len() <= ranking::MANY {
+            return String::new();
+        }
+        let (best, key) = match (self.columns.first(), ranking::best(records)) {
+            (Some(first), _) => (None, first.clone()),
+            (None, Some((best, key))) => (Some(best), key),
+            (None, None) => return String::new(),
+        };
+        let order = format!("--sort {key} sorts the rows.");
+        let order = Some(order).filter(|_| self.sort.is_none());
+        let said: Vec<String> = best.into_iter().chain(order).collect();
+        match said.is_empty() {
+            true => String::new(),
+            false => format!(
+                "\n{}\n",
+                summary::wrapped(&said.join(" "), summary::width())
+            ),
         }
     }
 

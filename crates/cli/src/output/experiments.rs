@@ -7,6 +7,7 @@ use destage_study::figure::Figure;
 use destage_study::reproduce::Report;
 use destage_study::shown::short;
 
+use super::summary;
 use super::table::{Side, Table};
 
 /// The longest cell of a table.
@@ -18,6 +19,7 @@ pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
     for figure in &report.figures {
         text.push_str(&format!("\n{}\n{}", figure.heading(), data(figure)));
     }
+    text.push_str(&summary::remarks(&report.rows.records()));
     let runs = report.rows.all.len();
     text.push_str(&format!(
         "\n{runs} runs; the report is {}, with the data beside it\n",

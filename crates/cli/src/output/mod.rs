@@ -4,6 +4,7 @@ pub(crate) mod chosen;
 pub(crate) mod experiments;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+pub(crate) mod ranking;
 pub(crate) mod report;
 pub(crate) mod summary;
 pub(crate) mod table;

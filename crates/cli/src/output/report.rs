@@ -86,12 +86,39 @@ fn study(rows: &Rows) -> output::table::Table {
     table
 }
 
-/// The endings of result files.
-const ENDINGS: &str = if cfg!(feature = "parquet") {
-    ".json, .csv, .parquet, .html, .md or .tex"
-} else {
-    ".json, .csv, .html, .md or .tex"
-};
+/// The endings of result files, and the forms that they name.
+const ENDINGS: &[(&str, Form)] = &[
+    ("json", Form::Json),
+    ("csv", Form::Table(Table::Csv)),
+    #[cfg(feature = "parquet")]
+    ("parquet", Form::Table(Table::Parquet)),
+    ("html", Form::Html),
+    ("md", Form::Table(Table::MarkedUp(Markup::Markdown))),
+    ("tex", Form::Table(Table::MarkedUp(Markup::Latex))),
+];
+/// Those of what is a page or a document, and no table.
+const PAGES: &[(&str, Form)] = &[("html", Form::Html), ("json", Form::Json)];
+
+/// The form that the ending of `path` names, which `option` has for `what`.
+fn form(option: &str, path: &Path, what: &str, endings: &[(&str, Form)]) -> Result<Form, Failure> {
+    let ending = ending(path);
+    let known = endings.iter().find(|(known, _)| *known == ending);
+    known.map(|(_, form)| *form).ok_or_else(|| {
+        let names = endings.iter().map(|(name, _)| format!(".{name}"));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let (others, last) = names.rsplit_once(", ").unwrap_or(("", &names));
+        Failure::input(format!(
+            "{option} {}: the ending names no form of {what}; expected {others} or {last}",
+            path.display()
+        ))
+    })
+}
+
+/// What stands behind the last point of the name of `path`, in small letters.
+fn ending(path: &Path) -> String {
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    ending.to_ascii_lowercase()
+}
 
 /// A result file that is wanted: checked before the work, filled after it.
 pub(crate) struct ResultFile {
@@ -102,27 +129,19 @@ pub(crate) struct ResultFile {
 impl ResultFile {
     /// Begins the file at `path`, in the form its ending names.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let ending = path
-            .extension()
-            .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        let form = match ending.as_deref() {
-            Some("json") => Form::Json,
-            Some("csv") => Form::Table(Table::Csv),
-            #[cfg(feature = "parquet")]
-            Some("parquet") => Form::Table(Table::Parquet),
-            Some("html") => Form::Html,
-            Some("md") => Form::Table(Table::MarkedUp(Markup::Markdown)),
-            Some("tex") => Form::Table(Table::MarkedUp(Markup::Latex)),
-            other => {
-                let reason = match other.and_then(left_out) {
-                    Some(reason) => reason.to_owned(),
-                    None => format!("the ending names no form of results; expected {ENDINGS}"),
-                };
-                return Err(Failure::input(format!("-o {}: {reason}", path.display())));
-            }
-        };
+        if let Some(reason) = left_out(&ending(path)) {
+            return Err(Failure::input(format!("-o {}: {reason}", path.display())));
+        }
         Ok(Self {
-            form,
+            form: form("-o", path, "results", ENDINGS)?,
+            file: PendingFile::create(path)?,
+        })
+    }
+
+    /// Begins the file at `path`, which `option` asks for: `what` as a page or as JSON.
+    pub(crate) fn page(option: &str, path: &Path, what: &str) -> Result<Self, Failure> {
+        Ok(Self {
+            form: form(option, path, what, PAGES)?,
             file: PendingFile::create(path)?,
         })
     }

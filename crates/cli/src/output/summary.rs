@@ -219,7 +219,7 @@ pub(crate) fn remarks(records: &[Record]) -> String {
 }
 
 /// `text` in lines of at most `width` characters, where its words allow that.
-fn wrapped(text: &str, width: usize) -> String {
+pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in text.split(' ') {

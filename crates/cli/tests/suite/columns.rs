@@ -68,6 +68,139 @@ fn rows_are_sorted_and_those_without_the_value_come_last() {
     assert!(kinds.is_sorted() && kinds.len() == 5, "{kinds:?}");
 }
 
+/// Buffer, size and `metric` of each run but bounds, from the results.
+fn values(place: &Place, metric: &str) -> Vec<(String, u64, f64)> {
+    let document = common::json(&place.read("r.json"));
+    let runs = document["runs"].as_array().unwrap().iter();
+    let of = |run: &serde_json::Value| {
+        let kind = run["parameters"]["buffer.kind"].as_str().unwrap();
+        let size = run["parameters"]["buffer.capacity_bytes"].as_u64();
+        let value = run["metrics"][metric].as_f64();
+        let is_bound = ["belady", "infinite"].contains(&kind);
+        Some((kind.to_owned(), size?, value?)).filter(|_| !is_bound)
+    };
+    runs.filter_map(of).collect()
+}
+
+/// How far each is from the best of its size on average, as `behind` counts it; the nearest first.
+fn nearest(
+    values: &[(String, u64, f64)],
+    best: fn(f64, f64) -> f64,
+    behind: fn(f64, f64) -> f64,
+) -> Vec<(String, f64)> {
+    let mut sums: std::collections::BTreeMap<&str, (f64, f64)> = std::collections::BTreeMap::new();
+    for (kind, size, value) in values {
+        let there = values.iter().filter(|(_, other, _)| other == size);
+        let first = there.map(|(.., value)| *value).reduce(best).unwrap();
+        let (sum, count) = sums.entry(kind).or_default();
+        *sum += behind(*value, first);
+        *count += 1.0;
+    }
+    let means = sums
+        .into_iter()
+        .map(|(kind, (sum, count))| (kind.to_owned(), sum / count));
+    let mut means: Vec<_> = means.collect();
+    means.sort_by(|a, b| a.1.total_cmp(&b.1));
+    means
+}
+
+/// What stands below the table, as names and numbers.
+fn told(text: &str, begin: &str) -> Vec<(String, f64)> {
+    let text = text.replace('\n', " ");
+    let told = text.split(begin).nth(1).unwrap_or_else(|| panic!("{text}"));
+    let told = told.split(". ").next().unwrap().split(", ");
+    let pair = |one: &str| {
+        let (name, number) = one.split_once(' ').unwrap();
+        let number = number.split(' ').next().unwrap();
+        (name.to_owned(), number.parse().unwrap())
+    };
+    told.map(pair).collect()
+}
+
+#[test]
+fn a_long_table_names_the_best_and_how_it_is_sorted() {
+    let place = Place::new();
+    let compare = |more: &[&str]| {
+        let all = [
+            "compare",
+            "--workload",
+            "zipf:requests=3000,footprint_pages=600",
+            "--buffers",
+            "all",
+            "-o",
+            "r.json",
+        ];
+        place.succeed(&[&all[..], more].concat())
+    };
+    let near = |told: &[(String, f64)], expected: &[(String, f64)]| {
+        assert_eq!(told.len(), 5, "{told:?}");
+        let is_near = |number: f64, value: f64| (number - value).abs() <= 0.001 * value.max(1.0);
+        for ((name, number), (_, value)) in told.iter().zip(expected) {
+            // Of equals either may stand first.
+            let own = expected.iter().find(|(kind, _)| kind == name).unwrap().1;
+            assert!(
+                is_near(*number, *value) && is_near(*number, own),
+                "{told:?} {expected:?}"
+            );
+        }
+    };
+
+    let text = compare(&["--sizes", "256KiB,1MiB"]);
+    let factors = nearest(
+        &values(&place, "response.mean_ms"),
+        f64::min,
+        |value, best| (value / best).ln(),
+    );
+    let factors: Vec<_> = factors
+        .into_iter()
+        .map(|(kind, mean)| (kind, mean.exp()))
+        .collect();
+    let begin = "Nearest to the best response.mean_ms over all sizes, with the mean factor to it: ";
+    near(&told(&text, begin), &factors);
+    assert!(
+        text.replace('\n', " ")
+            .contains(". --sort response.mean_ms sorts the rows. "),
+        "{text}"
+    );
+    // Who sorts knows how.
+    let sorted = compare(&["--sizes", "256KiB,1MiB", "--sort", "response.mean_ms"]);
+    assert!(!sorted.contains("--sort"), "{sorted}");
+
+    let text = compare(&["--sizes", "256KiB"]);
+    let mut least = values(&place, "response.mean_ms");
+    least.sort_by(|a, b| a.2.total_cmp(&b.2));
+    let least: Vec<_> = least
+        .into_iter()
+        .map(|(kind, _, value)| (kind, value))
+        .collect();
+    near(&told(&text, "The best response.mean_ms: "), &least);
+
+    let text = compare(&["--sizes", "256KiB,1MiB", "--ftl", "none"]);
+    let points = nearest(
+        &values(&place, "buffer.write_hits_percent"),
+        f64::max,
+        |value, best| best - value,
+    );
+    let begin = "Nearest to the best buffer.write_hits_percent over all sizes, with the mean difference to it: ";
+    near(&told(&text, begin), &points);
+    assert!(
+        text.replace('\n', " ")
+            .contains("--sort -buffer.write_hits_percent sorts"),
+        "{text}"
+    );
+
+    let text = compare(&["--sizes", "256KiB", "--columns", "flash.erases"]);
+    assert!(
+        text.contains("\n--sort flash.erases sorts the rows.\n"),
+        "{text}"
+    );
+    let few = place.succeed(&COMPARE);
+    assert!(
+        !few.contains("--sort") && !few.contains("est response"),
+        "{few}"
+    );
+}
+
 #[test]
 fn an_unknown_name_is_refused_before_anything_runs() {
     let place = Place::new();

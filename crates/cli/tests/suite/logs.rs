@@ -186,6 +186,29 @@ fn a_page_to_watch_does_not_change_results_and_is_written_whole_or_not_at_all() 
 }
 
 #[test]
+fn an_ending_that_names_no_form_of_a_watched_run_is_refused() {
+    let place = Place::new();
+    for file in ["w.svg", "w", "w.csv", "w.html.txt"] {
+        let watch = [
+            "run",
+            "--workload",
+            "mixed:requests=300",
+            "--size",
+            "256KiB",
+            "--watch",
+            file,
+        ];
+        let outcome = place.run(&watch);
+        assert_eq!(outcome.status, 2, "{file}");
+        let expected = format!(
+            "--watch {file}: the ending names no form of a run to watch; expected .html or .json"
+        );
+        assert!(outcome.errors.contains(&expected), "{}", outcome.errors);
+        assert_eq!(place.files(), [""; 0]);
+    }
+}
+
+#[test]
 fn logs_do_not_change_results() {
     let place = Place::new();
     let options = ["run", "--workload", "mixed:requests=2000", "--json"];

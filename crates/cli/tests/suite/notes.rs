@@ -66,6 +66,39 @@ fn a_comparison_without_cleaning_says_so() {
 }
 
 #[test]
+fn a_study_without_cleaning_says_so() {
+    let place = Place::new();
+    let study = |settings: &str| {
+        place.write(
+            "s.toml",
+            format!(
+                r#"title = "Few writes"
+[settings]
+{settings}
+[[input]]
+name = "u"
+workload = "uniform:requests=20000,footprint_pages=2000,mean_interarrival_ms=5"
+[[grid]]
+buffers = ["fifo", "lru"]
+sizes = ["64KiB"]
+"#
+            ),
+        );
+        let text = unbroken(&place.succeed(&["study", "s.toml", "--results", "kept", "--quiet"]));
+        let report = std::fs::read_to_string(place.path("kept/s/report.html")).unwrap();
+        (text, report)
+    };
+    let (text, report) = study("\"flash.blocks_per_plane\" = 2048");
+    let said = format!("No block was erased in any run: {NOTHING}");
+    assert!(text.contains(&said), "{text}");
+    assert!(report.contains(&said), "no note");
+    let (text, report) =
+        study("\"flash.blocks_per_plane\" = 48\n\"flash.planes_per_die\" = 1\n\"flash.dies\" = 1");
+    assert!(!text.contains("mean nothing"), "{text}");
+    assert!(!report.contains("mean nothing"), "a note");
+}
+
+#[test]
 fn overload_is_named() {
     let place = Place::new();
     let run = |gap: &str| {

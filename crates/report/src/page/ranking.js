@@ -61,8 +61,10 @@ class Ranking {
     this.element.hidden = !fits;
     if (!fits) return;
     const per = isFactor ? "behind" : `behind (${spec.y.unit || "difference"})`;
+    const bounds = different(rows.filter((row) => row.isBound).map((row) => row.name.match(BOUNDS)[0])).sort();
+    const unranked = bounds.length ? ` ${bounds.join(" and ")} ${bounds.length > 1 ? "are bounds and have" : "is a bound and has"} no rank.` : "";
     this.about.textContent = `${spec.y.title}, at each ${title}. What comes nearest to the best one over all of them stands first: "behind" is the mean ${isFactor ? "factor" : "difference"} to the best. ` +
-      "The darker a cell, the farther its value is behind; the best ones are in bold. belady and infinite are bounds and have no rank.";
+      "The darker a cell, the farther its value is behind; the best ones are in bold." + unranked;
     const head = [make("th", { scope: "col" }, ""), make("th", { scope: "col", class: "text" }, "series"), make("th", { scope: "col" }, per), ...places.map((place) => make("th", { scope: "col" }, shown(place, unit)))];
     const row = ({ name, at, behind, isBound, shades }, index) => make("tr", {},
       make("td", { class: "quiet" }, isBound ? "" : String(index + 1)), make("th", { scope: "row", class: "text" }, name),

@@ -32,6 +32,17 @@ class Runs {
     return this.columns.map((_, index) => index).filter((index) => test(this.columns[index], index));
   }
 
+  /** Whether a parameter has one value on each input, so that the name of the input says it already. */
+  followsFromInput(index) {
+    const input = [this.find("input"), this.find("trace")].find((place) => place >= 0);
+    if (input === undefined || this.columns[index].kind !== "parameter") return false;
+    const known = new Map();
+    return this.rows.every((row) => {
+      if (!known.has(row[input])) known.set(row[input], row[index]);
+      return known.get(row[input]) === row[index];
+    });
+  }
+
   varies(index) {
     return this.values[index].filter((value) => value !== null).length > 1;
   }
@@ -117,10 +128,10 @@ class Explorer {
     this.ranking.update(this.chart.spec);
   }
 
-  /** What tells series apart: what varies, and is on no axis. A seed is averaged over. */
+  /** What tells series apart: what varies, is on no axis, and is not said by the name of the input. A seed is averaged over. */
   apart() {
     const { runs } = this;
-    return runs.axes.filter((index) => index !== this.x && !SEEDS.has(runs.columns[index].name));
+    return runs.axes.filter((index) => index !== this.x && !SEEDS.has(runs.columns[index].name) && !runs.followsFromInput(index));
   }
 
   change(settings) {

@@ -31,6 +31,7 @@ pub mod verdict;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -38,14 +39,12 @@ use serde_json::{Value, json};
 
 use glossary::GLOSSARY;
 
-use crate::figure::Figure;
+use crate::figure::{self, Figure};
 use crate::rows::Rows;
 use crate::{
     Cells, Extra, InputFacts, Scale, Store, Study, Traces, VariantKind, complete, counted,
 };
-use destage::Effort;
-use destage::Error;
-use destage::Manifest;
+use destage::{Effort, Error, Manifest, files};
 
 pub use claim::{Check, Tolerance};
 pub use decide::{Kind, Share, Verdict};
@@ -441,6 +440,31 @@ impl PaperReport {
 }
 
 impl Report {
+    /// Writes the report into `folder`: `README.md`, `report.html` and `verdicts.json`, and in a folder for each paper its `README.md`
+    /// and the data of each figure as `EXPERIMENT-FIGURE.csv`. `page` makes the page of the report's JSON, as the crate `destage-report`
+    /// does.
+    ///
+    /// # Errors
+    /// If a file cannot be written, and that of `page`.
+    pub fn write(
+        &self,
+        folder: &Path,
+        page: impl FnOnce(&str) -> Result<String, Error>,
+    ) -> Result<(), Error> {
+        for paper in &self.papers {
+            let folder = folder.join(&paper.name);
+            files::write_into(&folder, "README.md", paper.to_markdown())?;
+            for experiment in &paper.experiments {
+                let prefix = format!("{}-", experiment.name);
+                figure::write_all(&folder, &prefix, &experiment.figures)?;
+            }
+        }
+        files::write_into(folder, "README.md", self.to_markdown())?;
+        let document = self.to_json();
+        files::write_into(folder, "report.html", page(&document)?)?;
+        files::write_into(folder, "verdicts.json", &document)
+    }
+
     /// How many claims there are of papers and of the project's own, and how many of each verdict.
     #[must_use]
     pub fn counts(&self) -> Vec<String> {

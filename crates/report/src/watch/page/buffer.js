@@ -9,13 +9,21 @@ function make(tag, className, text) {
   return element;
 }
 
+// How wide a square is in letters of its numbers; both shrink together on a narrow screen.
+const LETTERS = 2.6;
+const ruler = document.createElement("canvas").getContext("2d");
+ruler.font = `10px ${getComputedStyle(document.body).fontFamily}`;
+
+// The number of a page where a square has room for the whole of it, else nothing: some of its digits would be the number of another page.
+const numbered = (page) => (ruler.measureText(`${page}`).width <= 10 * LETTERS ? `${page}` : "");
+
 // Squares are made once for each page and moved from then on.
 const squares = new Map();
 
 function square(page, held, mark) {
   let element = squares.get(page);
   if (!element) {
-    element = make("i", "", `${page}`);
+    element = make("i", "", numbered(page));
     element.dataset.page = page;
     squares.set(page, element);
   }
@@ -96,11 +104,12 @@ function drawRecord(record, time) {
   const dies = [...new Set([...progress.values()].map(({ die }) => die))].sort((one, other) => one - other);
   const to = dies.length ? ` \u2192 die ${dies.join(", ")}` : ", waiting";
   box.append(make("b", "", `${cause}${grouping === "pages" ? "" : `, ${grouping}`}${stays ? ", stays" : ""}${to}`));
+  if (members.some(([page]) => !numbered(page))) box.append(make("em", "", pageRuns(members.map(([page]) => page))));
   const cells = make("div", "cells");
   for (const [page, content] of members) {
     const { is = "waits" } = progress.get(page) ?? {};
     const kind = content === "leaving" ? "leaving" : content === "filler" ? "pad filler" : "pad";
-    const element = make("i", `out ${kind} ${is}`, `${page}`);
+    const element = make("i", `out ${kind} ${is}`, numbered(page));
     element.dataset.out = page;
     element.title = `page ${page}, ${content === "leaving" ? (stays ? "written back" : "left the buffer") : `padding, ${content}`}, ${{ waits: "waits", reads: "is read", read: "was read", programs: "is programmed", done: "programmed" }[is]}`;
     cells.append(element);

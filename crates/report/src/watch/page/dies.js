@@ -96,8 +96,9 @@ function drawDies(index) {
     const top = step.die * row + 3;
     const left = x(step.begin);
     const right = Math.max(x(step.end), left + 1);
-    // What has not begun yet is only hinted at.
-    pen.globalAlpha = step.event <= index ? 1 : 0.3;
+    // What has not begun yet is only hinted at; its words are dark on pale.
+    const hasBegun = step.event <= index;
+    pen.globalAlpha = hasBegun ? 1 : 0.3;
     const sum = step.parts.reduce((sum, part) => sum + part.time, 0) || 1;
     let at = left;
     for (const part of step.parts) {
@@ -108,16 +109,18 @@ function drawDies(index) {
     }
     pen.strokeStyle = colour("panel");
     pen.strokeRect(left, top, right - left, row - 6);
-    if (step.merges.length && right - left > 8) {
-      pen.fillStyle = colour("page-text");
-      pen.fillText(step.merges[0].kind[0].toUpperCase(), left + 3, top + (row - 6) / 2);
-    } else if (step.pages.length === 1 && right - left > 8 * `${step.pages[0]}`.length && row >= 18) {
-      pen.fillStyle = colour("page-text");
-      pen.fillText(`${step.pages[0]}`, left + 4, top + (row - 6) / 2);
+    pen.globalAlpha = 1;
+    pen.fillStyle = colour(hasBegun ? "page-text" : "text");
+    // Only what is in the window has room for words.
+    const begin = Math.max(left, LABEL);
+    const room = Math.min(right, width) - begin;
+    if (step.merges.length && room > 8) {
+      pen.fillText(step.merges[0].kind[0].toUpperCase(), begin + 3, top + (row - 6) / 2);
+    } else if (step.pages.length === 1 && room > 8 * `${step.pages[0]}`.length && row >= 18) {
+      pen.fillText(`${step.pages[0]}`, begin + 4, top + (row - 6) / 2);
     }
     dies.bars.push({ step, left, right, top, bottom: top + row - 6 });
   }
-  pen.globalAlpha = 1;
 
   const ticks = [1, 2, 5].flatMap((digit) => [-3, -2, -1, 0, 1, 2, 3, 4, 5].map((power) => digit * 10 ** power)).sort((one, other) => one - other);
   const step = (ticks.find((tick) => (tick * TICKS_PER_MS) / dies.length > 0.14 * Math.min(1, 700 / width)) ?? 1e5) * TICKS_PER_MS;

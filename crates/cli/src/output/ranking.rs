@@ -1,0 +1,171 @@
+//! The best few of a long table, ranked as the page of a comparison ranks them.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use destage::Record;
+use destage::sim::metrics::rows;
+
+use crate::output::numbers;
+
+/// A table of more rows is too long to find the best ones by looking.
+pub(crate) const MANY: usize = 30;
+/// So many are named.
+const FEW: usize = 5;
+
+/// Where runs can be held against each other: trace, layer, and capacity in bytes.
+type Place<'a> = (&'a str, &'a str, Option<u64>);
+
+/// A buffer, and how far it is behind the best one: the mean over its places.
+struct Ranked<'a> {
+    buffer: &'a str,
+    behind: f64,
+    /// Its value where there is one place only.
+    value: f64,
+}
+
+fn value(record: &Record, metric: &str) -> Option<f64> {
+    record.metrics.get(metric).map(|number| number.as_f64())
+}
+
+/// Which buffers have the best values of what the usual table of `records` shows first, in a sentence; and by what `--sort` orders
+/// its rows. Bounds have no rank. Nothing where fewer than two buffers can be ranked.
+pub(crate) fn best(records: &[Record]) -> Option<(String, String)> {
+    let response = rows::RESPONSE.of("mean");
+    let is_timed = records
+        .iter()
+        .any(|record| value(record, &response).is_some());
+    // Where no run has a clock, what a buffer absorbs is shown first, of which more is better.
+    let metric = match is_timed {
+        true => &response,
+        false => rows::BUFFER_WRITE_HITS_PERCENT.name,
+    };
+    let known = records.iter().filter(|record| !record.is_of_bound());
+    let known = known.filter_map(|record| Some((record, value(record, metric)?)));
+    let known: Vec<(&Record, f64)> = known.collect();
+    let is_factor = is_timed && known.iter().all(|(_, value)| *value > 0.0);
+    let places = places(&known);
+    let behind = |value: f64, best: f64| match is_factor {
+        true => (value / best).ln(),
+        false => (value - best).abs(),
+    };
+    let mut ranked = ranked(&known, &places, !is_timed, behind);
+    if ranked.len() < 2 {
+        return None;
+    }
+    // Of equals the first.
+    ranked.sort_by(|a, b| a.behind.total_cmp(&b.behind));
+    let unit = if is_timed { "ms" } else { "%" };
+    let told = ranked.iter().take(FEW).map(|of| match places.len() {
+        1 => format!("{} {} {unit}", of.buffer, numbers::real(of.value)),
+        _ if is_factor => format!("{} {}", of.buffer, numbers::real(of.behind.exp())),
+        _ => format!("{} {}", of.buffer, numbers::real(of.behind)),
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    let sentence = match places.len() {
+        1 => format!("The best {metric}: {told}."),
+        _ => format!(
+            "Nearest to the best {metric} over all {}, with the mean {} to it: {told}.",
+            over(&places),
+            if is_factor { "factor" } else { "difference" }
+        ),
+    };
+    let sign = if is_timed { "" } else { "-" };
+    Some((sentence, format!("{sign}{metric}")))
+}
+
+/// The places of `known` runs. What has no size has the same value at each of its trace and layer.
+fn places<'a>(known: &[(&'a Record, f64)]) -> BTreeSet<Place<'a>> {
+    let of = |(record, _): &(&'a Record, f64)| {
+        (
+            record.trace.as_str(),
+            record.ftl.as_str(),
+            record.capacity(),
+        )
+    };
+    let all: BTreeSet<Place<'a>> = known.iter().map(of).collect();
+    let is_sized = |(trace, ftl, size): &Place<'a>| {
+        let mut same = all
+            .iter()
+            .filter(|(other, layer, _)| other == trace && layer == ftl);
+        size.is_some() || same.all(|(_, _, size)| size.is_none())
+    };
+    all.iter()
+        .filter(|place| is_sized(place))
+        .copied()
+        .collect()
+}
+
+/// The buffers in the order of `known`; `behind` says how far a value is from the best one of its place.
+fn ranked<'a>(
+    known: &[(&'a Record, f64)],
+    places: &BTreeSet<Place<'a>>,
+    is_more_better: bool,
+    behind: impl Fn(f64, f64) -> f64,
+) -> Vec<Ranked<'a>> {
+    let mut all: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
+    for (trace, ftl, size) in places {
+        let there = known.iter().filter(|(record, _)| {
+            let is_here = record.capacity().is_none_or(|own| Some(own) == *size);
+            record.trace == *trace && record.ftl == *ftl && is_here
+        });
+        let better = |a: &f64, b: &f64| -> Ordering {
+            match is_more_better {
+                true => b.total_cmp(a),
+                false => a.total_cmp(b),
+            }
+        };
+        let Some(best) = there.clone().map(|(_, value)| *value).min_by(better) else {
+            continue;
+        };
+        for (record, value) in there {
+            let behind = behind(*value, best);
+            match all.iter_mut().find(|(buffer, _)| *buffer == record.buffer) {
+                Some((_, values)) => values.push((behind, *value)),
+                None => all.push((&record.buffer, vec![(behind, *value)])),
+            }
+        }
+    }
+    let mean = |(buffer, values): (&'a str, Vec<(f64, f64)>)| Ranked {
+        buffer,
+        behind: values.iter().map(|(behind, _)| behind).sum::<f64>() / values.len() as f64,
+        value: values.first().map_or(0.0, |(_, value)| *value),
+    };
+    all.into_iter().map(mean).collect()
+}
+
+/// What `places` differ in.
+fn over(places: &BTreeSet<Place<'_>>) -> String {
+    let several = [
+        (
+            places
+                .iter()
+                .map(|(trace, ..)| *trace)
+                .collect::<BTreeSet<_>>()
+                .len(),
+            "traces",
+        ),
+        (
+            places
+                .iter()
+                .map(|(_, ftl, _)| *ftl)
+                .collect::<BTreeSet<_>>()
+                .len(),
+            "layers",
+        ),
+        (
+            places
+                .iter()
+                .map(|(.., size)| *size)
+                .collect::<BTreeSet<_>>()
+                .len(),
+            "sizes",
+        ),
+    ];
+    let names: Vec<&str> = several
+        .iter()
+        .filter(|(count, _)| *count > 1)
+        .map(|(_, name)| *name)
+        .collect();
+    names.join(" and ")
+}
