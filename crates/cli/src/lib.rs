@@ -81,7 +81,7 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::args::{Arguments, Command, DriveCommand, TraceCommand};
 use crate::errors::Failure;
 
-/// Runs the command that `arguments` ask for, the program's name first, and returns the exit status.
+/// Runs the command that `arguments` name, whose first item is the name of the program, and returns the exit status.
 ///
 /// Takes over the process: it installs a panic hook and an interrupt handler.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {

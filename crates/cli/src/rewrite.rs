@@ -159,15 +159,15 @@ pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     })
 }
 
-/// What becomes of a request.
+/// What happens to a request.
 enum Step {
     Keep(Request),
     Drop,
-    /// Neither this nor any later request is kept.
+    /// This request and all later ones are left out.
     End,
 }
 
-/// A trace being read for another one.
+/// A trace that is read in order to write another one.
 struct Stream<'a> {
     path: &'a Path,
     name: String,
@@ -192,7 +192,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Writes what `step` makes of each request.
+    /// Writes what `step` returns for each request.
     fn rewrite(
         mut self,
         written: &Written,

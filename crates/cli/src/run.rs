@@ -168,7 +168,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     }
 }
 
-/// Says how large the devices are that follow from `inputs`.
+/// Prints the sizes of the devices that follow from `inputs`.
 pub(crate) fn note(inputs: &[Facts], noise: Noise) {
     if !noise.quiet {
         let lines = summary::sizings(inputs);

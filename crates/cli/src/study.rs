@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
                     failed => format!(", {failed} failed"),
                 };
                 output::show(&format!(
-                    "{}: part {index} of {of} has {own} of {runs} runs; {made} were made, {} were there{failed}\n",
+                    "{}: part {index} of {of} has {own} of {runs} runs; {made} were made, {} existed already{failed}\n",
                     study.title(),
                     own - made
                 ))?;
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     all_done(finish(report?, &kept.results.join(&study.name), kept.json)?)
 }
 
-/// An error if there is one of a run.
+/// Returns the error of a run, if a run failed.
 fn all_done(failures: Vec<String>) -> Result<(), Failure> {
     match failures.is_empty() {
         true => Ok(()),
@@ -81,7 +81,7 @@ fn all_done(failures: Vec<String>) -> Result<(), Failure> {
     }
 }
 
-/// Writes what came of a study into `folder`, and shows it. Which of its runs failed.
+/// Writes the results of a study into `folder`, and prints them. Which runs of the study failed.
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<Vec<String>, Failure> {
     report.manifest.command = command();
     report.rows.warnings().iter().for_each(warn);
@@ -97,7 +97,7 @@ fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<Vec<S
     Ok(report.rows.failures())
 }
 
-/// The results in a folder, and the plans of their studies.
+/// The results in a folder, and the plans of the studies that made them.
 fn parts(arguments: &PartsArguments) -> Result<(Store, Vec<Plan>), Failure> {
     let store = Store::existing(&arguments.folder)?;
     let plans = store.plans()?;
@@ -176,7 +176,7 @@ fn merge(arguments: &MergedArguments) -> Result<(), Failure> {
     all_done(failures)
 }
 
-/// Where the user keeps traces that `known` names.
+/// Where the user keeps the traces of `known`.
 pub(crate) fn traces(kept: &Kept, known: Traces) -> Result<Traces, Failure> {
     let mut traces = known;
     for pair in &kept.trace {
@@ -196,7 +196,7 @@ pub(crate) fn scale(kept: &Kept) -> Scale {
     }
 }
 
-/// The number of threads that were asked for, and the progress bar that is told.
+/// The number of threads that the user asked for, and the progress bar to update.
 pub(crate) fn effort<'a>(kept: &Kept, progress: &'a Progress) -> Effort<'a> {
     Effort {
         threads: kept.threads.map_or(0, usize::from),
@@ -205,7 +205,7 @@ pub(crate) fn effort<'a>(kept: &Kept, progress: &'a Progress) -> Effort<'a> {
     }
 }
 
-/// Writes the data of `figures` into `folder`, with `prefix` before their names.
+/// Writes the data of `figures` into `folder`; `prefix` begins the names of the files.
 pub(crate) fn write_figures(
     folder: &Path,
     prefix: &str,
@@ -221,7 +221,7 @@ pub(crate) fn write_figures(
     Ok(())
 }
 
-/// Writes the file `name` into `folder`, which is made if it is not there.
+/// Writes the file `name` into `folder`, and makes the folder if it does not exist.
 pub(crate) fn write(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), Failure> {
     let path = folder.join(name);
     std::fs::create_dir_all(folder).map_err(|cause| files::unwritable(&path, &cause))?;

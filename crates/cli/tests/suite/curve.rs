@@ -113,7 +113,7 @@ fn a_metric_that_no_size_has_is_said_to_be_missing() {
         ),
         (
             &["--metric", "buffer.oldest_dirty_ms_max"],
-            "buffer.oldest_dirty_ms_max: one pass over all sizes does not tell it.",
+            "buffer.oldest_dirty_ms_max: one pass over all sizes does not give it.",
         ),
         (
             &["--metric", "ftl.merges.full", "--ftl", "page"],
