@@ -105,7 +105,7 @@ def curve(
     in percent of the curve's largest value, as little is sampled as `metric` needs for that.
     """
     if sample is not None and error is not None:
-        raise _core.InputError(f"sample: {sample!r}, error: {error!r}: expected one of them")
+        raise _core.InputError(f"sample: {sample!r}, error: {error!r}: both are given; expected one of them")
     if salts is not None and sample is None and error is None:
         raise _core.InputError(f"salts: {salts!r}: expected sample or error with it")
     given, of_trace = _inputs.of(trace)

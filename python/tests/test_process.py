@@ -263,10 +263,10 @@ def test_arrays_that_change_during_a_run_change_nothing() -> None:
 
 def test_a_parameter_that_decides_nothing_is_a_warning() -> None:
     work = destage.Workload("zipf", requests=100)
-    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, and decides nothing"):
+    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, but has no effect"):
         result = destage.simulate(work, ftl="none", settings={"host.queue_depth": 3})
     assert "host.queue_depth was set" in result.to_json()
-    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, and decides nothing"):
+    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, but has no effect"):
         destage.compare(work, buffers="lru", ftls="none", settings={"host.queue_depth": 3})
 
 

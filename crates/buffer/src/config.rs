@@ -55,7 +55,7 @@ parameters! {
     /// The parameters every buffer has, without the `buffer.` in front.
     pub struct Common {
         /// When an evicted page's slot is free: when its program completes, or as soon as it is issued.
-        release: Release = "complete", "", "Ours; `issue` is how traces reshaped off-line behave (EPO 2011).", needs &["clock", "pages"];
+        release: Release = "complete", "", "Ours; with `issue`, slots are free at once, as in traces reshaped off-line (EPO 2011).", needs &["clock", "pages"];
         /// Consecutive logical pages a block-level scheme treats as one; 0 means the pages of a flash block.
         cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.", needs &["clusters"];
         /// Whether flush and FUA destage; `ignore` models a buffer that survives power loss.

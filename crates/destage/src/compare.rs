@@ -145,7 +145,7 @@ fn check_reading(combinations: &[Combination]) -> Result<(), Error> {
             .find(|(name, value)| other.get(*name) != Some(value))
         {
             return Err(Error::Input(format!(
-                "{name}: differs between combinations of one comparison, whose runs read the same requests; expected one value, or a comparison for each"
+                "{name}: differs between combinations of one comparison, whose runs have to read the same requests; expected one value, or a comparison for each"
             )));
         }
     }

@@ -175,7 +175,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     let finds_sizes = sizes.is_none();
     if runs && finds_sizes && !input.can_be_read_again() {
         return Err(Error::Input(format!(
-            "{}: can be read only once, and the sizes of the buffer follow from it; expected sizes, or a regular file",
+            "{}: can be read only once, but the sizes of the buffer follow from its content; expected sizes, or a regular file",
             input.name()
         )));
     }
@@ -250,11 +250,11 @@ fn check_all(plan: &CurvePlan, schemes: &[Combination]) -> Result<(), Error> {
         ))
     };
     if plan.sampling.is_some() {
-        return wrong("samples do not tell every size");
+        return wrong("samples cannot give every size");
     }
     let needs_runs = |scheme: &&Combination| OnePass::new(&scheme.config, "").is_none();
     match schemes.iter().find(needs_runs) {
-        Some(scheme) => wrong(&format!("{} takes a run for each size", scheme.buffer)),
+        Some(scheme) => wrong(&format!("{} needs a run for each size", scheme.buffer)),
         None => Ok(()),
     }
 }

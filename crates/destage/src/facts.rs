@@ -136,7 +136,7 @@ impl Facts {
         warnings.extend_from_slice(&self.addresses);
         if self.volumes_overlap {
             warnings.push(format!(
-                "{}: several volumes lie over one another; trace.volumes=separate or concatenate lays them apart",
+                "{}: several volumes overlap in one address space; trace.volumes=separate or concatenate keeps them apart",
                 self.name
             ));
         }
@@ -156,7 +156,7 @@ impl Facts {
         }
         if self.is_empty {
             warnings.push(format!(
-                "{}: not one request is left of it (skip, limit, writes only, trace.array_member)",
+                "{}: no request is left of it (skip, limit, writes only, trace.array_member)",
                 self.name
             ));
         }
@@ -164,7 +164,7 @@ impl Facts {
             (self.dropped_requests, "requests without length dropped"),
             (
                 self.clamped_requests,
-                "requests moved up to the latest time before them",
+                "requests moved forward to the latest time before them",
             ),
         ] {
             if count > 0 {

@@ -221,7 +221,7 @@ impl PendingFile {
         if path == Path::new("-") {
             // Elsewhere it is standard input, so it is not meant as the name of a file.
             return Err(Error::Input(
-                "-: is no file; expected a name, /dev/stdout for standard output, or ./- for a file of that name".to_owned(),
+                "-: is not a file; expected a name, /dev/stdout for standard output, or ./- for a file of that name".to_owned(),
             ));
         }
         let target = Target::of(path).map_err(|cause| unwritable(path, &cause))?;

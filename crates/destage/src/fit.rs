@@ -78,9 +78,9 @@ impl Fit {
     #[must_use]
     pub fn text(&self, source: &str) -> String {
         let head = format!(
-            "A stand-in fitted to {source} by `destage trace fit`: what was written and read in which order, over\n\
-             numbered blocks. No address and no time of the trace is in it; flushes and trims are left out.\n\
-             Residuals are [trace, stand-in with seed 1, difference in %]; response with profile disksim-ssd."
+            "A stand-in that `destage trace fit` fitted to {source}: the order of writes and reads, over\n\
+             numbered blocks. It contains no address and no time of the trace; flushes and trims are left out.\n\
+             Residuals are [trace, stand-in with seed 1, difference in %]; response times with profile disksim-ssd."
         );
         let mut text = self.profile.text(&head);
         for row in &self.residuals {

@@ -335,14 +335,14 @@ mod tests {
         assert_eq!(
             named("buffer.lru_unit=request", &["nocache", "fifo"]),
             [
-                "buffer.lru_unit was set, and decides nothing: it is a parameter of lru, and nocache is chosen"
+                "buffer.lru_unit was set, but has no effect: it is a parameter of lru, but nocache is chosen"
             ]
         );
         assert!(named("buffer.lru_unit=request", &["lru", "fifo"]).is_empty());
         assert_eq!(
             named("buffer.cluster_pages=8", &["lru", "fab"]),
             [
-                "buffer.cluster_pages was set, and decides nothing in 1 of 2 runs: it needs a scheme that knows clusters"
+                "buffer.cluster_pages was set, but has no effect in 1 of 2 runs: it needs a scheme that knows clusters"
             ]
         );
         let text = refusal("flash.deis=4", &["fifo", "lru"]);

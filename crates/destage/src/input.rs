@@ -195,7 +195,7 @@ impl Input {
             return Err(Error::argument(
                 "format",
                 format!(
-                    " {format}: {} is generated; expected a format of a trace only",
+                    "{format}: {} is generated and has no format; expected a format only for a trace",
                     generator.name()
                 ),
             ));
@@ -388,7 +388,7 @@ impl Input {
     /// Why a run under `config`, which has to know the requests beforehand, cannot begin.
     pub(crate) fn read_only_once(&self, config: &Config) -> Error {
         let what = match config.scheme.needs_future {
-            true => "a scheme that knows the future",
+            true => "a scheme that knows the coming writes",
             false => "trace.addr_map=shrink",
         };
         Error::Input(format!(
@@ -493,7 +493,7 @@ pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<
     for path in paths {
         if !known.insert(path) && !can_be_read_again(path) {
             return Err(Error::Input(format!(
-                "{}: is named twice, and can be read only once; expected it once, or a regular file",
+                "{}: is named twice, but can be read only once; expected it once, or a regular file",
                 path.display()
             )));
         }
@@ -557,7 +557,7 @@ impl Begun {
             Error::argument(WORKLOAD, format!(" {}: {error}", path.display()))
         };
         if name.ends_with(".toml") {
-            let (text, digest) = file_of(&path, "a file .toml of `destage trace fit`")?;
+            let (text, digest) = file_of(&path, "a .toml file of `destage trace fit`")?;
             let profile = text.parse::<Profile>().map_err(|error| wrong(&error))?;
             return Ok(Self::Fitted(Arc::new(profile), digest));
         }
@@ -570,7 +570,7 @@ impl Begun {
             let names = WORKLOADS.iter().map(|row| row.name);
             let refusal = format!(" {name:?}: no such workload");
             let text = Error::unknown(refusal, name, names);
-            let text = format!("{text}, a file .toml of `destage trace fit`, or a job file .fio");
+            let text = format!("{text}, a .toml file of `destage trace fit`, or a .fio job file");
             Error::argument(WORKLOAD, text)
         })?;
         Ok(Self::Row(row))

@@ -63,14 +63,14 @@ impl Inspection {
             // The page itself is held as well.
             let bytes = |pages: u64| numbers::size((pages + 1).saturating_mul(of.page_bytes));
             sentences.push(format!(
-                "An LRU buffer of {} absorbs half of them, one of {} absorbs 90 %.",
+                "An LRU buffer of {} absorbs half of these rewrites, one of {} absorbs 90 %.",
                 bytes(half),
                 bytes(most)
             ));
         }
         if let (Some(aligned), Some(sequential)) = (of.aligned_4kib_share, of.sequential_share) {
             sentences.push(format!(
-                "{} % of reads and writes begin on a multiple of 4 KiB, {} % where the one before ended.",
+                "{} % of reads and writes begin on a multiple of 4 KiB, {} % where the request before ended.",
                 numbers::real(100.0 * aligned),
                 numbers::real(100.0 * sequential)
             ));

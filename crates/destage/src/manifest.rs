@@ -60,7 +60,7 @@ fn sentences(of_runs: impl IntoIterator<Item = Vec<(String, String)>>) -> Vec<St
             true => format!(" in {count} of {runs} runs"),
             false => String::new(),
         };
-        format!("{name} was set, and decides nothing{some}: {reason}")
+        format!("{name} was set, but has no effect{some}: {reason}")
     };
     found.into_iter().map(sentence).collect()
 }
@@ -143,7 +143,7 @@ impl Manifest {
     pub fn origin(&self) -> String {
         let digest = |facts: &Facts| match &facts.digest {
             Some(digest) => format!("sha256 {digest}"),
-            None => "trace not read to its end".to_owned(),
+            None => "the trace was not read to its end".to_owned(),
         };
         let digests: Vec<_> = self.inputs.iter().map(digest).collect();
         format!("{}, {}", program(), digests.join(", "))

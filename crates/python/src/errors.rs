@@ -8,13 +8,13 @@ create_exception!(
     destage,
     Error,
     PyException,
-    "What could not be done. The text names where, the offending text, and what was expected."
+    "The error of a failed call. The text names the place, the offending text, and what was expected."
 );
 create_exception!(
     destage,
     InputError,
     Error,
-    "What was asked for makes no sense: an unknown name, an empty list, inputs that do not go together."
+    "The arguments make no sense: an unknown name, an empty list, inputs that cannot be combined."
 );
 create_exception!(destage, TraceError, Error, "The trace cannot be read.");
 create_exception!(
@@ -27,7 +27,7 @@ create_exception!(
     destage,
     DeviceFull,
     Error,
-    "The device is too small for what the trace does."
+    "The device is too small for the trace."
 );
 
 /// Adds them to `module`.

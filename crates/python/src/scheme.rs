@@ -345,7 +345,7 @@ impl Copied {
                     self,
                     match is_twice {
                         true => {
-                            format!("page {number} stands there twice; expected each page once")
+                            format!("page {number} is named twice; expected each page once")
                         }
                         false => format!(
                             "page {number} is not resident; expected pages that were inserted and have not left"
@@ -360,14 +360,14 @@ impl Copied {
             return Err(refusal(
                 self,
                 format!(
-                    "nothing leaves, and {count} pages are resident; expected at least one of them"
+                    "nothing leaves, although {count} pages are resident; expected at least one page"
                 ),
             ));
         }
         if kind == FLUSH_PAGE && !entries.iter().any(|entry| Some(entry.page.0) == page) {
             return Err(refusal(
                 self,
-                "the page that has to reach the flash is not among them; expected it to be"
+                "the page that has to reach the flash is not among the returned pages; expected it there"
                     .to_owned(),
             ));
         }

@@ -83,7 +83,7 @@ pub enum ClientError {
     #[error("{0}")]
     Socket(#[from] io::Error),
     /// The server says what no NBD server says.
-    #[error("the server does not keep to the protocol: {0}")]
+    #[error("the server violates the protocol: {0}")]
     Protocol(&'static str),
     /// The server refuses the export.
     #[error("the server refuses the export: {0}")]

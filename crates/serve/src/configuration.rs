@@ -43,7 +43,7 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
     config.check_live()?;
     let in_vain = config.without_effect.iter();
     notes.extend(
-        in_vain.map(|(key, reason)| format!("{key} was set, and decides nothing: {reason}")),
+        in_vain.map(|(key, reason)| format!("{key} was set, but has no effect: {reason}")),
     );
     Ok((config, notes))
 }
@@ -88,8 +88,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "sim.write_order was set, and decides nothing: with bytes it is strict",
-                "sim.clock was set, and decides nothing: with bytes it is exact"
+                "sim.write_order was set, but has no effect: with bytes it is strict",
+                "sim.clock was set, but has no effect: with bytes it is exact"
             ]
         );
     }
@@ -99,7 +99,7 @@ mod tests {
     fn how_a_trace_is_laid_on_the_device_decides_nothing_which_is_said() {
         let (_, notes) = of(&["trace.addr_map=modulo"]).unwrap();
         assert!(
-            notes[0].starts_with("trace.addr_map was set, and decides nothing"),
+            notes[0].starts_with("trace.addr_map was set, but has no effect"),
             "{notes:?}"
         );
     }
@@ -108,7 +108,7 @@ mod tests {
     fn what_would_lose_bytes_is_refused() {
         for (pair, expected) in [
             ("ftl.kind=none", "no flash that could hold bytes"),
-            ("buffer.kind=belady", "knows the writes to come"),
+            ("buffer.kind=belady", "has to know the coming writes"),
             ("trace.align=nearest", "other bytes"),
             ("trace.align_bytes=4096", "other bytes"),
         ] {

@@ -44,7 +44,7 @@ pub enum PowerError {
     On,
     /// It has a disk behind the buffer.
     #[error(
-        "the bytes are on a disk behind the buffer, which has a power of its own; expected a device in RAM or an image"
+        "the bytes are on a disk behind the buffer, which has its own power; expected a device in RAM or an image"
     )]
     Disk,
     /// The device had failed before.

@@ -15,7 +15,7 @@ impl Config {
     pub fn image_layout(&self, base: u64) -> Result<Layout, SimError> {
         Layout::new(&self.geometry(), base).ok_or_else(|| {
             SimError::Config(format!(
-                "flash.blocks_per_plane = {}: an image has no room for that many; expected fewer",
+                "flash.blocks_per_plane = {}: an image file cannot hold that many blocks; expected fewer",
                 self.geometry().blocks_per_plane
             ))
         })

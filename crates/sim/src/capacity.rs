@@ -31,7 +31,7 @@ pub const OVER_PROVISIONING: Parameter = Parameter {
     },
     default: "7",
     unit: "%",
-    about: "Over-provisioning, in place of ftl.reserve_percent: flash that is not offered to the host, over what is. All of it serves garbage collection: ftl.min_free_percent is 0 then, unless it is given, too.",
+    about: "Over-provisioning, in place of ftl.reserve_percent: flash that is not offered to the host, in percent of the flash that is offered. All of it serves garbage collection: unless ftl.min_free_percent is given as well, it is 0 then.",
     source: "ours",
     ..Parameter::BLANK
 };
@@ -69,7 +69,7 @@ impl Settings {
                     .filter(|row| has(row, RESERVE));
                 let layers: Vec<_> = layers.map(|row| row.name).collect();
                 return Err(SimError::Config(format!(
-                    "{origin}: {} has no {RESERVE_KEY}, by which over-provisioning is set; expected one of {}",
+                    "{origin}: {} has no {RESERVE_KEY}, which over-provisioning sets; expected one of {}",
                     ftl.name,
                     layers.join(", ")
                 )));
@@ -101,7 +101,7 @@ impl Settings {
         if let Some((_, other)) = self.entry(key) {
             if is_of_profile(&origin) == is_of_profile(&other) {
                 return Err(SimError::Config(format!(
-                    "{origin}: {} stands for {key}, which is set, too ({other}); expected one of them",
+                    "{origin}: {} replaces {key}, which is set as well ({other}); expected one of the two",
                     row.name
                 )));
             }

@@ -83,7 +83,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "input",
-        words: "an input, whose addresses may lie beyond the device (those of a served device do not)",
+        words: "an input whose addresses may lie beyond the device (a served device refuses such requests)",
         holds: |of| of.purpose != Purpose::Live,
     },
     Fact {
@@ -106,7 +106,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "no-units",
-        words: "a layer that does not fill blocks page after page",
+        words: "a layer that does not fill the pages of a block in order",
         holds: |of| of.config.has_flash() && !of.config.ftl_row.fills_blocks_in_turn,
     },
     Fact {
@@ -121,7 +121,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "cell-modes",
-        words: "a layer that has blocks with one bit a cell beside others",
+        words: "a layer that has some blocks with one bit a cell",
         holds: |of| of.config.ftl_row.has_cell_modes,
     },
     Fact {
@@ -164,7 +164,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "foreknown",
-        words: "a scheme that knows the writes to come",
+        words: "a scheme that knows the coming writes",
         holds: |of| of.config.scheme.needs_future,
     },
     Fact {
@@ -191,7 +191,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "overtaking",
-        words: "requests that overtake others on the cores",
+        words: "requests that may overtake others on the firmware cores",
         holds: |of| of.config.front_reorders(),
     },
 ];

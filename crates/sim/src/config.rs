@@ -236,7 +236,7 @@ impl Config {
             None => Ok(None),
             Some(Some(version)) => Ok(Some(version)),
             Some(None) => Err(SimError::Config(format!(
-                "buffer.kind: {:?} is in no registry and has no version, so that results kept of it would be taken for those of what it is later; expected a version of the scheme",
+                "buffer.kind: {:?} is in no registry and has no version, so kept results of it could be mistaken for results of a later version; expected a version of the scheme",
                 self.scheme.name
             ))),
         }

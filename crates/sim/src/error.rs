@@ -78,7 +78,7 @@ pub enum SimError {
     Layer(BuildError),
     /// No number of blocks makes the device large enough for the addresses of the input.
     #[error(
-        "flash.blocks_per_plane = auto: addresses of the input end at page {pages}, and a device of this shape offers at most {offered} pages of {page_bytes} bytes; expected more flash.dies, larger pages (flash.page_bytes), or a number with trace.addr_map=modulo or shrink"
+        "flash.blocks_per_plane = auto: the input's addresses end at page {pages}, and a device of this shape offers at most {offered} pages of {page_bytes} bytes; expected more flash.dies, larger pages (flash.page_bytes), or a number with trace.addr_map=modulo or shrink"
     )]
     AddressesTooLarge {
         /// Where the addresses end, in pages.
@@ -104,7 +104,7 @@ pub enum SimError {
     )]
     OpenSize,
     /// The image of a flash is not what was written to it.
-    #[error("the image is damaged: {0}; expected it as it was left")]
+    #[error("the image is damaged: {0}; expected it unchanged")]
     Image(Damage),
     /// A request lies outside the device.
     #[error(
@@ -126,7 +126,7 @@ pub enum SimError {
     },
     /// A request is longer than the device, so that no map of addresses keeps its pages apart.
     #[error(
-        "{origin}:{line}: a request of {sectors} sectors is longer than the device, which has {device_sectors} sectors; expected requests that fit the device, or a larger one (flash.blocks_per_plane)"
+        "{origin}:{line}: a request of {sectors} sectors is longer than the device, which has {device_sectors} sectors; expected requests that fit the device, or a larger device (flash.blocks_per_plane)"
     )]
     LongerThanDevice {
         /// The trace.
@@ -178,7 +178,7 @@ pub enum SimError {
     },
     /// The simulated clock came to its end before the requests did.
     #[error(
-        "{origin}:{line}: what is under way when the request arrives goes on for too long: \"{}\"; expected everything to end below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
+        "{origin}:{line}: operations that are under way when the request arrives end too late: \"{}\"; expected all of them to end below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
     )]
     OutOfTime {
         /// The trace.
@@ -190,7 +190,7 @@ pub enum SimError {
     },
     /// The run ended before statistics opened.
     #[error(
-        "{origin}: sim.warmup_requests = {warmup}: the run ended after {requests} requests, and nothing was measured; expected fewer than {requests}"
+        "{origin}: sim.warmup_requests = {warmup}: the run ended after {requests} requests, and measured none of them; expected fewer than {requests}"
     )]
     NothingMeasured {
         /// The trace.
@@ -202,7 +202,7 @@ pub enum SimError {
     },
     /// The run ended before its power failed.
     #[error(
-        "{origin}: the power was to fail at {at}, and the run ended after {seen}; expected an earlier one"
+        "{origin}: the power was to fail at {at}, but the run ended after {seen}; expected an earlier moment"
     )]
     NoCut {
         /// The trace.

@@ -36,7 +36,7 @@ impl fmt::Display for Merged {
         let about = if self.is_exact { "" } else { "at least " };
         write!(
             out,
-            "trace.addr_map=shrink lets several pages of the trace fall together on {about}{} pages of the device, so hits and rewrites are not the trace's own; a larger device keeps them apart",
+            "with trace.addr_map=shrink, {about}{} pages of the device each stand for several pages of the trace, so hits and rewrites are not those of the trace; a larger device keeps such pages apart",
             self.pages
         )
     }

@@ -440,7 +440,7 @@ pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
     }
     if StatisticRow::all().any(|row| row.metric() == name) {
         return Err(SimError::Config(format!(
-            "metric {name:?} is about an input and not about a run: `destage trace info` has it; expected another name from `destage list metrics`"
+            "metric {name:?} describes an input and not a run: `destage trace info` prints it; expected another name from `destage list metrics`"
         )));
     }
     find(name).ok_or_else(|| {

@@ -138,7 +138,7 @@ pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
         let of = &chain[chain.len() - 1].name;
         if chain.iter().any(|profile| profile.name == base) {
             return Err(SimError::Config(format!(
-                "profile {of}: inherits {base:?}, which builds on {of}; expected a profile that does not"
+                "profile {of}: inherits {base:?}, which inherits {of} in turn; expected a profile that does not"
             )));
         }
         chain.push(Read::of(&base)?);

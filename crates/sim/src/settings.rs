@@ -546,7 +546,7 @@ fn of_another(key: &str, rows: &Rows) -> Option<String> {
     };
     (!owners.is_empty()).then(|| {
         let owners = owners.join(", ");
-        format!("it is a parameter of {owners}, and {chosen} is chosen")
+        format!("it is a parameter of {owners}, but {chosen} is chosen")
     })
 }
 

@@ -148,17 +148,17 @@ impl State {
             begin += text.len() as u64;
             let text = String::from_utf8(text).ok();
             let text = text.and_then(|text| Some(text.strip_suffix('\n')?.to_owned()));
-            text.ok_or_else(|| refused("is no state of a device".to_owned()))
+            text.ok_or_else(|| refused("is not the state of a device".to_owned()))
         };
         let first = line()?;
         match first.split_once(' ') {
             Some((MAGIC, version)) if version == FORMAT.to_string() => {}
             Some((MAGIC, version)) => {
                 return Err(refused(format!(
-                    "has format {version:?}, and this version reads {FORMAT}"
+                    "has format {version:?}, but this version reads {FORMAT}"
                 )));
             }
-            _ => return Err(refused("is no state of a device".to_owned())),
+            _ => return Err(refused("is not the state of a device".to_owned())),
         }
         let mut parameters = BTreeMap::new();
         loop {
@@ -263,7 +263,7 @@ impl State {
                 let [found, wanted] = [found, wanted].map(|value| value.unwrap_or("not there"));
                 return Err(refusal(
                     &self.path,
-                    &format!("is of a device with {name} = {found}, and here it is {wanted}"),
+                    &format!("is of a device with {name} = {found}, but here it is {wanted}"),
                 ));
             }
         }

@@ -20,7 +20,7 @@ pub fn geometry(error: GeometryError) -> String {
                 ""
             };
             format!(
-                "flash.*: pages_per_block = {pages_per_block}{summary} leaves no data page, or is more than {most}"
+                "flash.*: pages_per_block = {pages_per_block}{summary} leaves no data page, or exceeds {most}"
             )
         }
         GeometryError::DieTooLarge {
@@ -67,7 +67,7 @@ pub fn layer(error: &BuildError) -> String {
             "ftl.reserve_percent = {percent} of {blocks} blocks per plane is less than one block; a page-mapped device needs one to write to"
         ),
         BuildError::LowMark { low, least } => format!(
-            "ftl.gc_low = {low} leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it is at least {least}"
+            "ftl.gc_low = {low} leaves no free block for the pages that garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it has to be at least {least}"
         ),
         BuildError::HighMark { high, low } => format!(
             "ftl.gc_high = {high} is less than ftl.gc_low = {low}: garbage collection would end before it starts"
@@ -81,7 +81,7 @@ pub fn layer(error: &BuildError) -> String {
             "ftl.zone_blocks = {zone_blocks}: expected a number that divides the {blocks} blocks of a die, and zones of at most 32768 pages (a block has {data_pages})"
         ),
         BuildError::Floor { floor, least } => format!(
-            "ftl.gc_hard_threshold = {floor} leaves garbage collection in steps no room for what it moves; expected at least {least}"
+            "ftl.gc_hard_threshold = {floor} leaves garbage collection in steps no room for the pages that it moves; expected at least {least}"
         ),
     }
 }

@@ -26,7 +26,7 @@ fn what_is_wrong_is_said() {
         (&["--salts", "4"], "<--sample <RATE>|--error <PERCENT>>"),
         (
             &["--sample", "1%", "--metric", "response.mean_ms"],
-            "is not sampled",
+            "cannot be sampled",
         ),
     ] {
         let arguments: Vec<&str> = workload.iter().chain(more).copied().collect();

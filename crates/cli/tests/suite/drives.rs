@@ -579,7 +579,7 @@ mod measured {
         for (arguments, expected) in [
             ("none.img -o found", "none.img: "),
             ("/dev/null -o found", "neither a block device nor a file"),
-            ("short.img -o found", "too few to measure"),
+            ("short.img -o found", "too little to measure"),
             ("short.img -o found --what rate", "--what rate"),
             ("short.img -o found --bytes much", "--bytes much"),
             ("short.img -o found --set a=b", "expected model:PROFILE"),
@@ -594,7 +594,7 @@ mod measured {
             ("nbd://10809 -o found", "expected nbd+unix:"),
             (
                 "model:one-die.toml -o found --control c.sock",
-                "counts by itself",
+                "counts its programmed bytes by itself",
             ),
             (
                 "model:one-die.toml -o found --bytes 1TiB",

@@ -115,7 +115,7 @@ fn a_shift_that_hides_alignment_is_told_with_its_remedy() {
     );
     let errors = place.run(&["trace", "info", "zero.csv"]).errors;
     assert!(
-        errors.contains("trace.lba_shift=-1 it would be 99 %"),
+        errors.contains("trace.lba_shift=-1, 99 % would"),
         "{errors}"
     );
     let mended = place.run(&["trace", "info", "zero.csv", "--set", "trace.lba_shift=-1"]);
@@ -160,7 +160,7 @@ fn pages_that_fall_together_when_addresses_are_shrunk_are_told() {
         (
             "near.disksim",
             4,
-            "destage: warning: near.disksim: trace.addr_map=shrink lets several pages of the trace fall together on 4 pages of the device, so hits and rewrites are not the trace's own; a larger device keeps them apart\n",
+            "destage: warning: near.disksim: with trace.addr_map=shrink, 4 pages of the device each stand for several pages of the trace, so hits and rewrites are not those of the trace; a larger device keeps such pages apart\n",
         ),
     ] {
         // A buffer alone has no device to shrink to.

@@ -453,7 +453,7 @@ fn a_comparison_says_what_it_found() {
     let starts = [
         "With 256 KiB of buffer, lru answers in ",
         "From 64 KiB to 256 KiB, the share of page writes it absorbs goes from ",
-        "At 64 KiB, the choice of scheme alone makes a factor of ",
+        "At 64 KiB, the choice of scheme alone makes a difference of a factor of ",
     ];
     assert_eq!(told.lines().count(), 3, "{told}");
     for (line, start) in told.lines().zip(starts) {

@@ -349,7 +349,7 @@ impl Work<'_> {
             let Some(pattern) = pattern(text, measurements.text(row, "detail")) else {
                 let (what, detail) = (text, measurements.text(row, "detail"));
                 self.left_out.push(format!(
-                    "{} rows of {} are not modelled: writes of the kind {what} {detail:?} cannot be generated yet",
+                    "{} rows of {} are not modelled: writes of the kind {what} {detail:?} cannot be generated",
                     group.len(),
                     key.0
                 ));

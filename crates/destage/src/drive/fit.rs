@@ -97,7 +97,7 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
     let started = Instant::now();
     let Some(first) = files.first() else {
         return Err(Error::Input(
-            "no file of measurements; expected one or more".to_owned(),
+            "no file of measurements; expected at least one".to_owned(),
         ));
     };
     let drive = first.drive().to_owned();
@@ -127,7 +127,7 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
         .collect();
     if fitted.is_empty() {
         return Err(Error::Input(format!(
-            "{}: no rows to fit on; docs/DRIVES.md says which are",
+            "{}: no rows to fit to; docs/DRIVES.md says which rows a fit uses",
             first.file
         )));
     }
@@ -737,7 +737,7 @@ fn profile(settings: &Settings, drive: &str, source: &str) -> String {
     }
     let mut text = format!(
         "[profile]\nabout = {}\nsource = {}\n",
-        quoted(&format!("{drive}, as it was measured.")),
+        quoted(&format!("{drive}, from its measurements.")),
         quoted(source)
     );
     for (section, pairs) in sections {

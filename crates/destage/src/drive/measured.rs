@@ -275,7 +275,7 @@ fn shape_of(columns: &[String]) -> Result<Shape, String> {
     }
     let (words, missing) = nearest.unwrap_or_default();
     Err(format!(
-        "the columns {} are of no measurement; for {words} {} would have to be there, too",
+        "the columns {} belong to no kind of measurement; for {words}, the file also needs {}",
         columns.join(","),
         missing.join(", ")
     ))

@@ -148,7 +148,7 @@ impl Scaled {
             Some(bytes) if bytes <= capacity_bytes as f64 * 1.000_001 => bytes / page_bytes as f64,
             Some(bytes) => {
                 return Err(Error::Input(format!(
-                    "{:.1} GiB are used in the measurement, and the profile offers {:.1} GiB; expected a profile of a drive of that size",
+                    "the measurement used {:.1} GiB, but the profile offers {:.1} GiB; expected a profile of a drive of that size",
                     bytes / GIB,
                     capacity_bytes as f64 / GIB
                 )));
@@ -164,7 +164,7 @@ impl Scaled {
             Some(bytes) => config.with_blocks(config.blocks_for_capacity(bytes)?),
             None if config.is_open() => {
                 return Err(Error::Input(
-                    "flash.blocks_per_plane: auto: a drive that is held against measurements has a size; expected a number, or device.capacity_bytes".to_owned(),
+                    "flash.blocks_per_plane: auto: a drive that is compared with measurements has a size; expected a number, or device.capacity_bytes".to_owned(),
                 ));
             }
             None => config,

@@ -12,7 +12,7 @@ const WAITS: [(usize, Option<usize>, &str); 10] = [
     (1, None, "on the host bus"),
     (2, Some(3), "waiting for a buffer slot"),
     (4, Some(5), "waiting for a die"),
-    (6, None, "in flash of their own"),
+    (6, None, "of its own flash operations"),
     (7, None, "behind reads of their die"),
     (8, None, "behind programs of their die"),
     (9, None, "behind erases of their die"),
@@ -98,12 +98,12 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
     let share = 100.0 * tail.requests as f64 / all.requests as f64;
     let begin = if share > 50.0 {
         format!(
-            "Most {what} take about the same, {} on average",
+            "Most {what} take about the same time, {} on average",
             time(of_tail)
         )
     } else {
         format!(
-            "The slowest {} % of {what} take {} on average, all of them {}",
+            "The slowest {} % of {what} take {} on average, all {what} {}",
             percent(share),
             time(of_tail),
             time(mean)
@@ -194,7 +194,7 @@ fn burst(timed: &Timed) -> Option<String> {
     let beside_gc = match worst.iter().filter(collecting).count() {
         0 => String::new(),
         count => {
-            format!("; {count} of them found a die collecting garbage when the device took them in")
+            format!("; {count} of them were accepted while a die was collecting garbage")
         }
     };
     let share = 100.0 * (last - first) as f64 / span as f64;

@@ -72,9 +72,9 @@ impl Fleet {
         for (key, why) in [
             (
                 VOLUMES,
-                "volumes have files of their own, and lie apart in the shared buffer",
+                "volumes have files of their own, and are placed one after the other in the shared buffer",
             ),
-            (STRIDE, "it follows from the volumes"),
+            (STRIDE, "the value follows from the volumes"),
             (
                 "buffer.capacity_bytes",
                 "the sizes of a fleet are given for each volume",
@@ -82,13 +82,13 @@ impl Fleet {
         ] {
             if settings.text(key).is_some() {
                 return Err(Error::Input(format!(
-                    "{key}: not for a fleet: {why}; expected no such setting"
+                    "{key}: does not apply to a fleet: {why}; expected no such setting"
                 )));
             }
         }
         if settings.text("ftl.kind").is_some_and(|kind| kind != "none") {
             return Err(Error::Input(
-                "ftl.kind: a fleet is of buffers alone; expected none (`destage curve` of a volume's file takes a translation layer)".to_owned(),
+                "ftl.kind: a fleet simulates buffers alone; expected none (`destage curve` of a volume's file takes a translation layer)".to_owned(),
             ));
         }
         let mut own = settings.clone();
@@ -191,7 +191,7 @@ impl Fleet {
             Some(0) => Err(wrong(0, format!("at least a page, {page_bytes} bytes"))),
             Some(size) => Err(wrong(
                 *size,
-                format!("at most {most}, so that the shared buffer is possible"),
+                format!("at most {most}, so that the shared buffer is not too large"),
             )),
             None => Ok(sizes),
         }
@@ -323,7 +323,7 @@ impl PreparedFleet {
             .and_then(|facts| facts.digest.as_ref());
         if digest != Some(&file.digest) {
             return Err(Error::Input(format!(
-                "{}: is not the file that was written: sha256 {}; expected {} (partition the trace again)",
+                "{}: is not the file that was written: it has sha256 {}; expected {} (partition the trace again)",
                 path.display(),
                 digest.map_or("unknown", String::as_str),
                 file.digest

@@ -49,7 +49,7 @@ impl Partition {
     pub fn create(place: &Path) -> Result<Self, Error> {
         let Some(name) = place.file_name() else {
             return Err(Error::Input(format!(
-                "{}: expected the name of a folder that is not there",
+                "{}: expected the name of a folder that does not exist",
                 place.display()
             )));
         };
@@ -59,7 +59,7 @@ impl Partition {
         };
         if !is_free {
             return Err(Error::Input(format!(
-                "{}: is there already; expected the name of a folder that is not",
+                "{}: exists already; expected the name of a folder that does not exist",
                 place.display()
             )));
         }
@@ -153,14 +153,14 @@ impl Beside {
             let is_ours = is_folder && lock.symlink_metadata().is_ok_and(|data| data.is_file());
             if !is_ours {
                 return Err(Error::Input(format!(
-                    "{}: is there already, and is not what a stopped partition left; expected no such file or folder, because the volumes are written there first",
+                    "{}: exists already, and an interrupted partition did not leave it; expected no such file or folder, because the volumes are written there first",
                     path.display()
                 )));
             }
             let held = File::options().append(true).open(&lock);
             if held.is_ok_and(|held| held.try_lock().is_err()) {
                 return Err(Error::Input(format!(
-                    "{}: is being written by another process; expected another folder, or its end",
+                    "{}: another process is writing to it; expected another folder, or the end of that process",
                     path.display()
                 )));
             }

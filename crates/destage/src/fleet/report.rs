@@ -260,7 +260,7 @@ impl FleetReport {
         let percent = |hits: u64| format!("{:.1} %", 100.0 * hits as f64 / writes);
         let each = numbers::size(point.each_bytes);
         let mut text = format!(
-            "{}: with {each} for each of {} volumes, {} in all, buffers of their own absorb {} of the page writes, one shared buffer {}, and the best split {}.",
+            "{}: with {each} for each of {} volumes, {} in all, separate buffers absorb {} of the page writes, one shared buffer {}, and the best split {}.",
             curve.buffer,
             self.volumes.len(),
             numbers::size(point.bytes),
@@ -282,8 +282,8 @@ impl FleetReport {
         if let Some(bytes) = enough.filter(|bytes| *bytes < point.bytes) {
             let (bytes, more) = (numbers::size(bytes), numbers::size(point.bytes));
             text.push_str(&match shared >= own {
-                true => format!(" One shared buffer of {bytes} absorbs as much as those with {more}."),
-                false => format!(" Buffers of their own with {bytes} in all absorb as much as a shared one of {more}."),
+                true => format!("One shared buffer of {bytes} absorbs as many as separate buffers with {more}."),
+                false => format!("Separate buffers with {bytes} in all absorb as many as a shared buffer of {more}."),
             });
         }
         Some(text)

@@ -339,7 +339,7 @@ fn unknown(name: &str) -> Error {
     let names = others.iter().map(|row| row.name.as_str());
     let problems = PROBLEMS.iter().map(|problem| problem.name);
     Error::Input(format!(
-        "explain {name:?}: nothing is called so{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), or a message of the program",
+        "explain {name:?}: nothing has this name{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), or a message of the program",
         destage_sim::settings::suggestion(name, keys.chain(names).chain(problems))
     ))
 }

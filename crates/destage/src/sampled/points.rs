@@ -100,7 +100,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     if !is_known {
         if !asked.input.can_be_read_again() {
             return Err(Error::Input(format!(
-                "{}: can be read only once, and the sizes of the buffer follow from it; expected sizes, or a regular file",
+                "{}: can be read only once, but the sizes of the buffer follow from its content; expected sizes, or a regular file",
                 asked.input.name()
             )));
         }
@@ -316,7 +316,7 @@ fn runs(
 /// No size is large enough to be sampled.
 fn too_small(rate: f64) -> Error {
     let what = format!(
-        " {rate}: the largest buffer has less than {LEAST_BLOCKS} blocks in a sample, or of page-level LRU {LEAST_PAGES} pages; expected a larger rate, or no sample"
+        "{rate}: the largest buffer has fewer than {LEAST_BLOCKS} blocks in a sample (or, for page-level LRU, fewer than {LEAST_PAGES} pages); expected a larger rate, or no sample"
     );
     Error::argument("sample", what)
 }

@@ -29,7 +29,7 @@ pub(crate) fn for_error(
 ) -> Result<Chosen, Error> {
     if !asked.input.can_be_read_again() {
         let what = format!(
-            ": {}: can be read only once, and a rate is found by trying; expected a sample rate, or a regular file",
+            ": {}: can be read only once, but the search for a rate reads it several times; expected a sample rate, or a regular file",
             asked.input.name()
         );
         return Err(Error::argument("error", what));

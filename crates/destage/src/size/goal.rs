@@ -40,7 +40,7 @@ impl Goal {
             .ok()
             .filter(|value: &f64| value.is_finite());
         let value = number
-            .ok_or_else(|| wrong(format!("{:?} is no value; expected a number", value.trim())))?;
+            .ok_or_else(|| wrong(format!("{:?} is not a value; expected a number", value.trim())))?;
         Ok(Self {
             metric: metric.to_owned(),
             below: sign == "<",

@@ -118,7 +118,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     }
     if !input.can_be_read_again() {
         return Err(Error::Input(format!(
-            "{}: can be read only once, and many runs are needed; expected a regular file",
+            "{}: can be read only once, but the search needs many runs; expected a regular file",
             input.name()
         )));
     }
@@ -143,7 +143,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     if candidates.is_empty() {
         return Err(Error::argument(
             "buffers",
-            ": all of them are bounds, which no device can have; expected at least one other scheme",
+            ": all of them are bounds, which no device can reach; expected at least one other scheme",
         ));
     }
     let bounds = match of_bounds.is_empty() {

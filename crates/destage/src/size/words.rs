@@ -41,7 +41,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let mut lines = Vec::new();
     let early = match answers.ended {
         0 => String::new(),
-        ended => format!(", {ended} of them ended once the goals were out of reach"),
+        ended => format!(", {ended} of them ended early because the goals were out of reach"),
     };
     let mut tried = format!(
         "{}{early}; a grid of all schemes and sizes has {}.",
@@ -52,7 +52,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         // Writing to a text cannot fail.
         let _ = write!(
             tried,
-            " {} that cost less said where to look: without a clock, or on an excerpt of the input.",
+            "{} shorter runs, without a clock or on an excerpt of the input, chose the sizes to run.",
             counted(answers.trials, "run")
         );
     }
@@ -63,7 +63,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     if !unconfirmed.is_empty() {
         let _ = write!(
             tried,
-            " Not run in full, since they seem to need as much or more: {}.",
+            "Not run in full, since they seem to need as large a buffer or a larger one: {}.",
             unconfirmed.join(", ")
         );
     }
@@ -108,7 +108,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         },
         values(answers, &best.record),
         if is_first {
-            " No smaller one was tried."
+            "No smaller buffer was tried."
         } else {
             ""
         }
@@ -117,13 +117,13 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         let of = |(buffer, sizes): &(String, Vec<u64>)| format!("{} of {buffer}", sizes.len());
         let untried: Vec<_> = answers.untried.iter().map(of).collect();
         lines.push(format!(
-            "Smaller sizes that were not tried, since a larger buffer is taken to do better: {}.",
+            "Smaller sizes that were not tried, on the assumption that a larger buffer does better: {}.",
             untried.join(", ")
         ));
     }
     let next = answers.answers.get(1).filter(|next| next.confirmed);
     let largest = numbers::size(largest);
-    let untried = "Whether another one does with less was not tried.";
+    let untried = "Whether another scheme needs less was not tried.";
     lines.push(match (next, &answers.nearest) {
         (Some(next), None) => format!(
             "Next comes {}: {}.",
@@ -131,22 +131,22 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             values(answers, &next.record)
         ),
         (Some(next), Some(nearest)) => format!(
-            "Of the others {nearest} came nearest to it there. It reaches it with {}: {}. {untried}",
+            "Of the others, {nearest} came nearest to the goal there. It reaches the goal with {}: {}. {untried}",
             numbers::size(next.bytes),
             values(answers, &next.record)
         ),
         (None, Some(nearest)) => format!(
-            "Of the others {nearest} came nearest to it there, and does not reach it with up to {largest}. Whether another one does was not tried."
+            "Of the others, {nearest} came nearest to the goal there, and does not reach it with up to {largest}. Whether another scheme reaches it was not tried."
         ),
         (None, None) => {
-            format!("No other of these schemes reaches it with up to {largest}.")
+            format!("None of the other schemes reaches the goal with up to {largest}.")
         }
     });
     if !answers.bounds.is_empty() {
         let bounds = answers.bounds.iter().map(|bound| with_size(&bound.record));
         let bounds: Vec<_> = bounds.collect();
         lines.push(format!(
-            "As bounds, which no device can have, these reach it: {}.",
+            "These bounds, which no device can have, reach the goal: {}.",
             bounds.join(", ")
         ));
     }
@@ -156,7 +156,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     ] {
         let Some(record) = record else { continue };
         if let Some(error) = &record.error {
-            lines.push(format!("{when} it cannot be run: {error}."));
+            lines.push(format!("{when} the scheme cannot be run: {error}."));
             continue;
         }
         let verdict = if answers.hold_in(record) {
@@ -165,7 +165,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             "does not reach"
         };
         lines.push(format!(
-            "{when} it {verdict} the goal: {}.",
+            "{when} the scheme {verdict} the goal: {}.",
             values(answers, record)
         ));
     }
@@ -173,7 +173,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let oldest = best.record.number("buffer.oldest_dirty_ms_max");
     if let Some((bytes, age)) = at_risk.zip(oldest) {
         lines.push(format!(
-            "A loss of power takes {} at most, the oldest of it {} ms old.",
+            "A loss of power destroys at most {}, the oldest of it {} ms old.",
             numbers::size(bytes as u64),
             numbers::real(age)
         ));
@@ -187,12 +187,12 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         let program = numbers::real(hold_up.program_ms);
         let line = match hold_up.energy {
             Some(energy) => format!(
-                "To save a full buffer takes {dump} ms and {} mJ, a capacitor of {} uF from 5 V to 3 V; what the layer cleans before comes on top.",
+                "To save a full buffer takes {dump} ms and {} mJ, which is a capacitor of {} uF that discharges from 5 V to 3 V; garbage collection that is needed first comes on top.",
                 numbers::real(energy.joules * 1e3),
                 numbers::real(energy.capacitance_f * 1e6)
             ),
             None => format!(
-                "To save a full buffer takes {dump} ms; what the layer cleans before comes on top. Its energy is not known: flash.program_uj is the default, that of flash whose program takes 0.2 ms, and a program takes {program} ms here."
+                "To save a full buffer takes {dump} ms; garbage collection that is needed first comes on top. The energy is not known: flash.program_uj is the default, for flash that is programmed in 0.2 ms, but a program takes {program} ms here."
             ),
         };
         lines.push(line);

@@ -130,7 +130,7 @@ impl Study {
         // The report has a folder of that name, beside those of results and plans.
         if [".", "..", store::RUNS, store::PLANS].contains(&&*self.name) {
             return Err(self.wrong(format!(
-                "the study is called {:?}, which is no name for the folder of its report; expected another name of the file",
+                "the study is called {:?}, which cannot name the folder of its report; expected another name of the file",
                 self.name
             )));
         }
@@ -144,13 +144,13 @@ impl Study {
         ] {
             if let Some(twice) = repeated(names) {
                 return Err(self.wrong(format!(
-                    "{what} {twice:?}: stands there twice; expected one"
+                    "{what} {twice:?}: occurs twice; expected it once"
                 )));
             }
         }
         if variants.contains(&BASE) {
             return Err(self.wrong(format!(
-                "variant {:?}: is what the study's own settings are called; expected another name",
+                "variant {:?}: this name stands for the study's own settings; expected another name",
                 BASE
             )));
         }
@@ -182,13 +182,13 @@ impl Study {
         for input in &file.input {
             if input.differs.is_some() && (input.trace.is_none() || input.stands_for.is_none()) {
                 return Err(self.wrong(format!(
-                    "input {:?}: differs is for a real trace beside the one it stands for; expected trace and stands_for with it",
+                    "input {:?}: differs is for a real trace that is shown beside the trace it stands for; expected trace and stands_for with it",
                     input.name
                 )));
             }
             if input.buffers_shrunk.is_some() && input.differs.is_none() {
                 return Err(self.wrong(format!(
-                    "input {:?}: buffers_shrunk is for a relative; expected differs with it",
+                    "input {:?}: buffers_shrunk belongs to differs; expected differs with it",
                     input.name
                 )));
             }

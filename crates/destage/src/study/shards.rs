@@ -259,7 +259,7 @@ impl Plan {
             return Ok(());
         }
         Err(Error::Input(format!(
-            "{}: the results of another study called {:?} are kept here, of {}; expected another folder of results, or another name",
+            "{}: the folder holds results of another study called {:?}, of {}; expected another folder of results, or another name",
             other.origin, self.name, self.origin
         )))
     }

@@ -205,7 +205,7 @@ impl Store {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         let sentence = |path: &PathBuf| {
             format!(
-                "{}: is not as it was written, and counts as not there",
+                "{}: has changed since it was written, and is ignored",
                 path.display()
             )
         };

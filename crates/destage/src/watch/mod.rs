@@ -95,7 +95,7 @@ pub fn watch(
     let pages = config.typed.buffer.capacity_bytes / page_bytes;
     if pages > u64::from(MOST_PAGES) {
         return Err(Error::Input(format!(
-            "watching: a buffer of {pages} pages is too large to be drawn; expected one of at most {MOST_PAGES} pages, {} KiB",
+            "watching: a buffer of {pages} pages is too large to be drawn; expected at most {MOST_PAGES} pages, {} KiB",
             u64::from(MOST_PAGES) * page_bytes / 1024
         )));
     }

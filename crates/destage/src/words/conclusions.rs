@@ -17,7 +17,7 @@ pub fn conclusions(records: &[Record]) -> Vec<String> {
     let mut sentences = of_groups(finished().filter(|record| !is_warned(record)));
     if warned > 0 && finished().count() > 1 {
         sentences.push(format!(
-            "No conclusion is drawn from {warned} of {} runs, of which there are warnings.",
+            "{warned} of {} runs have warnings, and no conclusion is drawn from them.",
             finished().count()
         ));
     }
@@ -91,7 +91,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
             let is_named = without.is_some() && is_timed(&best);
             let who = if is_named { "it" } else { &best.buffer };
             sentences.push(format!(
-                "From {} to {}, the share of page writes {who} absorbs goes from {few:.1} % to {many:.1} %.",
+                "From {} to {}, the share of page writes that {who} absorbs goes from {few:.1} % to {many:.1} %.",
                 numbers::bytes(smallest),
                 numbers::bytes(largest)
             ));
@@ -103,7 +103,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     ) && response(best) < response(worst)
     {
         sentences.push(format!(
-            "At {}, the choice of scheme alone makes a factor of {}: {} ms with {}, {} ms with {}.",
+            "At {}, the choice of scheme alone makes a difference of a factor of {}: {} ms with {}, {} ms with {}.",
             numbers::bytes(smallest),
             numbers::real(response(worst) / response(best)),
             numbers::real(response(best)),

@@ -176,14 +176,14 @@ fn overload(record: &Record) -> Option<String> {
     let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
     // A workload of this program has no times in another unit.
     let why = match record.whole("workload.requests") {
-        Some(_) => "it is asked for more than it can do (a larger host.time_scale gives it time)",
+        Some(_) => "the device gets more requests than it can serve (a larger host.time_scale gives it time)",
         None => {
-            "either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)"
+            "either the device gets more requests than it can serve, or the times of the trace are in another unit (trace.time_unit, host.time_scale)"
         }
     };
     (all > OVERLOAD * within).then(|| {
         format!(
-            "overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; {why}",
+            "overload: a request takes {} ms on average, of which it spends {} ms in the device and waits for the device the rest; {why}",
             numbers::real(all),
             numbers::real(within)
         )
@@ -196,7 +196,7 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
     let others = warnings.len().saturating_sub(1);
     if warnings.len() > MOST {
         warnings.truncate(1);
-        let others = format!("; and {others} other runs likewise");
+        let others = format!("; the same holds for {others} other runs");
         warnings
             .iter_mut()
             .for_each(|first| first.push_str(&others));
@@ -227,7 +227,7 @@ pub fn remark(records: &[Record]) -> Option<String> {
         _ => format!("No block was erased in {clean} of {all} runs"),
     };
     Some(format!(
-        "{which}: nothing had to be cleaned there, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or one that is full before (sim.precondition = random_fill:1) has to clean."
+        "{which}: no block had to be cleaned there, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or a device that is full before the first request (sim.precondition = random_fill:1) needs garbage collection."
     ))
 }
 

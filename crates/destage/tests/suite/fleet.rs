@@ -266,7 +266,7 @@ fn a_folder_appears_whole_or_not_at_all() {
     let mut first = Partition::create(&place).unwrap();
     first.add(&requests()[..10]).unwrap();
     let refused = |place: &Path| Partition::create(place).err().unwrap().to_string();
-    assert!(refused(&place).contains("is being written by another process"));
+    assert!(refused(&place).contains("another process is writing to it"));
     drop(first);
     assert!(!place.exists() && !beside.exists());
     // What a killed process leaves does not stand in the way.

@@ -33,8 +33,8 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "block",
-    about: "Block mapping: each page at its own offset of one block; a page written again moves the rest of its block.",
-    source: "As summed up in BPLRU (FAST 2008).",
+    about: "Block mapping: each page has its own offset in one block; a rewrite of a page moves the rest of its block.",
+    source: "As summarised in BPLRU (FAST 2008).",
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,

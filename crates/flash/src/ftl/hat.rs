@@ -38,7 +38,7 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "hat",
-    about: "Page mapping with the map in a fast memory of its own, used while the flash works; greedy garbage collection.",
+    about: "Page mapping with the map in a fast memory of its own, which is used while the flash works; greedy garbage collection.",
     source: "Hu et al., MSST 2010.",
     has_flash: true,
     has_cell_modes: false,

@@ -37,8 +37,8 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "hybrid",
-    about: "Block mapping with pages in any slot of their block: written one behind the other, compacted when it is full.",
-    source: "As summed up in BPLRU (FAST 2008).",
+    about: "Block mapping with pages in any slot of their block: they are written in order of arrival, and compacted when the block is full.",
+    source: "As summarised in BPLRU (FAST 2008).",
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,

@@ -43,7 +43,7 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "last",
-    about: "Block mapping with log blocks by locality: for long writes, for pages rewritten soon, and for others.",
+    about: "Block mapping with log blocks by locality: for long writes, for pages that are soon rewritten, and for other pages.",
     source: SOURCE,
     has_flash: true,
     has_cell_modes: false,

@@ -43,7 +43,7 @@ parameters! {
 pub(super) const ROW: FtlRow = FtlRow {
     name: "replacement",
     about: "Block mapping with chains of replacement blocks, pages at their own offsets; chains are folded into one block.",
-    source: "As summed up in BPLRU (FAST 2008).",
+    source: "As summarised in BPLRU (FAST 2008).",
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,

@@ -423,7 +423,7 @@ impl<'t> Stage<'t> {
 /// What a program says of its end that it should not have had.
 fn failed(command: &Command, status: ExitStatus, said: &str) -> CrashError {
     CrashError::Program(format!(
-        "{}: ended with {status} though the power had not failed: {said}",
+        "{}: ended with {status} although the power had not failed: {said}",
         command.get_program().to_string_lossy()
     ))
 }
@@ -444,7 +444,7 @@ impl Trial<'_> {
         let after = stage.extent()?;
         if let Some(finding) = stage.check()? {
             return Err(CrashError::Program(format!(
-                "{finding}, though the power had not failed"
+                "{finding}, although the power had not failed"
             )));
         }
         stage.detach();

@@ -102,7 +102,7 @@ impl FileSystem {
             }
         }
         if !rustix::process::geteuid().is_root() {
-            return Err(missing("root, who alone may mount".to_owned()));
+            return Err(missing("root privileges, which a mount needs".to_owned()));
         }
         for device in ["/dev/fuse", "/dev/loop-control"] {
             if !Path::new(device).exists() {

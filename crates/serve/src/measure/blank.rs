@@ -9,7 +9,7 @@ pub(super) const LOOK: u64 = 1 << 20;
 pub(super) fn holds(bytes: &[u8]) -> Option<String> {
     let is_used = bytes.iter().any(|byte| *byte != 0);
     is_used.then(|| {
-        "holds something in its first or last MiB, such as partitions or a file system".to_owned()
+        "holds data in its first or last MiB, such as partitions or a file system".to_owned()
     })
 }
 

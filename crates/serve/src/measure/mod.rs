@@ -41,7 +41,7 @@ pub fn open(text: &str, control: Option<&Path>) -> Result<Opened, Error> {
     }
     if let Some(control) = control {
         return Err(Error::Input(format!(
-            "{}: is the control socket of a server, and {text} is none; expected the URI of an NBD server",
+            "{}: is the control socket of a server, but {text} is not a server; expected the URI of an NBD server",
             control.display()
         )));
     }

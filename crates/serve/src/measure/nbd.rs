@@ -51,7 +51,7 @@ impl Nbd {
         let mut client = Client::connect(address, false).map_err(|cause| failed(&cause))?;
         if client.flags & wire::FLAG_READ_ONLY != 0 {
             return Err(Error::Input(format!(
-                "{name}: can only be read; expected a server that takes writes"
+                "{name}: can only be read; expected a server that accepts writes"
             )));
         }
         let bytes = client.bytes;
@@ -101,7 +101,7 @@ impl Nbd {
 
 fn refused(name: &str, error: u32) -> Error {
     Error::Input(format!(
-        "{name}: the server answers with error {error}; expected it to do what it is asked"
+        "{name}: the server answers with error {error}; expected it to carry out the request"
     ))
 }
 
@@ -122,7 +122,7 @@ fn receive(
     let begun = begun.lock().unwrap_or_else(|lock| lock.into_inner());
     let begun = begun.get(tag as usize).copied();
     begun.map_or_else(
-        || Err(format!("{name}: answers what it was not asked")),
+        || Err(format!("{name}: answers a request that was not sent")),
         |begun| Ok(Done { tag, begun, ended }),
     )
 }

@@ -50,7 +50,7 @@ impl Disk {
         let kind = file.metadata().map_err(failed)?.file_type();
         if !(kind.is_file() || kind.is_block_device()) {
             return Err(unfit(
-                "is neither; expected a file or a block device".to_owned(),
+                "is neither a file nor a block device; expected one of them".to_owned(),
             ));
         }
         lock(&file).map_err(failed)?;
@@ -60,7 +60,7 @@ impl Disk {
         {
             if bytes > wanted || !kind.is_file() || read_only {
                 return Err(unfit(format!(
-                    "has {bytes} bytes, and --capacity is {wanted}; expected to leave that out, or a file that is not longer"
+                    "has {bytes} bytes, but --capacity is {wanted}; expected no --capacity, or a file that is not longer"
                 )));
             }
             file.set_len(wanted).map_err(failed)?;
@@ -69,7 +69,7 @@ impl Disk {
         let bytes = bytes / 512 * 512;
         if bytes == 0 {
             return Err(unfit(
-                "has no sector of 512 bytes; expected a file or disk that has, or --capacity"
+                "is smaller than a sector of 512 bytes; expected a larger file or disk, or --capacity"
                     .to_owned(),
             ));
         }

@@ -167,7 +167,7 @@ pub(super) fn open(
     let failed = |cause| MediaError::File {
         path: path.to_owned(),
         cause,
-        expected: "a file that can be read and written, or none",
+        expected: "a file that can be read and written, or no file",
     };
     let file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,
@@ -194,7 +194,7 @@ pub(super) fn open(
         Ok(()) => parse(&bytes).map_err(unfit)?,
         Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
             return Err(unfit(format!(
-                "has {length} bytes, and the header of an image has {BASE}; expected an image, or no file"
+                "has {length} bytes, but the header of an image has {BASE}; expected an image, or no file"
             )));
         }
         Err(cause) => return Err(failed(cause)),
@@ -210,20 +210,20 @@ pub(super) fn open(
         let of_asked = asked.get(key).map_or("nothing", |text| text);
         if of_file != of_asked {
             return Err(unfit(format!(
-                "{key}: the image was made with {of_file}, and {of_asked} is asked for; expected {of_file}, or another file"
+                "{key}: the image was made with {of_file}, but the option says {of_asked}; expected {of_file}, or another file"
             )));
         }
     }
     if let Some((key, _)) = asked.iter().find(|(key, _)| !kept.contains_key(*key)) {
         return Err(unfit(format!(
-            "{key}: the image was made without it; expected an image of this version"
+            "{key}: the image was made without this parameter; expected an image of this version"
         )));
     }
     let layout = config.image_layout(BASE)?;
     let expected = layout.bytes;
     if length != expected {
         return Err(unfit(format!(
-            "has {length} bytes, and the image of this device has {expected}; expected a file that nobody has cut off"
+            "has {length} bytes, but the image of this device has {expected}; expected a complete file"
         )));
     }
     let read = |at, out: &mut [u8]| {
@@ -253,7 +253,7 @@ fn check(config: &Config) -> Result<(), MediaError> {
     let precondition = &config.typed.sim.precondition;
     if precondition != "none" {
         let text = format!(
-            "sim.precondition = {precondition}: an image holds what was written to it; expected none"
+            "sim.precondition = {precondition}: an image keeps its own contents; expected none"
         );
         return Err(SimError::Config(text).into());
     }
@@ -303,7 +303,7 @@ fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     let text = std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).unwrap_or("");
     let first = text.lines().next().unwrap_or("");
     let Some(version) = first.strip_prefix(MAGIC) else {
-        return Err("is no image; expected one, or no file".to_owned());
+        return Err("is not an image; expected an image, or no file".to_owned());
     };
     if version.trim() != VERSION {
         return Err(format!(
@@ -311,7 +311,7 @@ fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
             version.trim()
         ));
     }
-    let damaged = || "the header is damaged; expected an image as it was written".to_owned();
+    let damaged = || "the header is damaged; expected an unchanged image".to_owned();
     let (words, sum) = text.rsplit_once("sum = ").ok_or_else(damaged)?;
     if sum.trim_end() != format!("{:016x}", digest(words.as_bytes())) {
         return Err(damaged());

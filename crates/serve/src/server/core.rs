@@ -637,8 +637,8 @@ impl<'a> Core<'a> {
 /// As what a client hears of what lies behind the buffer.
 fn failed(fault: Fault) -> (ErrorCode, &'static str) {
     match fault {
-        Fault::Full => (ErrorCode::NoSpace, "what keeps the bytes has no room left"),
-        Fault::Io => (ErrorCode::Io, "what keeps the bytes has failed"),
+        Fault::Full => (ErrorCode::NoSpace, "the file or disk behind the buffer has no room left"),
+        Fault::Io => (ErrorCode::Io, "the file or disk behind the buffer has failed"),
     }
 }
 

@@ -88,7 +88,7 @@ pub enum ServeError {
     },
     /// Other machines would reach it.
     #[error(
-        "{0}: other machines reach that, and there is no encryption; expected 127.0.0.1 or a Unix socket, or that it is meant (--listen-anywhere)"
+        "{0}: other machines can connect to that address, and there is no encryption; expected 127.0.0.1, a Unix socket, or --listen-anywhere"
     )]
     Exposed(String),
     /// The export cannot have this name.

@@ -27,7 +27,7 @@ impl Core<'_> {
     /// Operator `id` wants the power to fail: now, or `after` something, and waits for it.
     pub(super) fn cut(&mut self, id: PeerId, after: Option<CutAfter>, seed: Option<u64>) {
         if self.armed.is_some_and(|other| self.peer(other).is_some()) {
-            let text = "another cut is waited for already; expected its end before the next";
+            let text = "another cut is armed already; expected its end first";
             return self.tell(id, &failed(text));
         }
         let Some(after) = after else {
@@ -53,7 +53,7 @@ impl Core<'_> {
         self.front.advance();
         self.deliver();
         if !self.front.is_armed() {
-            return failed("no cut is armed; expected cut with a moment before");
+            return failed("no cut is armed; expected a cut with a moment first");
         }
         if let Err(error) = self.front.arm(None, None) {
             return failed(&error.to_string());
@@ -159,7 +159,7 @@ impl Core<'_> {
 
     pub(super) fn ledger(&self, to: Option<&Path>) -> Value {
         let Some(ledger) = self.front.ledger() else {
-            return failed("nothing is known of promises; expected a server with a control socket");
+            return failed("this server keeps no promises to compare with; expected a server with a control socket");
         };
         let counts = ledger.counts();
         let mut more = Map::new();
@@ -182,7 +182,7 @@ fn write(ledger: &Ledger, path: &Path) -> Result<(), Error> {
     let kind = path.metadata().map(|data| data.file_type());
     if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
         return Err(Error::Input(format!(
-            "{}: is a pipe, and a server waits for no reader; expected the path of a file",
+            "{}: is a pipe, which may block the server; expected the path of a file",
             path.display()
         )));
     }

@@ -122,7 +122,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         return Ok(());
     };
     if !data.file_type().is_socket() {
-        let text = "exists and is no socket";
+        let text = "exists and is not a socket";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
     }
     match std::os::unix::net::UnixStream::connect(path) {

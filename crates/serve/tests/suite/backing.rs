@@ -291,7 +291,7 @@ fn a_file_is_made_extended_taken_as_it_is_or_refused() {
     drop(disk);
     let text = error(&path, Some(1 << 20));
     assert!(
-        text.contains("has 2097152 bytes, and --capacity is 1048576"),
+        text.contains("has 2097152 bytes, but --capacity is 1048576"),
         "{text}"
     );
     assert!(error(folder.path(), None).contains("directory"));

@@ -298,6 +298,6 @@ fn what_had_lasted_does_not_go_by_itself() {
         opened(&path, &[])
             .err()
             .unwrap()
-            .contains("bytes, and the image")
+            .contains("bytes, but the image")
     );
 }

@@ -181,7 +181,7 @@ fn another_device_and_what_is_no_image_are_refused_by_one_line() {
     assert!(text.contains(expected), "{text}");
     let other = folder.path().join("other");
     std::fs::write(&other, vec![b'x'; 8192]).unwrap();
-    assert!(refused(&with(&[]), &other).contains("is no image"));
+    assert!(refused(&with(&[]), &other).contains("is not an image"));
 }
 
 #[test]

@@ -246,7 +246,7 @@ impl Config {
         let mut again = || {
             spare
                 .take()
-                .expect("a capacitor asks for a layer once, at most")
+                .expect("a capacitor asks for a layer at most once")
         };
         let is_by_commands = payload.medium().is_by_commands();
         let elapsed = |die: u32| match is_by_commands {

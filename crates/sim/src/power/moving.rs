@@ -93,7 +93,7 @@ impl Mover for Moving {
     /// A layer that flash refuses has a bug.
     fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
         if let Err(refusal) = outcome {
-            panic!("flash refuses what the layer wants: {refusal}");
+            panic!("flash refuses an operation of the layer: {refusal}");
         }
         self.trigger.begun(die);
     }

@@ -35,13 +35,13 @@ pub fn refusal(config: &Config) -> Option<String> {
     let common = config.common();
     if config.scheme.needs_future {
         return Some(format!(
-            "{} knows the writes to come, which a sample does not have; expected other schemes, or no sample",
+            "{} needs the coming writes, which a sample does not have; expected other schemes, or no sample",
             config.scheme.name
         ));
     }
     let text = match () {
         () if config.needs_prepass() => {
-            "trace.addr_map=shrink lays pages over one another by the whole of the trace"
+            "trace.addr_map=shrink maps pages by the addresses of the whole trace"
         }
         () if common.bypass_pages > 0 => "buffer.bypass_pages counts pages of whole requests",
         () if config.typed.sim.warmup_requests > 0 => {
@@ -51,7 +51,7 @@ pub fn refusal(config: &Config) -> Option<String> {
         () => return None,
     };
     Some(format!(
-        "{text}, of which a sample has a part; expected the default, or no sample"
+        "{text}, and a sample has only a part of that; expected the default, or no sample"
     ))
 }
 
@@ -92,7 +92,7 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
                 config,
                 rate,
                 &format!(
-                    "ftl.{LOG_BLOCKS} = {logs} on each of {dies} dies are {wanted:.2} log blocks"
+                    "ftl.{LOG_BLOCKS} = {logs} on each of {dies} dies would be {wanted:.2} log blocks"
                 ),
             ));
         }

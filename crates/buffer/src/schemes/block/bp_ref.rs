@@ -25,7 +25,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "bp-ref",
     family: "block",
-    about: "Chooses an old page of a recently evicted block, and destages its whole block, padded.",
+    about: "Chooses an old page of a recently evicted block, and destages the whole block, padded.",
     source: "Seo and Shin, 2008, with the padding of BPLRU (FAST 2008).",
     reconstructed: true,
     parameters: Parameters::ROWS,

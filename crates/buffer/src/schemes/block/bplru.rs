@@ -58,7 +58,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "bplru",
     family: "block",
-    about: "Destages the block whose last write is oldest, padded; fully sequential blocks leave first.",
+    about: "Destages the block whose last write is oldest, padded; blocks written fully in order leave first.",
     source: "Kim and Ahn, BPLRU, FAST 2008.",
     reconstructed: false,
     parameters: Parameters::ROWS,

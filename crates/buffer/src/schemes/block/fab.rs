@@ -37,7 +37,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "fab",
     family: "block",
-    about: "Destages the block with the most buffered pages, of several the least recently written.",
+    about: "Destages the block with the most buffered pages; among equals, the least recently written.",
     source: "Jo, Kang, Park, Kim and Lee, FAB, IEEE Transactions on Consumer Electronics, 2006.",
     reconstructed: false,
     parameters: Parameters::ROWS,

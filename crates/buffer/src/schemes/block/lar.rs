@@ -41,7 +41,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "lar",
     family: "block",
-    about: "Destages the block that the fewest requests touched, of several the dirtiest; buffers reads too.",
+    about: "Destages the block that the fewest requests touched; among equals, the one with the most dirty pages; buffers reads too.",
     source: "Wei et al., FlashCoop, ICPP 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,

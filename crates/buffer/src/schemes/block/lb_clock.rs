@@ -54,7 +54,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "lb-clock",
     family: "block",
-    about: "Destages, of the blocks a clock finds not written lately, the one with the most pages.",
+    about: "Destages the block with the most pages among those that a clock finds not recently written.",
     source: "Debnath, Subramanya, Du and Lilja, LB-CLOCK, MASCOTS 2009; the exact steps are ours.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -175,7 +175,7 @@ impl Scheme for LbClock {
 
     fn show(&self, shown: &mut Shown) {
         let list = shown.list("Clock", "the hand is here", "newest");
-        list.note("the largest candidate leaves next; without one the hand goes round");
+        list.note("the largest candidate leaves next; without a candidate the hand moves on");
         for cluster in self.clock.iter(0) {
             let label = match (
                 self.candidates.contains(cluster),

@@ -47,7 +47,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "pud-lru",
     family: "block",
-    about: "Keeps blocks written again and again within short distances; of the others the largest leaves.",
+    about: "Keeps blocks that are written again within short distances; among the others the largest leaves.",
     source: "Hu, Jiang et al., PUD-LRU, MASCOTS 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,

@@ -45,7 +45,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "vbbms",
     family: "block",
-    about: "Virtual blocks of a few pages: by use for random requests, in a queue for sequential ones.",
+    about: "Virtual blocks of a few pages: LRU for random requests, a queue for sequential ones.",
     source: "Du et al., VBBMS, IEEE Transactions on Consumer Electronics, 2019.",
     reconstructed: true,
     parameters: Parameters::ROWS,

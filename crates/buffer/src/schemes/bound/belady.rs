@@ -42,8 +42,7 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| {
         let Some(future) = config.future else {
             panic!(
-                "belady chooses by the writes to come and was not told them; \
-                 it can only run on a trace that is known to its end"
+                "belady chooses by the coming writes and was not told them; it can only run on a trace that is read to its end beforehand"
             );
         };
         Box::new(Belady {
@@ -100,7 +99,7 @@ impl Scheme for Belady {
         let expected = self.lines[entry.slot.0 as usize].next;
         assert!(
             u64::from(expected) == access.virtual_time,
-            "write {} is of page {}, and the future that belady was told has another there",
+            "write {} is of page {}, but the future that belady was told has another page there",
             access.virtual_time,
             entry.page
         );
@@ -173,7 +172,7 @@ impl Belady {
 fn next_writes(future: &[Lpn]) -> Vec<u32> {
     assert!(
         future.len() < NEVER as usize,
-        "a future of {} page writes; belady can take {}",
+        "a future of {} page writes; belady accepts at most {}",
         future.len(),
         NEVER - 1
     );

@@ -48,7 +48,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "ecr",
     family: "device",
-    about: "Destages the least recent page of the die with the shortest queue, unless that is too young.",
+    about: "Destages the least recent page of the die with the shortest queue, unless that page is too young.",
     source: "ECR, eviction-cost-aware replacement, Concurrency and Computation, 2019/2021.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -150,7 +150,7 @@ impl Scheme for Ecr {
                 OLD,
                 "Old part",
                 "",
-                "leaves next, or the last of the die with the shortest queue",
+                "leaves next, or the last page of the die with the shortest queue",
             ),
         ] {
             let list = shown.list(name, first, last);

@@ -52,7 +52,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "gcar",
     family: "device",
-    about: "Keeps a base scheme's victims in RAM while their die reclaims space, and takes the next one.",
+    about: "Keeps a base scheme's victims in RAM while their die collects garbage, and takes the next victim.",
     source: "Wu and others, GCaR, ICS 2016.",
     reconstructed: true,
     parameters: Parameters::ROWS,

@@ -18,8 +18,8 @@ const STRIDE: Parameter = Parameter {
     },
     default: "1",
     unit: "pages",
-    about: "Consecutive logical pages on one die before the next die's turn.",
-    source: "Ours: a page enters before anybody knows where it will be programmed.",
+    about: "Number of consecutive logical pages on one die before the next die is used.",
+    source: "Ours: a page enters the buffer before its place in flash is known.",
     ..Parameter::BLANK
 };
 

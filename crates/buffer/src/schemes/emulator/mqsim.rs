@@ -41,7 +41,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "mqsim",
     family: "emulator",
-    about: "Has the first write of a page programmed at once, and keeps what is written again within a second, least recent first to leave.",
+    about: "Programs the first write of a page at once, and keeps pages that are written again within a second, least recent first to leave.",
     source: "CMU-SAFARI/MQSim, src/ssd/Data_Cache_Manager_Flash_Advanced.cpp at 7ec40e3b.",
     reconstructed: false,
     parameters: Parameters::ROWS,

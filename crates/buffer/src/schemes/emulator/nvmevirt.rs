@@ -42,7 +42,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "nvmevirt",
     family: "emulator",
-    about: "Fills word lines in order of arrival and programs each when its last page comes; absorbs nothing.",
+    about: "Fills word lines in order of arrival and programs each when its last page arrives; absorbs nothing.",
     source: "snu-csl/nvmevirt, conv_ftl.c and ssd.c at 61c90f77.",
     reconstructed: false,
     parameters: Parameters::ROWS,

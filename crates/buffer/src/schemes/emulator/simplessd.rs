@@ -68,7 +68,7 @@ parameters! {
         /// Consecutive pages that are one superpage, a place in each of the planes of a die.
         simplessd_superpage_pages: u32 = "1" in Kind::Integer { min: 1, max: 64 }, "pages", "SimpleSSD, `pageInSuperPage`.";
         /// Whether a page waits, or is programmed at once and kept as a clean one.
-        simplessd_full_lines: FullLines = "back", "", "SimpleSSD programs lines that were written in full at once (`through`), and lets others wait.";
+        simplessd_full_lines: FullLines = "back", "", "SimpleSSD programs a line that is written in full at once (`through`), and lets other lines wait.";
     }
 }
 

@@ -52,7 +52,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "cbm",
     family: "hybrid",
-    about: "Keeps pages singly until enough of a block are here, and evicts such blocks first; buffers reads too.",
+    about: "Keeps pages singly until a block has enough of them, and evicts such blocks first; buffers reads too.",
     source: "Wei et al., CBM, MSST 2013.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -202,7 +202,7 @@ impl Scheme for Cbm {
         let list = shown.list("Page region", "latest use", "leaves if there is no block");
         list.row(self.page_order.iter(LIST));
         let list = shown.list("Block region", "latest use", "leaves next");
-        list.note(format!("{} pages of a block bring it here", self.threshold));
+        list.note(format!("a block is kept as a whole from {} of its pages on", self.threshold));
         for cluster in self.cluster_order.iter(LIST) {
             let label = format!("dirty {}", self.clusters.data(cluster));
             self.clusters.show(cluster, label, list);

@@ -45,7 +45,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "cflru",
     family: "page",
-    about: "Drops the least recent clean page near the end of the recency order before a dirty one is destaged.",
+    about: "Drops the least recent clean page near the end of the recency order before it destages a dirty page.",
     source: "Park and others, CFLRU, CASES 2006.",
     reconstructed: false,
     parameters: Parameters::ROWS,

@@ -49,7 +49,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "lirs-wsr",
     family: "page",
-    about: "Destages pages whose last two uses lie far apart; dirty ones get a second chance.",
+    about: "Destages pages whose last two uses lie far apart; dirty pages get a second chance.",
     source: "Jiang and Zhang, LIRS, SIGMETRICS 2002; Jung et al., LIRS-WSR, ICCSA 2007.",
     reconstructed: false,
     parameters: Parameters::ROWS,
@@ -291,7 +291,7 @@ impl Scheme for LirsWsr {
         let node = |entry: &Entry| self.nodes[entry.slot.0 as usize];
         list.row(resident.filter(|entry| node(entry).status == Status::Lir));
         let list = shown.list("HIR queue", "entered last", "leaves next");
-        list.note("s: in the stack as well, c: went round once");
+        list.note("s: in the stack as well, c: passed once by the clock");
         let row = list.group("", Frame::Row);
         for entry in self.queue.iter_back() {
             let Node { in_stack, cold, .. } = node(&entry);

@@ -234,14 +234,14 @@ impl Scheme for RecentlyEvicted {
     fn show(&self, shown: &mut Shown) {
         let list = shown.list("Used lately", "latest use", "");
         list.row(self.pages.iter(YOUNG));
-        let list = shown.list("Window", "", "the oldest v, else the last leaves next");
+        let list = shown.list("Window", "", "the oldest page marked v leaves next, or else the last page");
         let blocks: Vec<_> = self
             .blocks
             .iter()
             .map(|block| format!("{}", block.0))
             .collect();
         list.note(format!(
-            "v: of a victim block; victim blocks: {}",
+            "v: page of a victim block; victim blocks: {}",
             blocks.join(" ")
         ));
         let row = list.group("", Frame::Row);

@@ -51,7 +51,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "req-block",
     family: "run",
-    about: "Keeps the pages of a request together; small requests that are hit outlive large ones.",
+    about: "Keeps the pages of a request together; small requests that are hit stay longer than large ones.",
     source: "Req-block, ICPP 2022; extended in IEEE TCAD 2023.",
     reconstructed: true,
     parameters: Parameters::ROWS,

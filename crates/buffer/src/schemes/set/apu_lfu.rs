@@ -14,7 +14,7 @@ use crate::registry::{SchemeRow, Sees};
 pub const ROW: SchemeRow = SchemeRow {
     name: "apu-lfu",
     family: "set",
-    about: "Write-back cache in sets that writes its least often used dirty line back when idle, one at a time.",
+    about: "Write-back cache in sets that writes its least frequently used dirty line back when idle, one line at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
     parameters: Central::ROWS,

@@ -14,7 +14,7 @@ use crate::registry::{SchemeRow, Sees};
 pub const ROW: SchemeRow = SchemeRow {
     name: "apu-lru-d",
     family: "set",
-    about: "As apu-lru, but one line of every package at a time.",
+    about: "Works as apu-lru, but writes one line of every package back at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
     parameters: Distributed::ROWS,

@@ -92,7 +92,7 @@ const WAYS: Parameter = Parameter {
     kind: Ways::KIND,
     default: "2",
     unit: "lines",
-    about: "Lines of a set: a page may be in any line of one set.",
+    about: "Lines of a set: a page may be in any line of its set.",
     source: SOURCE,
     ..Parameter::BLANK
 };
@@ -106,7 +106,7 @@ const IDLE_US: Parameter = Parameter {
     },
     default: "2000",
     unit: "us",
-    about: "How long no host request may have been queued or in service before lines are written back.",
+    about: "How long no host request may have been queued or in service before idle time begins and lines are written back.",
     source: SOURCE,
     ..Parameter::BLANK
 };
@@ -117,7 +117,7 @@ const CLEAN_AT: Parameter = Parameter {
     kind: CleanAt::KIND,
     default: "complete",
     unit: "",
-    about: "When a line written back in idle time counts as clean for its set: once it is programmed, or at once.",
+    about: "When a line written back in idle time counts as clean for its set: when it is programmed, or at once.",
     source: SOURCE,
     ..Parameter::BLANK
 };
@@ -126,7 +126,7 @@ parameters! {
     /// What every cache has.
     pub struct Common {
         /// What a page waits for whose line is being programmed: that very line, or a free slot anywhere in the cache.
-        apu_room: Room = "line", "", "A set-associative cache has a place for a page in its set and nowhere else; the published counts of split caches say the same.";
+        apu_room: Room = "line", "", "A set-associative cache keeps a page in its set and nowhere else; the published counts of split caches confirm that.";
         /// Whether a read hit counts as an access, for recency and frequency.
         read_touch: bool = "true", "", "Ours; the APU cache's text does not say.";
     }

@@ -13,7 +13,7 @@ use crate::registry::SchemeRow;
 pub const ROW: SchemeRow = SchemeRow {
     name: "wb",
     family: "set",
-    about: "Write-back cache in sets; room is made line by line, idle time is not used.",
+    about: "Write-back cache in sets; makes room one line at a time, and does not use idle time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
     parameters: WriteBack::ROWS,

@@ -45,7 +45,7 @@ parameters! {
         /// The log is migrated once it has served more than this share of the reads since the last migration.
         griffin_read_share: f64 = "0.05" in Kind::Number { min: 0.0, max: 1.0 }, "", SOURCE;
         /// Fewer page reads than this have no share.
-        griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX }, "page reads", "Ours: of the first reads any share is chance.";
+        griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX }, "page reads", "Ours: after only a few reads, a share of reads is a matter of chance.";
         /// The log is migrated once so many pages were appended, overwritten ones too; 0: when no slot is free.
         griffin_log_pages: u64 = "0", "pages", "Ours; Griffin (2010) limits the size of the log.";
     }
@@ -55,7 +55,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "griffin",
     family: "tier",
-    about: "Collects writes in a log and migrates all of them in page order: by age, by reads, or when it is full.",
+    about: "Collects writes in a log and migrates all of them in page order when they are old, when they are read, or when the log is full.",
     source: "Soundararajan and others, Extending SSD Lifetimes with Disk-Based Write Caches, FAST 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,

@@ -67,14 +67,14 @@ impl Kept {
             Ok(text) => {
                 let file: File = serde_json::from_str(&text).map_err(|error| {
                     wrong(format!(
-                        "{error}; expected what an earlier measurement keeps"
+                        "{error}; expected a file that an earlier measurement left"
                     ))
                 })?;
                 if file.of != of {
                     let [was, is] =
                         [&file.of, &of].map(|of| serde_json::to_string(of).unwrap_or_default());
                     return Err(wrong(format!(
-                        "is of another measurement: {was}, and this one is {is}; expected the same drive and options, or another folder"
+                        "is of another measurement ({was}) than this one ({is}); expected the same drive and options, or another folder"
                     )));
                 }
                 file
@@ -99,7 +99,7 @@ impl Kept {
         let found = T::deserialize(value).map_err(|error| {
             let path = self.path.display();
             Error::Input(format!(
-                "{path}: {name}: {error}; expected what an earlier measurement keeps"
+                "{path}: {name}: {error}; expected a file that an earlier measurement left"
             ))
         })?;
         Ok(Some(found))

@@ -126,13 +126,13 @@ impl MeasurePlan {
         if used > bytes {
             return Err(Error::argument(
                 "bytes",
-                format!(" {used}: the drive has {bytes}; expected no more"),
+                format!("{used}: the drive has {bytes}; expected no more"),
             ));
         }
         if used < least {
             return Err(Error::argument(
                 "bytes",
-                format!(" {used}: too few to measure; expected {least} or more"),
+                format!("{used}: too little to measure; expected {least} or more"),
             ));
         }
         Ok(used)
@@ -344,7 +344,7 @@ impl Work<'_> {
             match self.waf(&name, full_bytes as f64 * share)? {
                 Some(text) => table(&mut files, "waf.csv", text)?,
                 None => self.left_out.push(
-                    "waf: the drive has no counter of programmed bytes that can be read; expected an NBD server with its control socket"
+                    "waf: the drive has no readable counter of programmed bytes; expected an NBD server with its control socket"
                         .to_owned(),
                 ),
             }
@@ -562,7 +562,7 @@ impl Work<'_> {
         let phases = [("sequential", fill), ("uniform", passes)];
         if phases[0].1.is_empty() {
             self.left_out.push(
-                "waf: the first fill of the drive was interrupted, and so the drive was not empty before the second".to_owned(),
+                "waf: the first fill of the drive was interrupted, so the drive was not empty before the second".to_owned(),
             );
         }
         Ok(tables::fill(name, used_bytes, &phases))

@@ -154,7 +154,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "read_us",
         "us",
         read,
-        "median of reads of a random block, one at a time; low and high: one in ten is below, above",
+        "median time of single reads of a random block; low and high: the tenth and the ninetieth percentile",
     ));
     let (mut hits, mut writes) = (Vec::new(), SIZES.map(|_| Vec::new()));
     for number in 0..WRITES {
@@ -175,7 +175,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
             "buffered_read_us",
             "us",
             hit,
-            "median of reads of the block that was written just before, which no page of flash has to be read for",
+            "median time of single reads of the block written just before, which need no page of flash",
         ));
         let apart = types(&reads);
         let page = |name: &str, time: f64| {
@@ -184,7 +184,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
                 name,
                 "us",
                 of,
-                "read_us less buffered_read_us: a page of flash is read, and moved to the controller",
+                "read_us less buffered_read_us: the time to read a page of flash and to move it to the controller",
             )
         };
         if apart.len() > 1 {
@@ -196,7 +196,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         found.values.push(page("page_read_us", read.0));
     } else {
         found.unknown.push(format!(
-            "page_read_us: a read of what was written just before takes {} us, and any other {} us: what is the page's cannot be told from what is the command's",
+            "page_read_us: a read of a block written just before takes {} us, and any other read takes {} us: the time of the page cannot be told from the time of the command",
             rounded(hit.0),
             rounded(read.0)
         ));
@@ -207,7 +207,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "write_us",
         "us",
         write,
-        "median of writes of a block, one at a time, with rests between; low and high: one in ten is below, above",
+        "median time of single writes of a block, with pauses between; low and high: the tenth and the ninetieth percentile",
     ));
     let more = (SIZES[1] - SIZES[0]) as f64;
     let block = (long.0 - write.0) / more;
@@ -215,13 +215,13 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "write_block_us",
         "us",
         (block, (long.1 - write.2) / more, (long.2 - write.1) / more),
-        "what a write of eight blocks takes longer than one of one block, for each block",
+        "extra time of a write of eight blocks over a write of one block, for each block",
     ));
     found.values.push(Identified::new(
         "write_command_us",
         "us",
         (write.0 - block, write.1 - block, write.2 - block),
-        "write_us less write_block_us: what a command takes whatever its length",
+        "write_us less write_block_us: the time of a write command, whatever its length",
     ));
     Ok(found)
 }
@@ -255,7 +255,7 @@ fn in_order(bench: &mut Bench<'_>) -> Result<Identified, Error> {
         IN_ORDER_RATE,
         "blocks/s",
         (rate(later), one.min(other), one.max(other)),
-        "writes of a block in order, of which some always wait; low and high: its halves",
+        "rate of sequential writes with several outstanding; low and high: the rates of its two halves",
     ))
 }
 
@@ -275,7 +275,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
         "flush_idle_us",
         "us",
         idle,
-        "median of flushes when there is nothing to do",
+        "median time of a flush with nothing to write",
     ));
     let mut full = Vec::new();
     for number in 0..WRITES / 8 {
@@ -288,7 +288,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
         "flush_us",
         "us",
         full,
-        "median of flushes behind a write of one block; as flush_idle_us where RAM is protected and a flush does nothing",
+        "median time of a flush after a write of one block; equal to flush_idle_us where RAM is protected and a flush does nothing",
     ));
     let blocks = bench.used / BLOCK;
     let mut written = LEAST_FILLING;
@@ -312,7 +312,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
         written *= 2;
     }
     found.unknown.push(
-        "buffer_bytes: writes after a rest are taken no faster than blocks leave for flash, so that the size of the write buffer does not show".to_owned(),
+        "buffer_bytes: after a pause, writes are answered no faster than blocks are written to flash, so the size of the write buffer cannot be seen".to_owned(),
     );
     Ok(found)
 }
@@ -358,14 +358,14 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
         "burst_bytes",
         "bytes",
         (bytes(taken), bytes(least), bytes(largest)),
-        "what random writes after a flush and a rest are taken at full speed: median, least and most of five times",
+        "bytes of random writes that are answered at full speed after a flush and a pause: median, least and most of five trials",
     ));
     match (is_emptied, stays) {
         (true, true) => found.values.push(Identified::new(
             "buffer_bytes",
             "bytes",
             (bytes(taken), bytes(least), bytes(largest)),
-            "burst_bytes: a flush behind half as much takes as long as blocks need to leave, so that they leave only where there is no room",
+            "burst_bytes: a flush after half as many bytes takes as long as writing those bytes to flash, so blocks are written only when the buffer needs room",
         )),
         (true, false) => found.values.push(Identified::new(
             "buffer_bytes",
@@ -375,10 +375,10 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
                 bytes(least * (1.0 - share)),
                 bytes(largest),
             ),
-            "burst_bytes, less half of what may leave meanwhile; low: all of that leaves, high: nothing does",
+            "burst_bytes, less half of the bytes that may be written to flash meanwhile; low: all of them are written, high: none is",
         )),
         (false, _) => found.unknown.push(format!(
-            "buffer_bytes: a flush does nothing, and so the buffer may not be empty after a rest; it has {} bytes at least",
+            "buffer_bytes: a flush does nothing, so the buffer may hold data after a pause; it has {} bytes at least",
             bytes(least)
         )),
     }
@@ -414,7 +414,7 @@ pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> 
     let mut found = Findings::default();
     if unit < 2 || share < UNIT_SHARE {
         found.unknown.push(format!(
-            "program_unit_bytes: writes in steady state do not end together in equal numbers; the most frequent number is {unit}, with {:.0} % of them",
+            "program_unit_bytes: writes in steady state do not end in groups of equal size; the most frequent size is {unit}, with {:.0} % of the groups",
             100.0 * share
         ));
         return Ok(found);
@@ -424,7 +424,7 @@ pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> 
         "program_unit_bytes",
         "bytes",
         (bytes, bytes, bytes),
-        "how many bytes of random writes, of which some always wait, end together most of the time: what one program lets in",
+        "bytes of random writes with several outstanding that most often end together: one program makes room for that many",
     ));
     Ok(found)
 }
@@ -467,14 +467,14 @@ pub(super) fn cliff(written: &Written, used: u64) -> Findings {
                 "fast_fill_bytes",
                 "bytes",
                 ends,
-                "what the first fill in order wrote before its rate fell for good: a cache of blocks with one bit a cell",
+                "bytes that the first sequential fill wrote before its rate fell for good: a cache of blocks with one bit a cell",
             ));
             return found;
         }
         before.push(part.mib_per_s);
     }
     found.unknown.push(
-        "fast_fill_bytes: the rate of the first fill in order does not fall, so that no cache of fast blocks shows".to_owned(),
+        "fast_fill_bytes: the rate of the first sequential fill does not fall, so no cache of fast blocks can be seen".to_owned(),
     );
     found
 }
@@ -487,7 +487,7 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
     let wafs: Option<Vec<f64>> = parts.iter().map(|part| part.waf).collect();
     let Some(mut wafs) = wafs.filter(|wafs| !wafs.is_empty()) else {
         found.unknown.push(
-            "waf, spare_percent: the drive has no counter of programmed bytes that can be read, or was not overwritten at random".to_owned(),
+            "waf, spare_percent: the drive has no readable counter of programmed bytes, or was not overwritten at random".to_owned(),
         );
         return found;
     };
@@ -498,7 +498,7 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "waf",
         "",
         (mean, low, high),
-        "bytes programmed over bytes written, in the second half of the last overwrite at random; low and high: its twentieths",
+        "bytes programmed over bytes written, in the second half of the last random overwrite; low and high: the fifth and the ninety-fifth percentile of its parts",
     ));
     let spare = |waf: f64| {
         // A victim of greedy collection of large blocks has this share of valid pages, and all blocks this one (Desnoyers, SYSTOR 2012).
@@ -509,7 +509,7 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "spare_percent",
         "%",
         (spare(mean), spare(high), spare(low)),
-        "flash that holds data over what is used, less 100 %, with which greedy collection has this waf",
+        "flash for data over the measured part, less 100 %, at which greedy garbage collection has this write amplification",
     ));
     found
 }
@@ -523,11 +523,11 @@ pub(super) fn dies(reads_per_s: Option<f64>, found: &Findings) -> Findings {
             "reads_at_a_time",
             "",
             (busy, rate * page.low / 1e6, rate * page.high / 1e6),
-            "saturated random reads a second times page_read_us: no more dies, or planes that read by themselves, are busy; there may be more of them",
+            "rate of saturated random reads times page_read_us: at most this many dies, or independent planes, are busy; the drive may have more",
         ));
     }
     more.unknown.push(
-        "dies and program time: writes tell how many bytes all dies program in a second, and not which of them takes how long".to_owned(),
+        "dies and program time: writes show how many bytes all dies program in a second, but not how long one of them takes".to_owned(),
     );
     more
 }

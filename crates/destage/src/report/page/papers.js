@@ -35,7 +35,7 @@ function figure(parent, each) {
   }
   for (const gap of each.gaps || []) own.append(make("p", { class: "note" }, `Not all is shown: ${gap}.`));
   if (each.claims) own.append(make("p", { class: "quiet" }, "Shows ", each.claims));
-  if (!has && !(each.gaps || []).length) own.append(make("p", { class: "note" }, "No run has what it shows."));
+  if (!has && !(each.gaps || []).length) own.append(make("p", { class: "note" }, "No run has the metric of this figure."));
   if (!each.x.length) return;
   const columns = [{ name: each.x_title }];
   const cells = each.x.map((name) => [name]);
@@ -113,13 +113,13 @@ function tracesOf({ commands, inputs }) {
     const own = read.map((name) => `--trace ${name}=FILE`).join(" ");
     told.push(`DIR is a folder in which ${read.join(" and ")} ${read.length > 1 ? "lie" : "lies"}, whatever the ${read.length > 1 ? "files are" : "file is"} called: a trace is found by the digest that stands under "measured on". In place of the folder, ${own} names the ${read.length > 1 ? "files" : "file"}.`);
   }
-  if (/\bFILE\b/.test(typed)) told.push("FILE is the file with the trace.");
+  if (/\bFILE\b/.test(typed)) told.push("FILE stands for the file with the trace.");
   return told.join(" ");
 }
 
 /** The runs of a claim, their scale, and the commands that do them again. */
 function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind }) {
-  if (check === "not") return "none: nothing can be run for it";
+  if (check === "not") return "none: no run can test it";
   if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, kind === "own" ? paper : "the paper"), " prints");
   const name = `${paper}/${experiment}`;
   const traces = tracesOf({ commands, inputs });
@@ -143,7 +143,7 @@ function figuresOf({ paper, experiment, figures: ids }, figures) {
 }
 
 /** What words of a claim are explained by which entry of the glossary. */
-const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
+const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper does not state": "rule left open" };
 
 /** The anchor of a word of the glossary. */
 function wordAnchor(word) {
@@ -265,7 +265,7 @@ function whyOf({ because }) {
   const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each));
   const rest = because.slice(2).join(" ");
   if (rest.length <= 160) return make("div", {}, told);
-  return make("div", {}, told.slice(0, 2), make("details", {}, make("summary", {}, "in how many cases, and how far apart they lie"), told.slice(2)));
+  return make("div", {}, told.slice(0, 2), make("details", {}, make("summary", {}, "in how many cases, and the differences in those cases"), told.slice(2)));
 }
 
 /** What turns a claim, with links to what each setting and each rule means. */
@@ -310,7 +310,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
     }
   };
   part.append(make("h3", { id: "claims" }, "Every claim"));
-  part.append(make("p", {}, "Each claim has its verdict and why; what was published beside what was measured; what was asked of it; what turns it, which is what makes it come out otherwise than in the base run; where the paper says it; and the runs, as a command, and figures behind it. Measured is what the base run gave, with the first seed; a figure shows the mean over seeds, and the range. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict leads to what it says. The box finds claims by any words of theirs: a name (A13), a trace (cello-d8), a scheme."));
+  part.append(make("p", {}, "Each claim has its verdict with the reason; the published and the measured values; the condition that was checked; the settings that change its outcome from that of the base run; its place in the paper; and the runs, as a command, with their figures. A measured value is that of the base run with the first seed; a figure shows the mean over seeds, and their range. Words are explained in", make("a", { href: "#glossary" }, "the glossary"), "; each verdict links to its claims. The box finds claims by any words in them: a name (A13), a trace (cello-d8), a scheme."));
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -355,7 +355,7 @@ function unfold() {
 /** Every combination of what a paper leaves open. */
 function openRules(part, { name, open }, readings) {
   if (!open.length || !readings) return;
-  part.append(make("h3", { id: `paper-${name}-rules` }, "Rules that the paper leaves open"));
+  part.append(make("h3", { id: `paper-${name}-rules` }, "Rules that the paper does not state"));
   for (const rule of open) part.append(make("p", {}, make("code", {}, rule.name), `: ${rule.about}`));
   const claims = different(readings.flatMap((each) => Object.keys(each.claims)));
   const decided = claims.filter((id) => new Set(readings.map((each) => each.claims[id])).size > 1);
@@ -380,7 +380,7 @@ function showPapers(content, data) {
   content.append(part);
   const { host } = manifest;
   part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${data.date}, ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the `, make("a", { class: "word", href: `#${wordAnchor(`${data.scale} scale`)}` }, `${data.scale} scale`), "."));
-  if (claims.length) part.append(make("p", {}, make("a", { href: "#claims" }, "Every claim with its verdict, what was published and what was measured")));
+  if (claims.length) part.append(make("p", {}, make("a", { href: "#claims" }, "Every claim with its verdict, the published value and the measured value")));
   legend(part, data);
   words(part, data.glossary);
   if (papers.length > 1) for (const own of [false, true]) overview(part, claims, papers, known, own);

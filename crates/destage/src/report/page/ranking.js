@@ -62,7 +62,7 @@ class Ranking {
     if (!fits) return;
     const per = isFactor ? "behind" : `behind (${spec.y.unit || "difference"})`;
     this.about.textContent = `${spec.y.title}, at each ${title}. What comes nearest to the best one over all of them stands first: "behind" is the mean ${isFactor ? "factor" : "difference"} to the best. ` +
-      "The darker a cell, the farther its value is behind; the best ones are in bold. belady and infinite are bounds and have no rank.";
+      "The darker a cell, the farther its value is from the best; the best values are in bold. belady and infinite are bounds and have no rank.";
     const head = [make("th", { scope: "col" }, ""), make("th", { scope: "col", class: "text" }, "series"), make("th", { scope: "col" }, per), ...places.map((place) => make("th", { scope: "col" }, shown(place, unit)))];
     const row = ({ name, at, behind, isBound, shades }, index) => make("tr", {},
       make("td", { class: "quiet" }, isBound ? "" : String(index + 1)), make("th", { scope: "row", class: "text" }, name),

@@ -137,7 +137,7 @@ function begin() {
   byId("scheme").textContent = `${scheme.about} Source: ${scheme.source} Here: ${buffer} over ${ftl}, ${several(recording.dies, "die")}, ${trace}.`;
   byId("stop").hidden = !stop;
   byId("stop").textContent = stop ?? "";
-  const states = [["page dirty", "dirty"], ["page clean", "clean"], ["page leaving", "written back, stays"], ["out leaving", "left, not in flash yet"], ["out pad", "padding"], ["hole", "not buffered"]];
+  const states = [["page dirty", "dirty"], ["page clean", "clean"], ["page leaving", "written back, stays"], ["out leaving", "being programmed, not in flash yet"], ["out pad", "padding"], ["hole", "not buffered"]];
   byId("legend").append(...states.map(([className, words]) => entry(className, "", words)), ...Object.entries(WORK).map(([name, words]) => entry("bar", `var(--${name})`, words)), make("li", "", "S, P, F: switch, partial, full merge"));
   if (last < 0) {
     byId("story").textContent = "Nothing happened.";

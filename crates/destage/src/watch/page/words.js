@@ -28,7 +28,7 @@ const CAUSES = {
   drain: "The run ends",
   idle: "The device is idle",
   fua: "The host forces this write",
-  eager: "The scheme does not wait",
+  eager: "The scheme writes this without delay",
 };
 
 function destageWords({ cause, stays, pages, pads, grouping }) {
@@ -53,7 +53,7 @@ function eventWords(event) {
     case "trim": return `Page ${event.of} is trimmed.${event.left.length ? " It leaves the buffer." : ""}`;
     case "destage": return destageWords(event.of);
     case "ended": return `${event.changes.length ? "Written back" : "In flash"}: ${pageRuns(events[event.of].of.pages)}.`;
-    case "cleaned": return "Pages written back are clean now.";
+    case "cleaned": return "The pages written back are clean now.";
     default: return `Request ${request.index} is answered after ${milliseconds(request.response)}.`;
   }
 }

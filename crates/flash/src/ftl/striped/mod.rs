@@ -78,7 +78,7 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "striped",
-    about: "Superblocks over all dies and planes: a unit goes to the die with least to do, and garbage collection keeps pace with what is written.",
+    about: "Superblocks over all dies and planes: a unit goes to the die with the fewest waiting operations, and garbage collection keeps pace with writes.",
     source: "ours, as drives of today are known to work: pblk (Bjorling et al., FAST 2017), SPDK's FTL, NVMeVirt (FAST 2023)",
     has_flash: true,
     has_cell_modes: false,

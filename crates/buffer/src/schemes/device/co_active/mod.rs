@@ -71,7 +71,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "co-active",
     family: "device",
-    about: "Writes cold pages back while their die is idle, and gives clean pages up first.",
+    about: "Writes cold pages back while their die is idle, and evicts clean pages first.",
     source: "Co-Active, IEEE Transactions on Parallel and Distributed Systems, 2021.",
     reconstructed: true,
     parameters: Parameters::ROWS,

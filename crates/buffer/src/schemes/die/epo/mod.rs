@@ -49,7 +49,7 @@ parameters! {
         /// The most pages of a batch, which are then those of the longest queues; 0: no limit.
         epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
         /// What a page is known by: its logical number, or the flash address of its latest write, under which a rewrite is never found.
-        epo_key: Key = "logical", "", "Ours; EPO (2011) stands beneath the translation layer, and knows its addresses.";
+        epo_key: Key = "logical", "", "Ours; EPO (2011) stands below the translation layer, and knows its addresses.";
         /// How free pages are counted: those that are; as if an eviction took a page of every queue, empty ones too; or printed: as if every miss did.
         epo_pool: Counting = "corrected", "", "Ours; EPO (2011), figure 3, prints the last.";
     }

@@ -55,7 +55,7 @@ use periods::Periods;
 pub const ROW: SchemeRow = SchemeRow {
     name: "bpac",
     family: "hybrid",
-    about: "Keeps hot pages singly, and evicts clusters by size once they are older than it learns to wait.",
+    about: "Keeps hot pages singly, and evicts clusters by size once they are older than a learned threshold.",
     source: "Wu, Eckart and He, BPAC, MSST 2010.",
     reconstructed: false,
     parameters: Parameters::ROWS,
