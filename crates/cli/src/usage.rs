@@ -175,11 +175,11 @@ mod tests {
     fn what_is_wrong_is_said_in_one_line() {
         assert_eq!(
             said(&["rnu"]),
-            "unrecognized subcommand 'rnu'; did you mean \"run\"?; `destage --help` says what it takes"
+            "unrecognized subcommand 'rnu'; did you mean \"run\"?; `destage --help` lists the options"
         );
         assert_eq!(
             said(&["run"]),
-            "there is no input; expected a trace file, - for standard input, or --workload NAME; `destage run --help` says what it takes"
+            "there is no input; expected a trace file, - for standard input, or --workload NAME; `destage run --help` lists the options"
         );
         let text = said(&["run", "t", "--bufer", "lru"]);
         assert!(

@@ -195,7 +195,7 @@ impl Input {
             return Err(Error::argument(
                 "format",
                 format!(
-                    "{format}: {} is generated and has no format; expected a format only for a trace",
+                    " {format}: {} is generated and has no format; expected a format only for a trace",
                     generator.name()
                 ),
             ));

@@ -357,7 +357,7 @@ mod tests {
             assert_eq!(asked(80).map(|asked| asked.span.pages).ok(), Some(10));
             assert_eq!(
                 asked(u32::MAX).unwrap_err().to_string(),
-                "t:1: a request of 4294967295 sectors is longer than the device, which has 80 sectors; expected requests that fit the device, or a larger one (flash.blocks_per_plane)"
+                "t:1: a request of 4294967295 sectors is longer than the device, which has 80 sectors; expected requests that fit the device, or a larger device (flash.blocks_per_plane)"
             );
             assert!(asked(81).is_err());
         }

@@ -221,7 +221,7 @@ mod tests {
                 "profile.about = 3; expected about, source or inherits",
             ),
             ("profile = 3\n", "expected a table [profile]"),
-            ("[profile]\ninherits = \"mine.toml\"\n", "which builds on"),
+            ("[profile]\ninherits = \"mine.toml\"\n", "which inherits"),
             ("[profile]\ninherits = \"tcl\"\n", "did you mean \"tlc\"?"),
             (
                 "[profile]\ninherits = \"other.toml\"\n",

@@ -168,7 +168,7 @@ mod tests {
             ),
             (
                 "flash.summary_page=true flash.pages_per_block=1",
-                "flash.*: pages_per_block = 1 with a summary page leaves no data page, or is more than 32768",
+                "flash.*: pages_per_block = 1 with a summary page leaves no data page, or exceeds 32768",
             ),
             (
                 "flash.planes_per_die=65536 flash.blocks_per_plane=65536",
@@ -200,7 +200,7 @@ mod tests {
             ),
             (
                 "ftl.gc_low=1 ftl.separate_gc_block=true",
-                "ftl.gc_low = 1 leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it is at least 2",
+                "ftl.gc_low = 1 leaves no free block for the pages that garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it has to be at least 2",
             ),
             (
                 "ftl.gc_low=5 ftl.gc_high=4",
@@ -212,7 +212,7 @@ mod tests {
             ),
             (
                 "flash.suspend=keeps_end flash.scheduling=commands_reads_first",
-                "flash.suspend = keeps_end: an end that was foretold stands only where commands are placed when they are issued; expected flash.suspend = never, or to be without flash.scheduling = commands_arrival or commands_reads_first, or flash.parallel_units > 1",
+                "flash.suspend = keeps_end: a read that keeps the end of what it interrupts needs an end that is known when the command is issued; expected flash.suspend = never, or to be without flash.scheduling = commands_arrival or commands_reads_first, or flash.parallel_units > 1",
             ),
         ] {
             assert_eq!(refusal(pairs), expected, "{pairs}");

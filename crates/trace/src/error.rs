@@ -110,7 +110,7 @@ pub enum TraceError {
     },
     /// The first line names columns of a table, and not all that a trace needs.
     #[error(
-        "{file}:{line}: the first line has {missing}: \"{text}\"; expected one of each among the names, or format csv with trace.columns, such as time,op,offset,bytes with - for what plays no part"
+        "{file}:{line}: the first line has {missing}: \"{text}\"; expected one of each among the names, or format csv with trace.columns, such as time,op,offset,bytes with - for a column that is ignored"
     )]
     Header {
         /// The path as given.
@@ -272,7 +272,7 @@ pub enum TraceError {
     },
     /// A trace's clock cannot be that of the others it is merged with.
     #[error(
-        "{file}: its clock, that of {format}, is not that of the other traces; expected traces of one format and one century"
+        "{file}: the clock of its format, {format}, is another than that of the other traces; expected traces of one format and one century"
     )]
     Clock {
         /// The path as given.
@@ -333,7 +333,7 @@ impl Fault {
             Self::NoColumns => "a first line that names the columns, or trace.columns",
             Self::AfterEnd => "nothing after the end mark",
             Self::ZeroLength => "at least one sector, or trace.zero_len=drop",
-            Self::BackInTime => "times that do not go back, or trace.order=sort or clamp",
+            Self::BackInTime => "times that do not decrease, or trace.order=sort or clamp",
             Self::BelowZero => "a start of at least trace.lba_shift sectors",
             Self::BeyondAddressSpace => "an end below 2^55 sectors",
             Self::NotInFirstPass => "a file that nobody writes to",

@@ -48,7 +48,7 @@ pub(crate) enum Encoding {
     /// A table with a directory at its end.
     #[cfg_attr(
         not(feature = "parquet"),
-        expect(dead_code, reason = "the only such format is left out of this build")
+        expect(dead_code, reason = "this build has no Parquet, the only such format")
     )]
     Table(Table),
 }
@@ -217,7 +217,7 @@ pub fn left_out(name: &str) -> Option<&'static str> {
 }
 
 pub(crate) const PARQUET_LEFT_OUT: &str =
-    "Parquet was left out of this build; expected one made with the feature parquet";
+    "this build cannot read Parquet; expected a build with the feature parquet";
 
 /// Names of `formats`, in a row.
 pub(crate) fn names<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {

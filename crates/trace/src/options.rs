@@ -284,7 +284,7 @@ impl ReadOptions {
         let lba_shift = shift.map_err(|_| TraceError::Option {
             name: "trace.lba_shift",
             value: own.lba_shift.clone(),
-            expected: "a whole number of sectors, negative to move addresses up".to_owned(),
+            expected: "a whole number of sectors; a negative one moves addresses up".to_owned(),
         })?;
         let columns = match own.columns.as_str() {
             "" => None,
@@ -337,7 +337,7 @@ impl ReadOptions {
                     name: "trace.time_unit",
                     value: unit.name().to_owned(),
                     expected: format!(
-                        "auto for {file}, since {} counts 0.1 ns; `destage trace scale` makes other times",
+                        "auto for {file}, since {} counts 0.1 ns; `destage trace scale` changes times",
                         format.name
                     ),
                 })

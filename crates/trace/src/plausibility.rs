@@ -201,7 +201,7 @@ fn figure(number: f64) -> String {
 impl fmt::Display for Rate {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.others.is_empty() {
-            return write!(out, "no unit of time makes that a device at work");
+            return write!(out, "no unit of time gives a plausible rate for a device");
         }
         // A form of ours has one unit; its times are changed by another command.
         let (how, scales) = match self.unit {
@@ -231,12 +231,12 @@ impl fmt::Display for Doubt {
         match self {
             Self::Clock(name, unit) => write!(
                 out,
-                "its first time looks like one of {name} in {0}, and was taken for ns; trace.time_unit={0} says so",
+                "its first time looks like one of {name} in {0}, but was read as ns; trace.time_unit={0} corrects that",
                 unit.name()
             ),
             Self::Rate(rate) => write!(
                 out,
-                "{} requests in {} s are {}, which is no device's pace, so {} may not be the unit of its times; {rate}",
+                "{} requests in {} s are {}, which is no plausible rate for a device, so {} may not be the unit of its times; {rate}",
                 rate.requests,
                 figure(rate.seconds),
                 rate.words(1.0),
@@ -248,7 +248,7 @@ impl fmt::Display for Doubt {
             ),
             Self::Together { percent, unit } => write!(
                 out,
-                "{percent} % of its requests arrive with the one before them, in times of {}: how they wait for each other is not in the trace; host.replay=closed does without times",
+                "{percent} % of its requests arrive at the same time as the one before, as times are in {}: the trace does not show how requests wait for each other; host.replay=closed ignores times",
                 unit.name()
             ),
         }
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(
             told(&pace(1001, 10), TimeUnit::Nanoseconds),
             [
-                "1001 requests in 0.00000100 s are 1001000000 requests/s and 4100096 MB/s, which is no device's pace, so ns may not be the unit of its times; trace.time_unit=us would make it 1001000 requests/s and 4100 MB/s, ms 1001 requests/s, s 1.00 requests/s"
+                "1001 requests in 0.00000100 s are 1001000000 requests/s and 4100096 MB/s, which is no plausible rate for a device, so ns may not be the unit of its times; trace.time_unit=us would make it 1001000 requests/s and 4100 MB/s, ms 1001 requests/s, s 1.00 requests/s"
             ]
         );
         // One in two hours, where it was one in 7.2 s.
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(
             told(&pace(100, 0), TimeUnit::Seconds),
             [
-                "99 % of its requests arrive with the one before them, in times of s: how they wait for each other is not in the trace; host.replay=closed does without times"
+                "99 % of its requests arrive at the same time as the one before, as times are in s: the trace does not show how requests wait for each other; host.replay=closed ignores times"
             ]
         );
         let mut half = Pace::default();

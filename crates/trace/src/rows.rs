@@ -62,7 +62,7 @@ pub(crate) trait Rows: Send {
 /// What came of reading.
 #[cfg_attr(
     not(feature = "parquet"),
-    expect(dead_code, reason = "the only such format is left out of this build")
+    expect(dead_code, reason = "this build has no Parquet, the only such format")
 )]
 pub(crate) enum Step {
     /// There may be more.

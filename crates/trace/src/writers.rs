@@ -146,7 +146,7 @@ impl<'a> TraceWriter<'a> {
             }
             #[cfg(feature = "parquet")]
             Kind::Parquet => {
-                let text = "Parquet is packed inside, and packed again it could not be read; expected a name that ends in .parquet";
+                let text = "Parquet files are compressed inside, and a compressed file of them could not be read; expected a name that ends in .parquet";
                 return Err(io::Error::new(io::ErrorKind::Unsupported, text));
             }
         }))

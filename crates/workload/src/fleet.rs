@@ -44,7 +44,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "fleet",
-    about: "Many volumes side by side, of different rate, skew, footprint and share of writes: what `destage trace partition` takes apart.",
+    about: "Many volumes side by side that differ in rate, skew, footprint and share of writes: an input for `destage trace partition`.",
     parameters: Parameters::ROWS,
     make,
 };

@@ -41,7 +41,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "mixed",
-    about: "Small rewrites of popular pages, sequential streams and reads together: what separates one buffer scheme from another.",
+    about: "Small rewrites of popular pages, sequential streams and reads together: a mixture that separates one buffer scheme from another.",
     parameters: Parameters::ROWS,
     make,
 };

@@ -41,7 +41,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "sequential",
-    about: "Streams in turn, each writing ahead: no page comes back soon, so a buffer can only help by grouping.",
+    about: "Several streams that take turns, each sequential: no page is rewritten soon, so a buffer can only help by grouping pages.",
     parameters: Parameters::ROWS,
     make,
 };

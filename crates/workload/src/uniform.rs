@@ -28,7 +28,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "uniform",
-    about: "Pages uniformly at random: hardly any locality, so a buffer gains only what it holds of the footprint.",
+    about: "Pages uniformly at random: there is hardly any locality, so a buffer absorbs only its share of the footprint.",
     parameters: Parameters::ROWS,
     make: |values, seed| make_as("uniform", &Parameters::from_values(values), seed),
 };

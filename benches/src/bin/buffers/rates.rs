@@ -65,7 +65,7 @@ pub fn print(only: &[String]) {
         "the buffer alone, one thread, {CAPACITY} pages; million page writes per second of processor time, median of {RUNS} runs \
          of {WRITES} or more\n\
          bytes of heap per buffered page, with every page in a block of its own (lone) and with whole blocks (full)\n\
-         target: zipf and traces; * marks what misses it\n"
+         target: zipf and traces; * marks a miss of the target\n"
     );
     print!("{:<10} {:>6}", "scheme", "target");
     for Column { stream, .. } in &columns {

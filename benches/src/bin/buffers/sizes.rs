@@ -37,7 +37,7 @@ pub fn print(chart: &Path, only: &[String]) -> Result<(), Box<dyn std::error::Er
     println!(
         "cost over size: ns of processor time per page write, pages at random out of {SPREAD} times the buffer, least of {RUNS} measurements\n\
          upper row: one buffer of that many pages; lower row: the same pages in buffers of {SMALLEST} pages\n\
-         quotient: the largest of upper by lower, target under {TARGET}; * marks what misses it\n"
+         quotient: the largest ratio of upper to lower, target under {TARGET}; * marks a miss of the target\n"
     );
     print!("{:<10}", "scheme");
     for size in SIZES {

@@ -56,7 +56,7 @@ fn times_of_a_clock_in_the_wrong_unit_are_told() {
         let time = |index: u64| (first + 10_000 * index).to_string();
         place.write("t.csv", table(20, time, |index| 8 * index));
         let errors = place.run(&["trace", "info", "t.csv"]).errors;
-        let told = format!(" in {unit}, and was taken for ns; trace.time_unit={unit} says so");
+        let told = format!(" in {unit}, but was read as ns; trace.time_unit={unit} corrects that");
         assert!(errors.contains(&told), "{errors}");
         let set = format!("trace.time_unit={unit}");
         assert_eq!(

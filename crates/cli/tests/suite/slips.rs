@@ -59,7 +59,7 @@ fn the_compact_form_has_no_other_unit_of_time() {
     refused(
         &place,
         &["run", "t.compact", "--set", "trace.time_unit=us"],
-        "trace.time_unit: \"us\" is not usable; expected auto for t.compact, since compact counts 0.1 ns; `destage trace scale` makes other times",
+        "trace.time_unit: \"us\" is not usable; expected auto for t.compact, since compact counts 0.1 ns; `destage trace scale` changes times",
     );
     let told = place.succeed(&["trace", "info", "t.compact"]);
     assert!(

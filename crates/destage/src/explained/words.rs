@@ -12,7 +12,7 @@ const WAITS: [(usize, Option<usize>, &str); 10] = [
     (1, None, "on the host bus"),
     (2, Some(3), "waiting for a buffer slot"),
     (4, Some(5), "waiting for a die"),
-    (6, None, "of its own flash operations"),
+    (6, None, "in their own flash operations"),
     (7, None, "behind reads of their die"),
     (8, None, "behind programs of their die"),
     (9, None, "behind erases of their die"),
@@ -309,7 +309,7 @@ mod tests {
     fn behind_a_queue_stands_what_made_it() {
         assert_eq!(
             parts(&bucket([900, 0, 75, 0, 0, 0, 25])),
-            "90 % of it in the queue; of the rest 75 % waiting for a buffer slot, 25 % in flash of their own"
+            "90 % of it in the queue; of the rest 75 % waiting for a buffer slot, 25 % in their own flash operations"
         );
         assert_eq!(
             parts(&bucket([9, 0, 0, 0, 0, 0, 0])),

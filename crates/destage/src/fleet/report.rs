@@ -282,8 +282,8 @@ impl FleetReport {
         if let Some(bytes) = enough.filter(|bytes| *bytes < point.bytes) {
             let (bytes, more) = (numbers::size(bytes), numbers::size(point.bytes));
             text.push_str(&match shared >= own {
-                true => format!("One shared buffer of {bytes} absorbs as many as separate buffers with {more}."),
-                false => format!("Separate buffers with {bytes} in all absorb as many as a shared buffer of {more}."),
+                true => format!(" One shared buffer of {bytes} absorbs as many as separate buffers with {more}."),
+                false => format!(" Separate buffers with {bytes} in all absorb as many as a shared buffer of {more}."),
             });
         }
         Some(text)

@@ -108,7 +108,7 @@ pub fn parameters() -> Page {
 pub fn buffer(name: &str) -> Result<Page, Error> {
     let row = find_row(name, "buffer", SCHEMES, |row| row.name)?;
     let reconstructed = if row.reconstructed {
-        "Rules combined from descriptions by others."
+        " Rules combined from descriptions by others."
     } else {
         ""
     };

@@ -58,7 +58,7 @@ pub const PROBLEMS: &[Problem] = &[
     },
     Problem {
         name: "doubtful-time-unit",
-        phrase: "which is no device's pace",
+        phrase: "which is no plausible rate for a device",
         about: "With the unit that the program assumed for the times, requests arrive far faster or slower than any device works, so response times mean nothing.",
         remedy: "Name the unit by trace.time_unit = s, ms, us or ns; the warning says which unit would give a plausible rate.",
     },
@@ -83,19 +83,19 @@ pub const PROBLEMS: &[Problem] = &[
     Problem {
         name: "memory-limit",
         phrase: "beyond the limit of",
-        about: "The command would need more memory than the memory limit allows; unless it is set, that is half of the machine's memory.",
-        remedy: "Raise the memory limit, use fewer threads, take fewer runs at a time, or a smaller device.",
+        about: "The command would need more memory than the memory limit allows; unless you set a limit, it is half of the machine's memory.",
+        remedy: "Raise the memory limit, use fewer threads, run fewer combinations at a time, or simulate a smaller device.",
     },
     Problem {
         name: "no-erases",
         phrase: "No block was erased",
-        about: "The trace writes less than the device has free, so cleaning never began: erases are 0, and write amplification is that of an empty device.",
+        about: "The trace writes less than the device has free, so garbage collection never began: erases are 0, and write amplification is that of an empty device.",
         remedy: "Fill the device first (sim.precondition = random_fill:1), take a smaller device (device.capacity_bytes) or a longer trace.",
     },
     Problem {
         name: "volumes-overlap",
         phrase: "several volumes overlap in one address space",
-        about: "The trace has several disks or volumes, and all of them are read into the same addresses.",
+        about: "The trace has several disks or volumes, and their equal addresses are read as the same addresses.",
         remedy: "trace.volumes = separate gives each its own part of the device, concatenate puts one after the other, and `destage trace cut` keeps one.",
     },
 ];

@@ -266,13 +266,13 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content.notes = closed(fields.remove("warnings"));
     if let Some(how) = fields.remove("sampled") {
         content.notes.push(format!(
-            "Estimated from {} samples of {} % of the blocks each; a whisker is where the value lies with 95 % certainty. Response times are not sampled.",
+            "Estimated from {} samples, each with {} % of the blocks; a whisker is the interval that contains the value with 95 % probability. Samples give no response times.",
             how["salts"],
             numbers::real(100.0 * how["rate"].as_f64().unwrap_or(0.0))
         ));
     }
     if thinned {
-        content.notes.push("Of a curve that has every size, one point is kept where the buffer is 2 % larger than at the point before; the JSON of destage curve has all of them.".to_owned());
+        content.notes.push("A curve with every size is thinned out here: each point has a buffer 2 % larger than the point before. The JSON of destage curve has all points.".to_owned());
     }
     content.data["table"] = table::json(&rows);
     content
@@ -306,7 +306,7 @@ fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content.title = format!("Buffers of {volumes} volumes");
     content
         .notes
-        .push("Sizes are those of all volumes together.".to_owned());
+        .push("Sizes are the sums over all volumes.".to_owned());
     content
 }
 

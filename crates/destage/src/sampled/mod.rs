@@ -58,7 +58,7 @@ impl Sampling {
             Rate::Error { .. } if self.salts < 4 => Err(Error::argument(
                 "salts",
                 format!(
-                    "{}: expected at least 4 with an error: the interval follows from how much the samples differ",
+                    " {}: expected at least 4 with an error: the interval follows from how much the samples differ",
                     self.salts
                 ),
             )),
@@ -86,7 +86,7 @@ pub fn check_metric(metric: &str) -> Result<(), Error> {
         false => Err(Error::argument(
             "metric",
             format!(
-                "{metric}: cannot be sampled: a sample keeps a smaller device less busy, so its response times are shorter, and largest values do not add up; expected a count, such as buffer.destaged_pages, or waf.bytes, waf.host, waf.ftl, wear.erase_mean or buffer.mean_destage_pages"
+                " {metric}: cannot be sampled: a sample keeps a smaller device less busy, so its response times are shorter, and largest values do not add up; expected a count, such as buffer.destaged_pages, or waf.bytes, waf.host, waf.ftl, wear.erase_mean or buffer.mean_destage_pages"
             ),
         )),
     }

@@ -316,7 +316,7 @@ fn runs(
 /// No size is large enough to be sampled.
 fn too_small(rate: f64) -> Error {
     let what = format!(
-        "{rate}: the largest buffer has fewer than {LEAST_BLOCKS} blocks in a sample (or, for page-level LRU, fewer than {LEAST_PAGES} pages); expected a larger rate, or no sample"
+        " {rate}: the largest buffer has fewer than {LEAST_BLOCKS} blocks in a sample (or, for page-level LRU, fewer than {LEAST_PAGES} pages); expected a larger rate, or no sample"
     );
     Error::argument("sample", what)
 }

@@ -105,7 +105,7 @@ mod tests {
             ("waf.bites<1", "did you mean"),
             ("waf.bytes<", "\"\" is no value"),
             ("waf.bytes<=1", "\"=1\" is no value"),
-            ("waf.bytes<inf", "is no value"),
+            ("waf.bytes<inf", "is not a value"),
         ] {
             let error = Goal::read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");

@@ -52,7 +52,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         // Writing to a text cannot fail.
         let _ = write!(
             tried,
-            "{} shorter runs, without a clock or on an excerpt of the input, chose the sizes to run.",
+            " {} without a clock, or on an excerpt of the input, chose which sizes to run in full.",
             counted(answers.trials, "run")
         );
     }
@@ -63,7 +63,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     if !unconfirmed.is_empty() {
         let _ = write!(
             tried,
-            "Not run in full, since they seem to need as large a buffer or a larger one: {}.",
+            " Not run in full, since they seem to need as large a buffer or a larger one: {}.",
             unconfirmed.join(", ")
         );
     }
@@ -108,7 +108,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         },
         values(answers, &best.record),
         if is_first {
-            "No smaller buffer was tried."
+            " No smaller buffer was tried."
         } else {
             ""
         }

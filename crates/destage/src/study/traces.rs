@@ -115,7 +115,7 @@ impl Traces {
         };
         let Some(entry) = self.known.get(name) else {
             let names = self.known.keys().map(String::as_str);
-            let refusal = format!("{name:?}: no study uses such a trace");
+            let refusal = format!(" {name:?}: no study uses such a trace");
             return Err(Error::unknown_argument("trace", refusal, name, names));
         };
         let path = PathBuf::from(path);

@@ -183,7 +183,7 @@ fn overload(record: &Record) -> Option<String> {
     };
     (all > OVERLOAD * within).then(|| {
         format!(
-            "overload: a request takes {} ms on average, of which it spends {} ms in the device and waits for the device the rest; {why}",
+            "overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for the device; {why}",
             numbers::real(all),
             numbers::real(within)
         )

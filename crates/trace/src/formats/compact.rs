@@ -26,7 +26,7 @@ use crate::request::{Operation, Request, SECTORS_MAX};
 pub(crate) const FORMAT: Format = Format {
     name: "compact",
     extensions: &["compact"],
-    about: "The form `destage trace convert` writes for keeping: all that a request has, times to the tick, checksummed, the fastest to read.",
+    about: "The format in which `destage trace convert` keeps traces: all that a request has, times to the tick, checksummed, the fastest to read.",
     columns: "a block of requests in five columns: arrival, first sector, sectors, volume, operation",
     header: Some("64657374616765 01"),
     example: "01000000 a086010000000000 00 00000000000000 00 0000000000000000 0100000000000000 00 1027000000000000 0100000000000000 00 0800000000000000 0100000000000000 00 0000000000000000 0100000000000000 00 0100000000000000 0100000000000000",

@@ -86,7 +86,7 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
         }
         if written.starts_with("include ") {
             return Err(wrong(
-                "the text of that file: files that include others are not read",
+                "the text of that file: included files are not read",
             ));
         }
         let (key, value) = match written.split_once('=') {

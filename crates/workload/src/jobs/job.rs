@@ -313,7 +313,7 @@ impl Job {
         let amount = amount(section, &mut remarks)?;
         if let Some(given) = section.find(&["ramp_time"]) {
             remarks.push(format!(
-                "line {}: {} leaves nothing out of the statistics; sim.warmup_requests does",
+                "line {}: {} leaves nothing out of the statistics; use sim.warmup_requests",
                 given.line,
                 given.text()
             ));
@@ -352,7 +352,7 @@ fn check_known(given: &Given) -> Result<(), JobFileError> {
     if OFF_ONLY.contains(&key) {
         return match given.value.as_deref() {
             Some("0") => Ok(()),
-            _ => Err(given.wrong("0, or no such option: what it does is not simulated")),
+            _ => Err(given.wrong("0, or no such option: its effect is not simulated")),
         };
     }
     Err(given.wrong("an option that is understood; docs/workloads.md lists them"))
@@ -525,12 +525,12 @@ fn amount(section: &Section, remarks: &mut Vec<String>) -> Result<Amount, JobFil
     let runtime = section.find(&["runtime", "timeout"]);
     match (runtime, is_endless) {
         (Some(given), true) => remarks.push(format!(
-            "line {}: {} ends nothing here; the parameter requests does",
+            "line {}: {} does not end the job here; use the parameter requests",
             given.line,
             given.text()
         )),
         (Some(given), false) => remarks.push(format!(
-            "line {}: {} ends nothing here; jobs end with their size",
+            "line {}: {} does not end the job here; jobs end with their size",
             given.line,
             given.text()
         )),
@@ -540,7 +540,7 @@ fn amount(section: &Section, remarks: &mut Vec<String>) -> Result<Amount, JobFil
     let (bytes, requests) = (["io_size", "io_limit"], ["number_ios"]);
     let given = section.find(&["loops"]).filter(|_| loops > 1);
     if let (Some(given), Some(_)) = (given, section.find(&[bytes[0], bytes[1], requests[0]])) {
-        return Err(given.wrong("1: several loops do not go with io_size or number_ios"));
+        return Err(given.wrong("1: several loops cannot be combined with io_size or number_ios"));
     }
     Ok(Amount {
         bytes: measure(section, &bytes)?,

@@ -60,7 +60,7 @@ impl std::str::FromStr for JobFile {
 parameters! {
     /// What can be set of a job file.
     struct Parameters {
-        requests: u64 as REQUESTS { source: "as many as the jobs ask for; 100000 where only time ends them" };
+        requests: u64 as REQUESTS { source: "as many as the jobs ask for; 100000 if only time ends the jobs" };
         /// The only job that runs; all if not given.
         job: String = "", "", "";
         /// How large files are of which the job file gives no size, or a share of it.

@@ -267,7 +267,7 @@ fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
             return Err(JobFileError {
                 line: odd.job.line,
                 text: format!("[{}]", odd.job.name),
-                expected: "rate or rate_iops in it, as in a job beside it: requests with and without times do not go together"
+                expected: "rate or rate_iops in it, as in a parallel job: requests with and without times cannot be combined"
                     .to_owned(),
             });
         }
@@ -279,7 +279,7 @@ fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
                     line: line.unwrap_or(1),
                     text: "stonewall".to_owned(),
                     expected: format!(
-                        "as many requests at a time behind it as before, {} and not {depth}, all with rates or all without; or the parameter job, which names one job that runs",
+                        "as many outstanding requests after the barrier as before it, {} and not {depth}, all with rates or all without; or the parameter job, which names one job to run",
                         before.0
                     ),
                 });

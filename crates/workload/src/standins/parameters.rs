@@ -40,7 +40,7 @@ pub(super) const COMMIT_PAGES: Parameter = Parameter {
     },
     default: "256",
     unit: "pages",
-    about: "Data written between two write-backs of data and metadata; stands for the seconds between them on the disk that the trace was recorded on.",
+    about: "Data written between two write-backs of data and metadata; the amount replaces the seconds between write-backs on the disk of the recorded trace.",
     source: "estimate",
     ..Parameter::BLANK
 };

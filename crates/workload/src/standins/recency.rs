@@ -62,7 +62,7 @@ const STEP_SECTORS: Parameter = Parameter {
     },
     default: "1",
     unit: "sectors",
-    about: "Requests are that long, or a multiple.",
+    about: "Requests have this length, or a multiple of it.",
     source: "",
     ..Parameter::BLANK
 };
@@ -74,7 +74,7 @@ const REWRITE_PERCENT: Parameter = Parameter {
     },
     default: "90",
     unit: "%",
-    about: "Share of requests that go to where an earlier write went.",
+    about: "Share of requests that write where an earlier write went.",
     source: "",
     ..Parameter::BLANK
 };
@@ -86,7 +86,7 @@ const RECENT_REQUESTS: Parameter = Parameter {
     },
     default: "65536",
     unit: "requests",
-    about: "How many writes ago that was at most.",
+    about: "Most writes back to that earlier write.",
     source: "",
     ..Parameter::BLANK
 };
@@ -98,7 +98,7 @@ const RECENCY_SKEW: Parameter = Parameter {
     },
     default: "1",
     unit: "",
-    about: "Exponent of the Zipf law of how many writes ago.",
+    about: "Exponent of the Zipf law by which the number of writes back is drawn.",
     source: "",
     ..Parameter::BLANK
 };
@@ -110,7 +110,7 @@ const SEQUENTIAL_PERCENT: Parameter = Parameter {
     },
     default: "20",
     unit: "%",
-    about: "Share of the other requests that go on where the last of them ended.",
+    about: "Share of the other requests that begin where the last of them ended.",
     source: "",
     ..Parameter::BLANK
 };
@@ -147,7 +147,7 @@ macro_rules! row {
 
 row! {
     FINANCIAL1, "standin-financial1", &FINANCIAL1_HEAD,
-    "Stand-in for the SPC trace Financial1: small unaligned writes that come back soon, some reads.",
+    "Stand-in for the SPC trace Financial1: small unaligned writes that are soon rewritten, and some reads.",
     REQUESTS = "1300000", "about a million writes, as BPAC (MSST 2010) takes";
     FOOTPRINT_PAGES = "4194304", "";
     WRITE_PERCENT = "77", "UMass Trace Repository";
@@ -162,7 +162,7 @@ row! {
 }
 row! {
     FINANCIAL2, "standin-financial2", &[],
-    "Stand-in for the SPC trace Financial2: mostly reads, and small unaligned writes that come back.",
+    "Stand-in for the SPC trace Financial2: mostly reads, and small unaligned writes that are rewritten.",
     REQUESTS = "3700000", "about 650000 writes, as BPAC (MSST 2010) takes";
     FOOTPRINT_PAGES = "4194304", "";
     WRITE_PERCENT = "17.6", "UMass Trace Repository";
@@ -177,7 +177,7 @@ row! {
 }
 row! {
     CELLO_D3, "standin-cello-d3", &[],
-    "Stand-in for disk 3 of HP's Cello99: sequential runs, and metadata that comes back.",
+    "Stand-in for disk 3 of HP's Cello99: sequential runs, and metadata that is rewritten.",
     REQUESTS = "720000", "BPAC (MSST 2010), Table II";
     FOOTPRINT_PAGES = "2097152", "";
     WRITE_PERCENT = "100", "BPAC (MSST 2010), Table II counts writes only";
@@ -192,7 +192,7 @@ row! {
 }
 row! {
     CELLO_D8, "standin-cello-d8", &[],
-    "Stand-in for disk 8 of HP's Cello99: sequential runs, and metadata that comes back more often than on disk 3.",
+    "Stand-in for disk 8 of HP's Cello99: sequential runs, and metadata that is rewritten more often than on disk 3.",
     REQUESTS = "1000000", "BPAC (MSST 2010), Table II";
     FOOTPRINT_PAGES = "2097152", "";
     WRITE_PERCENT = "100", "BPAC (MSST 2010), Table II counts writes only";
@@ -207,7 +207,7 @@ row! {
 }
 row! {
     TPCC, "standin-tpcc", &[],
-    "Stand-in for the TPC-C trace of the EPO paper: random writes of database pages over a large space, hardly any of which come back.",
+    "Stand-in for the TPC-C trace of the EPO paper: random writes of database pages over a large space, hardly any of which are rewritten.",
     REQUESTS = "2000000", "EPO (2011), section IV: 2 million writes";
     FOOTPRINT_PAGES = "56814798", "span of a public TPC-C trace (MQSim, traces/tpcc-small)";
     WRITE_PERCENT = "100", "EPO (2011), section IV: writes only";
@@ -222,7 +222,7 @@ row! {
 }
 row! {
     SOURCE_CONTROL, "standin-source-control", &[],
-    "Stand-in for the source control server of the on-board-cache paper: large writes, few of which come back.",
+    "Stand-in for the source control server of the on-board-cache paper: large writes, few of which are rewritten.",
     REQUESTS = "1160000", "MSR Cambridge src2_2";
     FOOTPRINT_PAGES = "16777216", "";
     WRITE_PERCENT = "70", "MSR Cambridge src2_2";

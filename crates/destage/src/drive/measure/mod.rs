@@ -126,13 +126,13 @@ impl MeasurePlan {
         if used > bytes {
             return Err(Error::argument(
                 "bytes",
-                format!("{used}: the drive has {bytes}; expected no more"),
+                format!(" {used}: the drive has {bytes}; expected no more"),
             ));
         }
         if used < least {
             return Err(Error::argument(
                 "bytes",
-                format!("{used}: too little to measure; expected {least} or more"),
+                format!(" {used}: too little to measure; expected {least} or more"),
             ));
         }
         Ok(used)

@@ -54,7 +54,7 @@ class Chart {
     const keys = (series || []).map((each) => {
       const { name } = each;
       const key = make("button", {
-        type: "button", class: "key", "aria-pressed": String(!this.hidden.has(name)), title: "Shows or hides it; with Shift, shows it alone", "data-series": name,
+        type: "button", class: "key", "aria-pressed": String(!this.hidden.has(name)), title: "Shows or hides this line; with Shift, shows this line alone", "data-series": name,
         onclick: (event) => this.toggle(name, event.shiftKey),
         onmouseenter: () => this.point(name), onmouseleave: () => this.point(null),
         onfocus: () => this.point(name), onblur: () => this.point(null),

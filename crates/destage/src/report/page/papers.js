@@ -143,7 +143,7 @@ function figuresOf({ paper, experiment, figures: ids }, figures) {
 }
 
 /** What words of a claim are explained by which entry of the glossary. */
-const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper does not state": "rule left open" };
+const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
 
 /** The anchor of a word of the glossary. */
 function wordAnchor(word) {
@@ -310,7 +310,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
     }
   };
   part.append(make("h3", { id: "claims" }, "Every claim"));
-  part.append(make("p", {}, "Each claim has its verdict with the reason; the published and the measured values; the condition that was checked; the settings that change its outcome from that of the base run; its place in the paper; and the runs, as a command, with their figures. A measured value is that of the base run with the first seed; a figure shows the mean over seeds, and their range. Words are explained in", make("a", { href: "#glossary" }, "the glossary"), "; each verdict links to its claims. The box finds claims by any words in them: a name (A13), a trace (cello-d8), a scheme."));
+  part.append(make("p", {}, "Each claim has its verdict with the reason; the published and the measured values; the condition that was checked; the settings that change its outcome from that of the base run; its place in the paper; and the runs, as a command, with their figures. A measured value is that of the base run with the first seed; a figure shows the mean over seeds, and their range. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict links to its claims. The box finds claims by any words in them: a name (A13), a trace (cello-d8), a scheme."));
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -355,7 +355,7 @@ function unfold() {
 /** Every combination of what a paper leaves open. */
 function openRules(part, { name, open }, readings) {
   if (!open.length || !readings) return;
-  part.append(make("h3", { id: `paper-${name}-rules` }, "Rules that the paper does not state"));
+  part.append(make("h3", { id: `paper-${name}-rules` }, "Rules that the paper leaves open"));
   for (const rule of open) part.append(make("p", {}, make("code", {}, rule.name), `: ${rule.about}`));
   const claims = different(readings.flatMap((each) => Object.keys(each.claims)));
   const decided = claims.filter((id) => new Set(readings.map((each) => each.claims[id])).size > 1);
