@@ -43,7 +43,7 @@ impl Samples {
         while first < count {
             let own = room.min(count - first);
             orders.push(Order {
-                // A product with an odd number is a permutation of the numbers of so many bits.
+                // A product with an odd number is a permutation of the numbers of this many bits.
                 keys: [
                     random.next_u64(),
                     random.next_u64() | 1,

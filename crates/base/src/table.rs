@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-/// Up to so many entries, memory is set aside at the start. A larger table grows as it is used, so what a
+/// Up to this many entries, memory is set aside at the start. A larger table grows as it is used, so what a
 /// table takes never follows from a parameter alone.
 const PREPARED: u32 = 1 << 20;
 

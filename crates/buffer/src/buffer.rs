@@ -479,7 +479,7 @@ impl Buffer {
         }
     }
 
-    /// Begins maxima and the scheme's figures anew, from the pages that are here now. The sums of [`Buffer::counts`] go
+    /// Begins maxima and the scheme's figures again, from the pages that are here now. The sums of [`Buffer::counts`] go
     /// on, since the number of page writes is the virtual time.
     pub fn reset_figures(&mut self) {
         self.resident.reset_maxima();

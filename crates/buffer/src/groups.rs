@@ -17,7 +17,7 @@ use crate::clusters::ClusterId;
 use crate::destage::Slot;
 use crate::scheme::Entry;
 
-/// What is kept beside the links of a page in the ring of its group.
+/// The data stored beside the links of a page in the ring of its group.
 #[derive(Clone, Copy, Default)]
 struct Member {
     page: Lpn,

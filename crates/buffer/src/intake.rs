@@ -1,4 +1,4 @@
-//! A page is taken in: who takes on their way the records that make room for it, and what a read found.
+//! A page is accepted: who takes on their way the records that make room for it, and what a read found.
 
 use core::convert::Infallible;
 
@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::destage::Destage;
 use crate::view::View;
 
-/// Takes the records of a buffer on their way, while a page is taken in.
+/// Takes the records of a buffer on their way, while a page is accepted.
 pub trait Destager {
     /// Why a record could not go.
     type Error;
@@ -32,7 +32,7 @@ pub struct Found {
     pub enters: bool,
 }
 
-/// A buffer whose records a function takes, for whoever has no device.
+/// A buffer whose records a function takes, for any caller that has no device.
 pub struct Outlet<'a, F> {
     buffer: &'a mut Buffer,
     view: &'a dyn View,

@@ -12,7 +12,7 @@
 //! | [`counts`] | what a buffer counts |
 //! | [`registry`] | the table of all schemes |
 //! | [`schemes`] | the schemes, a folder per family |
-//! | [`shown`] | what a scheme shows of itself to whoever watches |
+//! | [`shown`] | what a scheme shows of itself to any caller that watches |
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
 //! | [`heap`] | an order by key, for schemes that need more than lists |

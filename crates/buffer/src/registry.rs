@@ -65,7 +65,7 @@ pub struct SchemeRow {
     pub about: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// Its rules were put together from descriptions by others.
+    /// Its rules were combined from descriptions by others.
     pub reconstructed: bool,
     /// Its own parameters, without the `buffer.` in front.
     pub parameters: &'static [Parameter],

@@ -375,7 +375,7 @@ impl Resident {
         Some((slot, state))
     }
 
-    /// Begins the most dirty pages and the longest dirty period anew. Pages that are dirty now count with all of their
+    /// Begins the most dirty pages and the longest dirty period again. Pages that are dirty now count with all of their
     /// period.
     pub fn reset_maxima(&mut self) {
         self.dirty_max = self.dirty;

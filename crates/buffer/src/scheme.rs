@@ -259,7 +259,7 @@ pub trait Scheme: Send {
         let _ = emit;
     }
 
-    /// Begins what [`Scheme::report`] and [`Scheme::series`] count anew, for a measurement that begins now. What it learnt stays, and it
+    /// Begins what [`Scheme::report`] and [`Scheme::series`] count again, for a measurement that begins now. What it learnt stays, and it
     /// decides as before. Default: it counts nothing.
     fn reset_figures(&mut self) {}
 

@@ -19,7 +19,7 @@ pub struct Shares {
     share: usize,
     /// The part of each slot's page.
     of_slot: Vec<u8>,
-    /// Of the request that is taken in.
+    /// Of the request that is accepted.
     current: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What a scheme shows of itself: its lists and regions as its paper draws them, for whoever watches.
+//! What a scheme shows of itself: its lists and regions as its paper draws them, for any caller that watches.
 //!
 //! ```text
 //!   list "Recency"       latest write                      leaves next
@@ -6,7 +6,7 @@
 //!     group "block 0"    [  0 ][  1 ]
 //! ```
 //!
-//! Every resident page is shown once. Made anew for each look, so it costs nothing while nobody looks.
+//! Every resident page is shown once. Made again for each look, so it costs nothing while nobody looks.
 
 use alloc::string::String;
 use alloc::vec::Vec;

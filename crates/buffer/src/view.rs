@@ -21,7 +21,7 @@ pub trait View {
         let _ = page;
         true
     }
-    /// Whether a page keeps its address when it is written anew. Flash programs a page elsewhere each time; only what
+    /// Whether a page keeps its address when it is written again. Flash programs a page elsewhere each time; only what
     /// has no addresses but the logical ones updates in place.
     fn updates_in_place(&self) -> bool {
         true

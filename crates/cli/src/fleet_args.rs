@@ -1,4 +1,4 @@
-//! What may be typed after `destage fleet`.
+//! The arguments of `destage fleet`.
 
 use std::path::PathBuf;
 

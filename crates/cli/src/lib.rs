@@ -96,7 +96,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
     let words: Vec<OsString> = arguments.into_iter().collect();
-    // The help of the whole line takes longer to put together than a short run does: only where the words are no command.
+    // The help of the whole line takes longer to combined than a short run does: only where the words are no command.
     let parsed = Arguments::command()
         .try_get_matches_from(&words)
         .or_else(|_| usage::command().try_get_matches_from(&words))

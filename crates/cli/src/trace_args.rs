@@ -1,4 +1,4 @@
-//! What may be typed after `destage trace`, besides `info`.
+//! The arguments of `destage trace`, besides `info`.
 
 use std::path::PathBuf;
 

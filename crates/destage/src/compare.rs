@@ -55,7 +55,7 @@ impl Effort<'_> {
 /// reading, and so on. A run that fails says so in its row, and the others finish.
 ///
 /// # Errors
-/// What is wrong with an input, that combinations would read it in different ways, or that `progress` asked to stop.
+/// An error in an input, combinations that would read the input in different ways, or an interrupt because `progress` asked to stop.
 pub fn compare(
     inputs: &[Input],
     combinations: &[Combination],

@@ -145,7 +145,7 @@ impl Curve {
 /// Curves of `input`.
 ///
 /// # Errors
-/// What is wrong with the plan or the input, that it can be read only once where two readings are needed, or that
+/// An error in the plan or the input, an input that can be read only once where two readings are needed, or an interrupt because
 /// `effort.progress` asked to stop. A size whose run fails is a point with an error.
 pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Curves, Error> {
     let started = Instant::now();

@@ -16,14 +16,14 @@ use crate::run::single;
 /// Bad sectors that are named.
 const MOST_NAMED: usize = 100;
 
-/// What a loss of power has left, held against what was promised.
+/// What a loss of power has left, compared with what was promised.
 #[derive(Clone, Debug)]
 pub struct CutOutcome {
     /// How it came to be.
     pub manifest: Manifest,
     /// When the power failed, and what the seed was.
     pub plan: CutPlan,
-    /// What came of it.
+    /// The outcome of it.
     pub result: CutResult,
 }
 

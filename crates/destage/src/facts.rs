@@ -1,4 +1,4 @@
-//! What is known of an input once it was read.
+//! The facts about an input once it was read.
 
 use destage_sim::merging::Merged;
 use destage_sim::source::Source;
@@ -8,7 +8,7 @@ use destage_trace::{ReadOptions, Reader, SoFar, Volumes};
 use crate::input::Input;
 use crate::survey::Sizing;
 
-/// What is known of an input once it was read.
+/// The facts about an input once it was read.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The path or workload as given.
@@ -26,7 +26,7 @@ pub struct Facts {
     /// How large the device is, where that follows from the input.
     pub sizing: Option<Sizing>,
     first_skipped: Option<String>,
-    /// What is odd about its times.
+    /// Warnings about its times.
     doubts: Vec<Doubt>,
     /// What becomes of its addresses, if that has to be known.
     addresses: Vec<String>,
@@ -111,7 +111,7 @@ impl Facts {
         self.remarks = input.remarks();
     }
 
-    /// What is odd about the trace's times; a sentence each.
+    /// Warnings about the trace's times; one sentence each.
     #[must_use]
     pub fn warnings_of_times(&self) -> Vec<String> {
         let doubts = self.doubts.iter();
@@ -143,7 +143,7 @@ impl Facts {
         warnings
     }
 
-    /// What was left out of the trace, or changed; a sentence each.
+    /// What was left out of the trace, or changed; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.remarks.clone();

@@ -106,7 +106,7 @@ impl Fit {
 /// Fits a stand-in to `input`, read as `settings` say, whose requests are kept in memory.
 ///
 /// # Errors
-/// What is wrong with the input, or that it has no requests.
+/// An error in the input, or an input without requests.
 pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(Fit, Facts), Error> {
     let config = settings.resolve()?;
     destage_memory::doing(format!("fitting a stand-in to {}", input.name()));
@@ -149,7 +149,7 @@ pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(F
 /// What `input` gives under each of [`SCHEMES`] with 1, 4 and 16 MiB, and under no buffer.
 ///
 /// # Errors
-/// What is wrong with the input.
+/// An error in the input.
 pub fn figures(input: &Input, effort: &Effort<'_>) -> Result<Figures, Error> {
     let mut none = Settings::new();
     none.set_pair("ftl.kind=none")?;

@@ -8,7 +8,7 @@ use destage_trace::Request;
 
 use crate::error::Error;
 
-/// Requests after which a run is held against its limits again, and events when no more of them come.
+/// Requests after which a run is compared with its limits again, and events when no more of them come.
 const PIECE: usize = 1 << 8;
 const EVENTS: usize = 1 << 12;
 /// Or a part of those that wait, if these are many: each of them is looked at.

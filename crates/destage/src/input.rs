@@ -35,7 +35,7 @@ enum Kind {
     Workload(Generator),
     /// Requests of the caller.
     Requests(String, Arc<Vec<Request>>),
-    /// Requests that a function of the caller makes anew for each reading.
+    /// Requests that a function of the caller makes again for each reading.
     Made(Made),
     /// What was read of another.
     Decoded(Box<Input>, Arc<Vec<Request>>),
@@ -85,9 +85,9 @@ enum What {
 pub struct Reading {
     /// The trace's format, a name from [`FORMATS`]; found from the content if not given.
     pub format: Option<String>,
-    /// Only so many requests, after those skipped.
+    /// Only this many requests, after those skipped.
     pub limit: Option<u64>,
-    /// Leave out the first so many requests.
+    /// Leave out the first this many requests.
     pub skip: u64,
     /// Drop reads.
     pub writes_only: bool,
@@ -167,7 +167,7 @@ impl Input {
         Self::new(Kind::Requests(name.to_owned(), Arc::new(requests.into())))
     }
 
-    /// `requests` requests that `make` makes anew, and equal, for each reading, in the order of their arrival; `name` stands for them in
+    /// `requests` requests that `make` makes again, and equal, for each reading, in the order of their arrival; `name` stands for them in
     /// results and errors.
     pub(crate) fn made(
         name: &str,
@@ -261,7 +261,7 @@ impl Input {
         settings.offer("host.queue_depth", &plan.depth().to_string(), origin());
     }
 
-    /// What a job file has that a reader of results should know; a sentence each.
+    /// What a job file has that a reader of results should know; one sentence each.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let remarks = self.plan().map_or(&[][..], |plan| plan.remarks());
         let sentence = |remark: &String| format!("{}: {remark}", self.name());
@@ -419,7 +419,7 @@ impl Input {
     /// The requests one after the other, in bounded memory; generated ones are fixed by `sim.seed` of `config`.
     ///
     /// # Errors
-    /// What is wrong with the trace or the workload's parameters.
+    /// An error in the trace or the workload's parameters.
     pub fn open(&self, config: &Config) -> Result<Source<'static>, Error> {
         self.source(config, &self.options(config)?)
     }

@@ -14,7 +14,7 @@ use crate::facts::Facts;
 pub const SCHEMA: u64 = 1;
 
 /// The version of what the model computes. It grows when an equal configuration gives another result, and results kept
-/// under an older one are then computed anew. A test holds it to the golden results.
+/// under an older one are then computed again. A test holds it to the golden results.
 pub const MODEL: u64 = 7;
 
 /// What a result says about how it came to be.
@@ -24,7 +24,7 @@ pub struct Manifest {
     pub command: Vec<String>,
     /// The inputs.
     pub inputs: Vec<Facts>,
-    /// Parameters that were set and decide nothing in the runs; a sentence each.
+    /// Parameters that were set and decide nothing in the runs; one sentence each.
     pub unused: Vec<String>,
     /// What fixes every random choice.
     pub seed: u64,
@@ -77,7 +77,7 @@ impl Manifest {
         }
     }
 
-    /// What the user should know of the inputs and of what was set; a sentence each.
+    /// What the user should know of the inputs and of what was set; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let of_inputs = self.inputs.iter().flat_map(Facts::warnings_of_simulation);

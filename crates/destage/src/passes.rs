@@ -65,7 +65,7 @@ pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usiz
     passes
 }
 
-/// About the most that the model of a run of so many `requests` takes, in bytes.
+/// About the most that the model of a run of this many `requests` takes, in bytes.
 pub(crate) fn model_bytes(config: &Config, requests: u64) -> u64 {
     let parameters = config.parameters();
     let whole = |name: &str| match parameters.get(name) {

@@ -44,7 +44,7 @@ type Outcome = Result<RunResult, Error>;
 pub(crate) struct Work<'a> {
     pub(crate) inputs: &'a [Input],
     pub(crate) combinations: &'a [Combination],
-    /// What is known of each input.
+    /// The facts about each input.
     pub(crate) known: &'a [Known],
     /// What each feed is.
     pub(crate) passes: &'a [Pass],
@@ -89,7 +89,7 @@ struct Feed<'a> {
     spare: Vec<Vec<Request>>,
     /// The number of the first of them.
     first: usize,
-    /// What is known of the input, once it has ended.
+    /// The facts about the input, once it has ended.
     facts: Option<Facts>,
     runs: Vec<Run<'a>>,
 }
@@ -357,7 +357,7 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// What is known of an input of which nothing more is read.
+    /// The facts about an input of which nothing more is read.
     fn facts(&self, feed: usize, source: &Source<'_>) -> Result<Facts, Error> {
         let known = &self.work.known[self.work.passes[feed].input];
         let options = self.input(feed).options(&known.configs[0])?;

@@ -23,7 +23,7 @@ use crate::survey::{Plan, Survey};
 /// happens to each request.
 ///
 /// # Errors
-/// What is wrong with the configuration, the trace or the device's size, or that `progress` or `observer` asked to stop.
+/// An error in the configuration, the trace or the device's size, or an interrupt because `progress` or `observer` asked to stop.
 pub fn run(
     input: &Input,
     combination: &Combination,

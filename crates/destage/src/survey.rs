@@ -24,14 +24,14 @@ pub struct Sizing {
     pub end_bytes: Option<u64>,
 }
 
-/// What is known of an input before its runs begin.
+/// The facts about an input before its runs begin.
 pub(crate) struct Survey {
     /// For each configuration, in order.
     pub(crate) plans: Vec<Plan>,
     pub(crate) sizing: Option<Sizing>,
 }
 
-/// What is known of an input, for all of its runs.
+/// The facts about an input, for all of its runs.
 pub(crate) struct Known {
     /// A configuration for each run. Its number of blocks is set, unless no number fits the input.
     pub(crate) configs: Vec<Config>,
@@ -70,7 +70,7 @@ impl Survey {
     /// All that leave the number of blocks to the input get the same, the largest that one of them needs.
     ///
     /// # Errors
-    /// What is wrong with the input, or that the pass was stopped.
+    /// An error in the input, or an interrupt of the pass.
     pub(crate) fn of(
         input: &Input,
         configs: &[&Config],

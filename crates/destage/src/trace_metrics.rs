@@ -64,7 +64,7 @@ impl Inspection {
 /// of different volumes are different pages. What has no meaning is absent.
 ///
 /// # Errors
-/// What is wrong with the trace or the workload's parameters, or that a block has no page for data.
+/// An error in the trace or the workload's parameters, or a block without a page for data.
 pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
     metrics_and_facts(input, config).map(|(metrics, _)| metrics)
 }
@@ -73,7 +73,7 @@ pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
 /// of requests.
 ///
 /// # Errors
-/// What is wrong with the trace or the workload's parameters, that a block has no page for data, or that `progress` asked to stop.
+/// An error in the trace or the workload's parameters, a block without a page for data, or an interrupt because `progress` asked to stop.
 pub fn inspect(
     input: &Input,
     config: &Config,

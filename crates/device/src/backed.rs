@@ -27,7 +27,7 @@ pub trait Backing: Send {
     /// What the disk cannot do.
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Fault>;
 
-    /// Writes `parts` one behind the other from `offset` on, in one step if that can be.
+    /// Writes `parts` one after the other from `offset` on, in one step if that can be.
     ///
     /// # Errors
     /// What the disk cannot do; some of it may be written.

@@ -31,7 +31,7 @@ enum Part {
     TrimBehind(usize),
 }
 
-/// One batch being put together. Reused, so that a batch does not allocate.
+/// One batch being combined. Reused, so that a batch does not allocate.
 #[derive(Default)]
 pub(crate) struct BatchLists {
     /// What was taken from the queue, in its order.

@@ -133,7 +133,7 @@ pub enum Note<'a> {
         /// It is served from RAM; otherwise from flash.
         in_ram: bool,
     },
-    /// The buffer is not what it was: a page was taken in, read, trimmed or written past it, a record was emitted, or a page of one was
+    /// The buffer is not what it was: a page was accepted, read, trimmed or written past it, a record was emitted, or a page of one was
     /// programmed.
     Changed(&'a Buffer),
     /// The operation has joined the queue of that die.

@@ -368,7 +368,7 @@ impl Ledger {
         self.each_page().map(|(number, _)| Lpn(number))
     }
 
-    /// After a mount all begins anew: `holds` gives what each page that was ever changed holds, and that may not change.
+    /// After a mount all begins again: `holds` gives what each page that was ever changed holds, and that may not change.
     pub fn restart(&mut self, mut holds: impl FnMut(Lpn, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
         for (number, position) in self.positions.touched() {

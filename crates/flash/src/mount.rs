@@ -66,7 +66,7 @@ pub struct FoundPages(Pages);
 #[derive(Clone, Debug)]
 enum Pages {
     Each(Vec<Found>),
-    /// What a fill before the first request has left in so many pages, to which nothing has happened since.
+    /// What a fill before the first request has left in this many pages, to which nothing has happened since.
     Filled(Filled, u32),
 }
 

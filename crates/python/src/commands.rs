@@ -258,7 +258,7 @@ pub(crate) fn size(
     Ok((answers.to_json(), answers.manifest.warnings()))
 }
 
-/// A drive held against the measurements in a file: the JSON, and what could not be modelled.
+/// A drive compared with the measurements in a file: the JSON, and what could not be modelled.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_check(

@@ -85,7 +85,7 @@ impl Study {
         Ok((share.made, share.own))
     }
 
-    /// What came of all runs, as JSON.
+    /// The outcome of all runs, as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let (prepared, store) = (Arc::clone(&self.prepared), self.store.clone());
         let nobody = py.None().into_bound(py);

@@ -16,10 +16,10 @@ const EXACT_RESPONSES: (&str, &str) = ("sim.exact_responses", "65536");
 /// Its power may fail, again and again, and it mounts each time.
 const POWER: (&str, &str) = ("device.power_may_fail", "true");
 
-/// The configuration of `settings`, and what is other there than a run would have it, a sentence each.
+/// The configuration of `settings`, and what is other there than a run would have it, one sentence each.
 ///
 /// # Errors
-/// What is wrong with the settings, or keeps such a device from having bytes.
+/// An error in the settings, or the reason why such a device cannot have bytes.
 pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimError> {
     let mut settings = settings.clone();
     let mut notes = Vec::new();

@@ -38,7 +38,7 @@ pub enum Order {
     Restore,
     /// What was promised; all of it into a file, if there is one.
     Ledger(Option<PathBuf>),
-    /// The contents are to be held against that.
+    /// The contents are to be compared with that.
     Check,
     /// Everything answered so far is to be durable, and then the server ends.
     Stop,
@@ -55,7 +55,7 @@ impl Order {
     /// Reads a line.
     ///
     /// # Errors
-    /// What is wrong with it, and what was expected.
+    /// The error, and what was expected.
     pub fn read(line: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(line).map_err(|cause| cause.to_string())?;
         let object = value.as_object().ok_or("expected an object")?;

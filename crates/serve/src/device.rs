@@ -283,7 +283,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// What a run that ended now, or when the power failed, would have for results. They begin anew with each mount.
+    /// What a run that ended now, or when the power failed, would have for results. They begin again with each mount.
     #[must_use]
     pub fn metrics(&mut self) -> Metrics {
         self.advance();
@@ -385,7 +385,7 @@ impl<'a> Front<'a> {
         Ok(done?)
     }
 
-    /// The power is back, and the device mounted and held against its ledger.
+    /// The power is back, and the device mounted and compared with its ledger.
     ///
     /// # Errors
     /// If it is on, or the layer cannot be mounted.

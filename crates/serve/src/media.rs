@@ -32,7 +32,7 @@ pub enum Place<'p> {
 pub struct Opened {
     /// The configuration.
     pub config: Config,
-    /// What is other in it than a run would have it, a sentence each.
+    /// What is other in it than a run would have it, one sentence each.
     pub notes: Vec<String>,
     /// Where the bytes are.
     pub media: Media,
@@ -69,7 +69,7 @@ pub enum MediaError {
 /// The configuration of `settings` with its bytes at `place`.
 ///
 /// # Errors
-/// What is wrong with the settings or with the file, or does not go together.
+/// An error in the settings or in the file, or between the two.
 pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Opened, MediaError> {
     match place {
         Place::Ram => {

@@ -29,7 +29,7 @@ const SLEEP: Duration = Duration::from_micros(80);
 pub enum Timing {
     /// At the times of the trace, times this factor, whether earlier ones are answered or not.
     Open(f64),
-    /// When fewer than so many are under way.
+    /// When fewer than this many are under way.
     Closed(u32),
 }
 
@@ -190,7 +190,7 @@ fn ticks(time: Duration) -> Ticks {
 /// began.
 ///
 /// # Errors
-/// What is wrong with the trace or the server.
+/// An error in the trace or the server.
 pub fn replay<E>(
     address: &Address,
     timing: Timing,

@@ -98,7 +98,7 @@ const MARGIN: usize = 4;
 const FEW: usize = 8;
 /// How many events may have to move for a new one.
 const STEPS: usize = 16;
-/// Spans are kept at so many places, by the highest bits of their product with an odd number.
+/// Spans are kept at this many places, by the highest bits of their product with an odd number.
 const SPAN_BITS: u32 = 2;
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The key of what is behind the last event: later than everything.

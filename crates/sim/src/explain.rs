@@ -136,7 +136,7 @@ impl Explaining {
         }
     }
 
-    /// What came of it, but for what the scheme learnt.
+    /// The outcome of it, but for what the scheme learnt.
     #[must_use]
     pub(crate) fn finish(self) -> Explained {
         let timed = Timed {

@@ -25,7 +25,7 @@ pub(crate) fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
     }
 }
 
-/// Ticks of so many nanoseconds.
+/// Ticks of this many nanoseconds.
 fn phase(nanoseconds: f64) -> Ticks {
     from_units(nanoseconds, TICKS_PER_NS)
 }
@@ -105,7 +105,7 @@ impl Config {
         }
     }
 
-    /// Whether requests are taken in in another order than they are sent, though the scheduler keeps it.
+    /// Whether requests are accepted in another order than they are sent, though the scheduler keeps it.
     pub(crate) fn front_reorders(&self) -> bool {
         let (host, device) = (&self.typed.host, &self.typed.device);
         let is_alike = |firmware: Firmware| firmware.page == 0 && firmware.read == firmware.command;

@@ -103,7 +103,7 @@ impl Waiting {
         }
     }
 
-    /// The `count` that are sent next, if it is known that these are, so many wait, and none of them was given before.
+    /// The `count` that are sent next, if it is known that these are, this many wait, and none of them was given before.
     #[inline]
     pub fn next(&mut self, count: usize) -> Option<impl Iterator<Item = u32> + '_> {
         match self {

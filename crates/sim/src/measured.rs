@@ -111,7 +111,7 @@ pub struct Measured {
     pub host: HostCounts,
     /// The run stopped because too many requests were outstanding.
     pub saturated: bool,
-    /// The run ended because so many blocks are not used any more that none is free where one is needed.
+    /// The run ended because this many blocks are not used any more that none is free where one is needed.
     pub worn_out: bool,
     /// How long what was asked took.
     pub responses: Responses,

@@ -25,7 +25,7 @@ pub struct Spans {
 /// Pages of a device that several pages of the trace fall onto.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merged {
-    /// How many there are; at least so many if not all spans were looked at.
+    /// How many there are; at least this many if not all spans were looked at.
     pub pages: u64,
     /// Whether that is all of them.
     pub is_exact: bool,

@@ -160,7 +160,7 @@ impl<'a> Count<'a> {
     /// Goes on with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
     ///
     /// # Errors
-    /// What is wrong with the trace, the device's size, or that the observer wants to stop.
+    /// An error in the trace, the device's size, or an interrupt by the observer.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         let mut coming = requests;
         while !coming.is_empty() {

@@ -26,7 +26,7 @@ impl Prepass {
     /// Reads `source` to its end and keeps what `config` needs. Reads nothing if it needs nothing.
     ///
     /// # Errors
-    /// What is wrong with the trace or the configuration.
+    /// An error in the trace or the configuration.
     pub fn of(config: &Config, source: &mut Source<'_>) -> Result<Self, SimError> {
         match config.needs_prepass() {
             true => Pass::read(&[config], source, |_| true)?.prepass(config),
@@ -51,7 +51,7 @@ impl Pass {
     /// `false` it stops the pass.
     ///
     /// # Errors
-    /// What is wrong with the trace, or [`SimError::Interrupted`].
+    /// An error in the trace, or [`SimError::Interrupted`].
     pub fn read(
         configs: &[&Config],
         source: &mut Source<'_>,
@@ -103,7 +103,7 @@ impl Pass {
     /// What a run under `config` needs.
     ///
     /// # Errors
-    /// What is wrong with the configuration, or a request beyond the device.
+    /// An error in the configuration, or a request beyond the device.
     pub fn prepass(&mut self, config: &Config) -> Result<Prepass, SimError> {
         if !config.needs_prepass() {
             return Ok(Prepass::default());

@@ -25,7 +25,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Milliseconds until so many `pages` are programmed that are all in the buffer, by dies that take them in turn.
+    /// Milliseconds until this many `pages` are programmed that are all in the buffer, by dies that take them in turn.
     ///
     /// A die takes the pages of an operation over its channel, and then programs them while its channel serves other dies. A channel
     /// with `n` operations of its `w` dies is busy without a break if `w` transfers take as long as a transfer and a program, and
@@ -49,7 +49,7 @@ impl Programs {
         by_channel.max(by_die)
     }
 
-    /// How many programs of a plane so many `pages` take.
+    /// How many programs of a plane this many `pages` take.
     #[must_use]
     pub fn count(&self, pages: u64) -> u64 {
         pages.div_ceil(self.pages)

@@ -10,7 +10,7 @@ use destage_base::Ticks;
 const BITS: u32 = 12;
 const CLASSES: usize = 1 << BITS;
 
-/// From so many values on the counts of all classes cost less than an order.
+/// From this many values on the counts of all classes cost less than an order.
 const MANY: usize = 4 * CLASSES;
 
 /// How many values there are, by class.

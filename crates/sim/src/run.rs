@@ -34,7 +34,7 @@ pub struct RunResult {
 /// The source comes back for its counts and digest.
 ///
 /// # Errors
-/// What is wrong with the configuration, the trace or the device's size.
+/// An error in the configuration, the trace or the device's size.
 pub fn run<'a>(
     config: &Config,
     mut source: Source<'a>,

@@ -106,7 +106,7 @@ impl<'a> Source<'a> {
     /// batch, at the end.
     ///
     /// # Errors
-    /// What is wrong with the trace.
+    /// An error in the trace.
     pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
         let more = self.take(batch)?;
         self.seen.add(batch);
@@ -138,7 +138,7 @@ impl<'a> Source<'a> {
     /// As [`Source::fill`], without most of what `sieve` drops, which is counted instead; `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with the trace.
+    /// An error in the trace.
     pub fn sift(
         &mut self,
         sieve: &Sieve,
@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What is known of the trace after the batch that was handed out last, if one is read.
+    /// The known facts about the trace after the batch that was handed out last, if one is read.
     #[must_use]
     pub fn so_far(&self) -> Option<SoFar> {
         match &self.kind {

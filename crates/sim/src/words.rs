@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    /// What is wrong with the device that `pairs` describe.
+    /// An error in the device that `pairs` describe.
     fn refusal(pairs: &str) -> String {
         let mut settings = Settings::new();
         settings.set_pair("flash.blocks_per_plane=2048").unwrap();

@@ -335,7 +335,7 @@ fn odd_number(
             _ => not_a_number(bytes, field, column),
         });
     }
-    // Leading zeros are legal, so many digits need not be a large number.
+    // Leading zeros are legal, this many digits need not be a large number.
     bytes[field..field + digits]
         .iter()
         .try_fold(0u64, |value, digit| {

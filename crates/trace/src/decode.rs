@@ -61,7 +61,7 @@ pub(crate) struct State {
     pub exponent: u32,
     /// Whether the user names the unit, so that the trace does not.
     pub unit_is_given: bool,
-    /// Ticks of one in the last of so many digits behind the point; 0 where that is less than a tick.
+    /// Ticks of one in the last of this many digits behind the point; 0 where that is less than a tick.
     pub ticks_per_digit: [u64; 8],
     /// For times that count from an epoch: what is subtracted, in whole units.
     base: Option<u64>,
@@ -94,7 +94,7 @@ pub(crate) struct State {
 pub(crate) struct Outcome {
     /// Bytes of whole lines that are done.
     pub consumed: usize,
-    /// What is wrong with the line that starts there, or with blank lines before it.
+    /// The error in the line that starts there, or in the blank lines before it.
     pub problem: Option<Problem>,
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
     (word & FIXED == LINE && digits_only).then_some((word >> 8 & 0xFF, word >> 24 & 0xFF))
 }
 
-/// Eight bytes from `at` on, the first in the lowest byte, if there are so many. Digits are 0 to 9.
+/// Eight bytes from `at` on, the first in the lowest byte, if there are this many. Digits are 0 to 9.
 #[inline(always)]
 fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;

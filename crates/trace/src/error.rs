@@ -282,7 +282,7 @@ pub enum TraceError {
     },
 }
 
-/// What is wrong with one line.
+/// An error in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {

@@ -39,7 +39,7 @@ fn byte_range(
     sectors_touched(offset, bytes).map_or_else(|| outside(cursor, offset, bytes, column), Ok)
 }
 
-/// What is wrong with a byte range that no request has: its end, or its length alone.
+/// The error in an impossible byte range: its end, or its length alone.
 #[cold]
 fn outside(
     cursor: &Cursor<'_>,

@@ -32,7 +32,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of reading a trace.
+    /// The parameters of reading a trace.
     struct Parameters in "trace." {
         /// Unit of the trace's times; auto is the format's own.
         time_unit: GivenUnit = "auto", "", "some SSDSim traces count us where the format says ns";
@@ -54,11 +54,11 @@ parameters! {
         missing_op: MissingOperation = "error", "", "";
         /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector, offset, offset_kib or block, sectors, bytes, kib or blocks, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.
         columns: String = "", "", "";
-        /// A flush is added after every so many writes of a trace or workload; 0 adds none.
+        /// A flush is added after every this many writes of a trace or workload; 0 adds none.
         flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";
         /// A flush is added at every multiple of this time after the first request if something was written since the last one; 0 adds none.
         flush_every_ms: u64 = "0" in Kind::Integer { min: 0, max: 1_000_000_000 }, "ms", "file systems commit every 5 s or so";
-        /// One of so many writes of a trace or workload is forced unit access; 0 leaves all as they are.
+        /// One of this many writes of a trace or workload is forced unit access; 0 leaves all as they are.
         fua_every_writes: u64 = "0", "writes", "most traces lost the flag; journals force their commit records";
         /// With every n-th write a trim is added: of the pages that the previous n-th write wrote, as if they were a temporary file. 0 adds no trims.
         trim_every_writes: u64 = "0", "writes", "older traces have none";
@@ -206,11 +206,11 @@ pub struct ReadOptions {
     pub writes_only: bool,
     /// Choices for formats that leave something open.
     pub choices: Choices,
-    /// A flush is added after every so many writes; 0 is never.
+    /// A flush is added after every this many writes; 0 is never.
     pub flush_every_writes: u64,
     /// A flush is added at every multiple of this time, if something was written; 0 is never.
     pub flush_every: Ticks,
-    /// One of so many writes becomes forced unit access; 0 is none.
+    /// One of this many writes becomes forced unit access; 0 is none.
     pub fua_every_writes: u64,
     /// With every n-th write, the range of the n-th write before it is trimmed; 0 is never.
     pub trim_every_writes: u64,

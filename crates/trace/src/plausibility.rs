@@ -108,7 +108,7 @@ impl Pace {
         self.requests += batch.len() as u64;
     }
 
-    /// What is odd about times that were taken for `unit`.
+    /// Warnings about times that were taken for `unit`.
     #[must_use]
     pub fn doubts(&self, unit: TimeUnit) -> Vec<Doubt> {
         let mut doubts = Vec::new();

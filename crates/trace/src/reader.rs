@@ -232,7 +232,7 @@ impl Reader {
         self.volumes.several
     }
 
-    /// What is odd about the times handed out so far: each a sentence for the user, without the file's name.
+    /// Warnings about the times handed out so far: each a sentence for the user, without the file's name.
     #[must_use]
     pub fn doubts(&self) -> Vec<Doubt> {
         let mut pace = self.pace;

@@ -26,7 +26,7 @@ pub struct ReadReport {
     pub added: u64,
 }
 
-/// What is known of a trace of which some was read.
+/// The known facts about a trace of which some was read.
 #[derive(Clone, Debug)]
 pub struct SoFar {
     /// The format.
@@ -44,7 +44,7 @@ pub struct SoFar {
 }
 
 impl Reader {
-    /// What is known of the trace by now.
+    /// The known facts about the trace by now.
     #[must_use]
     pub fn so_far(&self) -> SoFar {
         SoFar {

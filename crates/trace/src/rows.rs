@@ -59,7 +59,7 @@ pub(crate) trait Rows: Send {
     fn passed(&self) -> u64;
 }
 
-/// What came of reading.
+/// The outcome of reading.
 #[cfg_attr(
     not(feature = "parquet"),
     expect(dead_code, reason = "this build has no Parquet, the only such format")

@@ -1,4 +1,4 @@
-//! What is known of neighbours that were touched together, held once for all of them.
+//! The known facts about neighbours that were touched together, held once for all of them.
 //!
 //! A request names a run of pages, however long. Held run by run, memory grows with the number of requests and not with their
 //! lengths.
@@ -7,7 +7,7 @@ use crate::page_bits::Mix;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
-/// What is known of the first of a run of neighbours, and so of all.
+/// The known facts about the first of a run of neighbours, and so of all.
 pub trait Along: Copy + PartialEq {
     /// Values count on from update to update: what an update gives goes on from the value before it in place only if that was given
     /// by the update just before.

@@ -15,7 +15,7 @@ use destage_base::{Random, parameters};
 use destage_trace::Request;
 
 parameters! {
-    /// What can be set of `bursts`.
+    /// The parameters of `bursts`.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;

@@ -16,13 +16,13 @@ use destage_base::parameter::{Kind, Values};
 use destage_base::{Random, parameters};
 use destage_trace::Request;
 
-/// Footprints are the largest one, its half, and so on: so many of them.
+/// Footprints are the largest one, its half, and so on: this many of them.
 const FOOTPRINTS: u64 = 7;
 /// Skews are this many, at equal distances.
 const SKEWS: u64 = 8;
 
 parameters! {
-    /// What can be set of `fleet`.
+    /// The parameters of `fleet`.
     struct Parameters {
         requests: u64 as REQUESTS;
         /// How many volumes there are, numbered from 0.

@@ -18,7 +18,7 @@ use destage_base::{Random, parameters};
 use destage_trace::{Operation, Request};
 
 parameters! {
-    /// What can be set of `mixed`.
+    /// The parameters of `mixed`.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES { default: "131072" };

@@ -27,7 +27,7 @@ pub(super) const STREAM_PAGES: Parameter = Parameter {
 };
 
 parameters! {
-    /// What can be set of `sequential`.
+    /// The parameters of `sequential`.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;

@@ -14,7 +14,7 @@ use destage_base::{Random, parameters};
 use destage_trace::Request;
 
 parameters! {
-    /// What can be set of `uniform`.
+    /// The parameters of `uniform`.
     pub(super) struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;

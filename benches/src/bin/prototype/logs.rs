@@ -1,4 +1,4 @@
-//! Logs of the live device held against those of a run, line by line.
+//! Logs of the live device compared with those of a run, line by line.
 
 use std::path::Path;
 

@@ -16,7 +16,7 @@ mod tables;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What went wrong, in words.
+/// The error, in words.
 pub type Failure = Box<dyn std::error::Error>;
 
 /// The buffers of the paper's figure.

@@ -14,7 +14,7 @@ mod tables;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What went wrong, in words.
+/// The error, in words.
 pub type Failure = Box<dyn std::error::Error>;
 
 const USAGE: &str = "usage: recordings mp3 FOLDER FILES

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A ring per size, filled at one end, is in the order of putting by itself, so everything is O(1) as
-//! long as a cluster that changes its size is put in anew. A cluster that shrinks without being
+//! long as a cluster that changes its size is put in again. A cluster that shrinks without being
 //! written (a trim) keeps its age and would belong somewhere in the middle of a ring. Such clusters are
-//! rare and stand apart in an ordered map until they are put in anew.
+//! rare and stand apart in an ordered map until they are put in again.
 //!
 //! No cluster has 0 pages, so that ring is free for clusters that a scheme keeps out of the comparison: one
 //! pair of links serves both orders.

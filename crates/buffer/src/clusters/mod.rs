@@ -72,7 +72,7 @@ pub struct Place {
     pub pages: u32,
 }
 
-/// Memory by cluster is set aside for one cluster in so many pages, and grows if there are more: a
+/// Memory by cluster is set aside for one cluster in this many pages, and grows if there are more: a
 /// small index stays in the cache, and few buffers hold nothing but lone pages.
 const PAGES_PER_CLUSTER: usize = 16;
 
@@ -84,7 +84,7 @@ struct Cluster<Data> {
     data: Data,
 }
 
-/// What is kept beside the links of a page in the ring of its cluster.
+/// The data stored beside the links of a page in the ring of its cluster.
 #[derive(Clone, Copy, Default)]
 struct Page {
     cluster: u32,

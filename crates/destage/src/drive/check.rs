@@ -33,7 +33,7 @@ pub(super) const RANDOM_WRITES: &str = "wrandiops";
 /// Bytes of a request of saturated bandwidth.
 pub(super) const RATE_BYTES: u64 = 128 << 10;
 
-/// How a profile is held against measurements.
+/// How a profile is compared with measurements.
 #[derive(Clone, Debug)]
 pub struct CheckPlan {
     /// The drive: a profile, and what was set besides.
@@ -86,7 +86,7 @@ pub struct Summary {
     pub p90: f64,
 }
 
-/// A profile held against a file of measurements.
+/// A profile compared with a file of measurements.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// How it came to be.
@@ -95,7 +95,7 @@ pub struct Check {
     pub measurements: Measurements,
     /// In the order of the file.
     pub rows: Vec<Compared>,
-    /// What stood in the way of experiments; a sentence each.
+    /// What stood in the way of experiments; one sentence each.
     pub left_out: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ impl Measured {
 /// Holds the drive of `plan` against `measurements`: does their experiments on it, made small.
 ///
 /// # Errors
-/// What is wrong with a row of the measurements or with the settings, or that `effort.progress` asked to stop.
+/// An error in a row of the measurements or in the settings, or an interrupt because `effort.progress` asked to stop.
 pub fn check(
     measurements: Measurements,
     plan: &CheckPlan,

@@ -79,7 +79,7 @@ pub struct Fit {
     pub manifest: Manifest,
     /// The numbers, at most 16.
     pub parameters: Vec<Fitted>,
-    /// The profile held against each file; rows that it was fitted on do not count.
+    /// The profile compared with each file; rows that it was fitted on do not count.
     pub checks: Vec<Check>,
     /// What each value of each check was for.
     pub uses: Vec<Vec<Use>>,
@@ -92,7 +92,7 @@ pub struct Fit {
 /// Fits a profile to `files`, which are of one drive.
 ///
 /// # Errors
-/// What is wrong with a row or with the settings, that files are of several drives or have nothing to fit on, or that `effort.progress` asked to stop.
+/// An error in a row or in the settings; files of several drives, or without rows to fit to; or an interrupt because `effort.progress` asked to stop.
 pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Result<Fit, Error> {
     let started = Instant::now();
     let Some(first) = files.first() else {

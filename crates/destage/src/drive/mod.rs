@@ -1,4 +1,4 @@
-//! Measured drives: a profile held against what a real drive did.
+//! Measured drives: a profile compared with what a real drive did.
 //!
 //! A file of [`Measurements`] is a table, known by its columns, of an experiment on one or more drives. [`check`] does that
 //! experiment on the drive of a profile, made small, and gives what was measured beside what the model says, row by row. [`measure`](measure())

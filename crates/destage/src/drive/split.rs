@@ -42,7 +42,7 @@ const SAME_USE: f64 = 0.001;
 /// What each row of `measurements` is for. Of saturated rates, which stand in one row, see [`of_value`].
 ///
 /// # Errors
-/// What is wrong with a number.
+/// An error in a number.
 pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     match measurements.shape {
         Shape::Latency => of_loads(measurements),

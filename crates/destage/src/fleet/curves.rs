@@ -66,7 +66,7 @@ impl Fleet {
     /// Finds the curves that `plan` asks for.
     ///
     /// # Errors
-    /// What is wrong with the plan.
+    /// An error in the plan.
     pub fn prepare(&self, plan: &FleetPlan) -> Result<PreparedFleet, Error> {
         let settings = &plan.settings;
         for (key, why) in [
@@ -260,7 +260,7 @@ impl PreparedFleet {
     /// Makes those curves of one part that are not yet in `store`. Parts take curves in turn, the longest first.
     ///
     /// # Errors
-    /// What is wrong with a file or the store, or that `effort.progress` asked to stop.
+    /// An error in a file or the store, or an interrupt because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         store: &Store,

@@ -76,7 +76,7 @@ pub struct FleetPoint {
 type Counts = [Option<u64>; ADDED.len()];
 
 impl PreparedFleet {
-    /// What came of all curves.
+    /// The outcome of all curves.
     ///
     /// # Errors
     /// If one is not in `store`.

@@ -33,7 +33,7 @@ pub struct Page {
 pub struct Entry {
     /// The dotted name.
     pub name: String,
-    /// What is known of it.
+    /// The known facts about it.
     pub row: &'static Parameter,
     /// The value, and where it comes from, where something sets it.
     pub set: Option<(Setting, String)>,

@@ -2,7 +2,7 @@
 
 /// One kind of message.
 pub struct Problem {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
     /// Words that every such message has.
     pub phrase: &'static str,

@@ -24,7 +24,7 @@ pub(super) struct Content {
     pub(super) data: Value,
 }
 
-/// A comparison shows what explains each of at most so many runs over time; of more, how their responses are split.
+/// A comparison shows what explains each of at most this many runs over time; of more, how their responses are split.
 const WHOLLY_EXPLAINED: usize = 4;
 /// Digits that count of what explains a run: more than a chart shows.
 const DIGITS: i32 = 6;

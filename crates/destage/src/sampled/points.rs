@@ -50,7 +50,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) salts: u32,
 }
 
-/// What came of it.
+/// The outcome of it.
 pub(crate) struct Found {
     pub(crate) sizes: Vec<u64>,
     /// For each scheme, ascending by size.
@@ -84,7 +84,7 @@ struct Division {
 /// The curves that `asked` describes.
 ///
 /// # Errors
-/// What is wrong with the input or a scheme, or that the run was interrupted.
+/// An error in the input or a scheme, or an interrupt of the run.
 pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Error> {
     let counter = Counter::new(effort.progress, None);
     for scheme in asked.schemes {

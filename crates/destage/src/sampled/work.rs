@@ -36,7 +36,7 @@ pub(super) enum Model<'a> {
     Failed(Error),
 }
 
-/// What came of it.
+/// The outcome of it.
 pub(super) enum Measured {
     /// The metrics of one size.
     Run(Result<Metrics, Error>),
@@ -91,7 +91,7 @@ fn feed(run: &mut Simulation<'_>, part: &Part) -> Result<bool, SimError> {
     Ok(true)
 }
 
-/// Lets `miniatures` go on with what `next` gives until that is nothing, with so many `threads`; what they measured, in
+/// Lets `miniatures` go on with what `next` gives until that is nothing, with this many `threads`; what they measured, in
 /// their order.
 pub(super) fn carry_out(
     miniatures: Vec<Miniature<'_>>,

@@ -182,7 +182,7 @@ impl Forecast {
         self.known.iter().map(BTreeMap::len).sum()
     }
 
-    /// The schemes at the size behind one of so many `parts` of theirs, the one that looks best on an excerpt of the input first.
+    /// The schemes at the size behind one of this many `parts` of theirs, the one that looks best on an excerpt of the input first.
     pub(super) fn glimpse(
         &self,
         whole: &Whole,
@@ -285,7 +285,7 @@ impl Forecast {
         }
     }
 
-    /// What is known of `scheme` at `place`, with a `factor` for each of the goals, if that is of all the input.
+    /// The known facts about `scheme` at `place`, with a `factor` for each of the goals, if that is of all the input.
     pub(super) fn record(
         &self,
         candidates: &[Vec<Combination>],

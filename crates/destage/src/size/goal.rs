@@ -20,7 +20,7 @@ impl Goal {
     /// Reads one, as it is typed.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the text.
     pub fn read(text: &str) -> Result<Self, Error> {
         let wrong = |why: String| Error::argument("goal", format!(" {text:?}: {why}"));
         let (metric, sign, value) = text

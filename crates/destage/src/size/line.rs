@@ -15,7 +15,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Through the two values of `excess` that are known nearest to where a scheme of so many `sizes` begins to reach the goals.
+    /// Through the two values of `excess` that are known nearest to where a scheme of this many `sizes` begins to reach the goals.
     pub(super) fn around(
         range: Range,
         sizes: usize,

@@ -108,7 +108,7 @@ pub struct Answers {
 /// The smallest buffers that reach the goals of `plan` on `input`.
 ///
 /// # Errors
-/// What is wrong with the plan or the input, that it can be read only once, or that `effort.progress` asked to stop.
+/// An error in the plan or the input, an input that can be read only once, or an interrupt because `effort.progress` asked to stop.
 pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answers, Error> {
     let started = Instant::now();
     input.check_exists()?;

@@ -20,7 +20,7 @@ use crate::error::Error;
 
 /// A run that is off its goals by less than this part of them is near.
 const NEAR: f64 = 0.33;
-/// Schemes are compared on an excerpt with the size behind one of so many parts of all: with the smallest they hardly differ.
+/// Schemes are compared on an excerpt with the size behind one of this many parts of all: with the smallest they hardly differ.
 const FIRST_LOOK: usize = 4;
 
 impl Search<'_> {

@@ -7,7 +7,7 @@
 //!
 //! A run that fails says nothing about the goals. Where a run that costs less fails, a full run is made in its place, and if that does
 //! not fail, what is foreseen comes of another kind of runs from then on. A scheme of which a full run fails leaves the search, which
-//! begins anew without it; runs that were made are not made again.
+//! begins again without it; runs that were made are not made again.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Nothing is known of a scheme with so many sizes.
+    /// Nothing is known of a scheme with this many sizes.
     pub(super) fn of(sizes: usize) -> Self {
         Self {
             low: 0,

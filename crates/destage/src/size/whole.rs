@@ -15,19 +15,19 @@ use crate::input::Input;
 use crate::progress::Counter;
 use crate::survey::Survey;
 
-/// Requests may take one part of so many of the memory for models, and pages that are written as much.
+/// Requests may take one part of this many of the memory for models, and pages that are written as much.
 const PART_OF_MEMORY: u64 = 4;
 /// What a page takes in a set, at most: it may be the only one of its word, and while the set grows there are two of them.
 const BYTES_OF_PAGE: u64 = 96;
 
-/// An excerpt is one of so many parts of the input.
+/// An excerpt is one of this many parts of the input.
 const PART: u64 = 16;
-/// In so many windows, at even distances, at most.
+/// In this many windows, at even distances, at most.
 const WINDOWS: u64 = 8;
 /// Requests of a window, at least: fewer say nothing.
 const LEAST_REQUESTS: u64 = 64;
 
-/// What is known of an input.
+/// The facts about an input.
 pub(super) struct Whole {
     /// The input; decoded, if it fits.
     pub(super) input: Input,
@@ -45,7 +45,7 @@ impl Whole {
     /// Reads all of `input` under `config`.
     ///
     /// # Errors
-    /// What is wrong with it, or that the run was interrupted.
+    /// An error in the input, or an interrupt of the run.
     pub(super) fn read(input: &Input, config: &Config, effort: &Effort<'_>) -> Result<Self, Error> {
         let options = input.options(config)?;
         let counter = Counter::new(effort.progress, input.expected_requests());
@@ -103,7 +103,7 @@ impl Whole {
     /// Gives `candidates` the device that the input asks for, so that parts of it have the same.
     ///
     /// # Errors
-    /// What is wrong with the input, or that the run was interrupted.
+    /// An error in the input, or an interrupt of the run.
     pub(super) fn fit(
         &mut self,
         candidates: &mut [Vec<Combination>],
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    /// What is known of writes of so many pages, and a read elsewhere, with little memory.
+    /// The known facts about writes of this many pages, and a read elsewhere, with little memory.
     fn whole(pages: u64) -> Whole {
         let request = |line: u64, operation, first: u64, pages: u64| Request {
             arrival: line,

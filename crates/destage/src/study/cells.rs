@@ -143,7 +143,7 @@ impl Study {
     /// Its runs at `scale`.
     ///
     /// # Errors
-    /// What is wrong with a setting or an input.
+    /// An error in a setting or an input.
     pub(crate) fn cells(
         &self,
         scale: Scale,
@@ -449,7 +449,7 @@ impl Study {
     }
 }
 
-/// How many requests of `input` there are up to the last of so many writes.
+/// How many requests of `input` there are up to the last of this many writes.
 fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
     let mut source = input.open(&settings.resolve()?)?;
     let (mut requests, mut written, mut batch) = (0, 0, Vec::new());

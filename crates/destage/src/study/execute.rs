@@ -28,7 +28,7 @@ const TOGETHER: usize = 8;
 /// The results of each of `studies`: `store` has some, and the runs of the others are made now and kept.
 ///
 /// # Errors
-/// What is wrong with an input or the store, or that `effort.progress` asked to stop. A run that fails is a row with an error.
+/// An error in an input or the store, or an interrupt because `effort.progress` asked to stop. A run that fails is a row with an error.
 pub(crate) fn complete(
     studies: &[Cells],
     store: &Store,

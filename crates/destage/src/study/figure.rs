@@ -37,7 +37,7 @@ pub struct Figure {
     pub y_title: String,
     /// The lines.
     pub series: Vec<Series>,
-    /// What it could not show, and why; a sentence each.
+    /// What it could not show, and why; one sentence each.
     pub gaps: Vec<String>,
     /// The labels of the runs whose results it shows.
     pub runs: BTreeSet<Context>,

@@ -8,9 +8,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub(crate) title: String,
-    /// What it is for, in sentences.
+    /// The purpose, in sentences.
     #[serde(default)]
     pub(crate) about: String,
     /// The device profile.
@@ -73,7 +73,7 @@ pub(crate) struct InputEntry {
 pub(crate) struct VariantEntry {
     /// How grids, figures and claims name it.
     pub(crate) name: String,
-    /// What it is, in a sentence.
+    /// A description in one sentence.
     #[serde(default)]
     pub(crate) about: String,
     /// What it stands for in a verdict.

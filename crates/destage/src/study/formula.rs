@@ -12,7 +12,7 @@
 //! * `ascending(list)`, `descending(list)`: whether each is more, or less, than the one before.
 //! * `spearman(list, list)`: the rank correlation.
 //! * `agree(list, list, percent)`: whether no two places are in opposite order in the lists, of those that differ by more
-//!   than so many per cent of the larger in both.
+//!   than this many per cent of the larger in both.
 //! * `best_range(values, costs, times)`: the least and the largest of the values whose cost is at most `times` the lowest cost.
 //! * `beyond(x, range)`: by how much a number lies above the second of two, or, negative, below the first; 0 between them.
 

@@ -100,13 +100,13 @@ impl Study {
         Ok(study)
     }
 
-    /// What it is, in a few words.
+    /// A description in a few words.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.file.title
     }
 
-    /// What it is for.
+    /// The purpose.
     #[must_use]
     pub fn about(&self) -> &str {
         self.file.about.trim()
@@ -229,7 +229,7 @@ impl Study {
     /// was stopped it can be told what is missing.
     ///
     /// # Errors
-    /// What is wrong with the study, an input or the store, or that `effort.progress` asked to stop.
+    /// An error in the study, an input or the store, or an interrupt because `effort.progress` asked to stop.
     pub fn carry_out(
         &self,
         scale: Scale,
@@ -252,14 +252,14 @@ impl Study {
     }
 }
 
-/// What came of a study.
+/// The outcome of a study.
 #[derive(Clone, Debug)]
 pub struct StudyReport {
     /// How it came to be.
     pub manifest: Manifest,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub title: String,
-    /// What it is for.
+    /// The purpose.
     pub about: String,
     /// What it shows.
     pub figures: Vec<figure::Figure>,

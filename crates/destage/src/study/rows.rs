@@ -13,7 +13,7 @@ use crate::words;
 
 /// What asks for the destage records.
 pub(super) const DESTAGES: &str = "destages";
-/// What is odd about the input as a run read it, and parameters that decided nothing there: sentences without the input's name.
+/// Warnings about the input as a run read it, and parameters that decided nothing there: sentences without the input's name.
 pub(super) const ODDITIES: &str = "oddities";
 
 /// That the run with `labels` failed, and why; nothing if its `result` has no error.
@@ -51,7 +51,7 @@ impl Row {
         all.filter_map(Value::as_str)
     }
 
-    /// What a reader of its numbers has to know; a sentence each.
+    /// What a reader of its numbers has to know; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = words::warnings_of(&self.record());
@@ -139,7 +139,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// What a reader of the numbers has to know: of runs as of those of a comparison, and of each input once; a sentence each.
+    /// What a reader of the numbers has to know: of runs as of those of a comparison, and of each input once; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let records: Vec<Record> = self.all.iter().map(Row::record).collect();
@@ -155,7 +155,7 @@ impl Rows {
         all
     }
 
-    /// Which runs failed, by their labels, and why; a sentence each.
+    /// Which runs failed, by their labels, and why; one sentence each.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         let rows = self.all.iter();

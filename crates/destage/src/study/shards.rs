@@ -57,7 +57,7 @@ pub struct Share {
     pub own: usize,
     /// Runs of its part that it made; the results of the others were there.
     pub made: usize,
-    /// Which runs of its part failed, now or earlier, by their labels, and why; a sentence each.
+    /// Which runs of its part failed, now or earlier, by their labels, and why; one sentence each.
     pub failures: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl Study {
     /// Finds the runs of the study, and the inputs that they need.
     ///
     /// # Errors
-    /// What is wrong with the study or an input.
+    /// An error in the study or an input.
     pub fn prepare(&self, scale: Scale, traces: &Traces) -> Result<Prepared, Error> {
         let cells = self.cells(scale, traces, &Extra::default())?;
         self.check_figures(&cells)?;
@@ -131,7 +131,7 @@ impl Study {
     /// other in the study, so its runs mostly share an input.
     ///
     /// # Errors
-    /// What is wrong with the study, an input or the store, or that `effort.progress` asked to stop.
+    /// An error in the study, an input or the store, or an interrupt because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         scale: Scale,
@@ -191,7 +191,7 @@ impl Prepared {
     /// Makes those runs of one part that are not yet in `store`.
     ///
     /// # Errors
-    /// What is wrong with an input or the store, or that `effort.progress` asked to stop.
+    /// An error in an input or the store, or an interrupt because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         store: &Store,
@@ -275,7 +275,7 @@ impl Plan {
         (known.len(), missing)
     }
 
-    /// What came of the study, when all of its results are in `store`.
+    /// The outcome of the study, when all of its results are in `store`.
     ///
     /// # Errors
     /// If one is missing, or a figure cannot be made.

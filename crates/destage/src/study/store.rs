@@ -199,7 +199,7 @@ impl Store {
     }
 
     /// A sentence for each file of results that was not as it was written when it was read. It counts as not there, and its run is
-    /// made anew.
+    /// made again.
     #[must_use]
     pub fn damaged(&self) -> Vec<String> {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);

@@ -88,7 +88,7 @@ pub fn for_shell(word: &str) -> String {
     }
 }
 
-/// Which runs failed, and why; a sentence each.
+/// Which runs failed, and why; one sentence each.
 #[must_use]
 pub fn failures(records: &[Record]) -> Vec<String> {
     let failed = records.iter().filter_map(|record| {
@@ -204,7 +204,7 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
     warnings
 }
 
-/// A mean response that is so many times what the device needs for a request is called overload.
+/// A mean response that is this many times what the device needs for a request is called overload.
 const OVERLOAD: f64 = 10.0;
 
 /// Which runs had nothing to clean.

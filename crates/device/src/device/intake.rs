@@ -1,4 +1,4 @@
-//! Requests are taken in: which pages the buffer gets, which go past it, and what a request waits for.
+//! Requests are accepted: which pages the buffer gets, which go past it, and what a request waits for.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -96,7 +96,7 @@ impl Device {
         self.write(token, zeroes, now, driver)
     }
 
-    /// Presents the pages of a write one by one. All of them are taken in at once, so that their victims are
+    /// Presents the pages of a write one by one. All of them are accepted at once, so that their victims are
     /// programmed side by side; the request is answered when each page has a slot.
     #[inline(always)]
     pub(super) fn write<D: Driver>(

@@ -170,7 +170,7 @@ pub struct Device {
     ended: Vec<PageOperation>,
     /// Everything is wanted on flash: there is no more to come.
     is_drained: bool,
-    /// The placement handle of what is taken in.
+    /// The placement handle of what is accepted.
     handle: u32,
 }
 
@@ -226,7 +226,7 @@ impl Device {
         self.at_risk.max
     }
 
-    /// Begins maxima and the figures of scheme and layer anew, for statistics that open now. Nothing else changes.
+    /// Begins maxima and the figures of scheme and layer again, for statistics that open now. Nothing else changes.
     pub fn reset_figures(&mut self) {
         self.at_risk.max = 0;
         self.note_at_risk();

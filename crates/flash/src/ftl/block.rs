@@ -21,7 +21,7 @@ use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 parameters! {
-    /// What can be set of `block`.
+    /// The parameters of `block`.
     struct Parameters {
         batch: bool as shared::BATCH;
         spare_blocks: u32 as shared::SPARE_BLOCKS;

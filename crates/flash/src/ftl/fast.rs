@@ -1,7 +1,7 @@
 //! Log blocks that any logical block may write to, and one for what is written in sequence: the fully
 //! associative sector translation.
 //!
-//! A page at offset 0 begins the sequential log block anew, and pages that go on there are appended to it.
+//! A page at offset 0 begins the sequential log block again, and pages that go on there are appended to it.
 //! All other pages fill the random log blocks one after the other; when these are full, every logical block
 //! with pages in the oldest is merged. (Lee et al., ACM Transactions on Embedded Computing Systems 6(3), 2007.)
 
@@ -30,7 +30,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `fast`.
+    /// The parameters of `fast`.
     struct Parameters {
         log_blocks: u32 as shared::TWO_LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;

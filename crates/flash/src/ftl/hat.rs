@@ -25,7 +25,7 @@ const SOURCE: &str = "Hu et al., MSST 2010; times of phase-change memory";
 const LATENCY: Kind = Kind::Number { min: 0.0, max: 1e6 };
 
 parameters! {
-    /// What can be set of `hat`.
+    /// The parameters of `hat`.
     struct Parameters {
         /// Looking up a mapping, before a read; the flash works meanwhile.
         hat_lookup_us: f64 = "0.1" in LATENCY, "us", SOURCE;

@@ -26,14 +26,14 @@ use crate::operation::{MergeCause, Operations, Purpose, Role};
 const SOURCE: &str = "Lee et al., ACM SIGOPS OSR 42(6), 2008.";
 
 parameters! {
-    /// What can be set of `last`.
+    /// The parameters of `last`.
     struct Parameters {
         log_blocks: u32 as shared::TWO_LOG_BLOCKS;
         /// Share of a die's log blocks for long writes, rounded down; there and for other writes one stays at least.
         seq_log_percent: u64 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ours";
-        /// A request, or a run of destaged pages, of at least so many pages is a long write.
+        /// A request, or a run of destaged pages, of at least this many pages is a long write.
         seq_pages: u32 = "2" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", SOURCE;
-        /// A page is hot if it is written again within so many other page writes, in percent of the pages of the log blocks these go to.
+        /// A page is hot if it is written again within this many other page writes, in percent of the pages of the log blocks these go to.
         hot_window_percent: u64 = "100" in Kind::Integer { min: 0, max: 10_000 }, "%", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
         logs: shared::Logs;

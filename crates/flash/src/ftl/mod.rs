@@ -50,7 +50,7 @@ pub struct Properties {
     pub places_writes: bool,
     /// Page `p` is for ever on die `p` modulo their number, and there are less than 2^32 pages: nobody has to ask. Default: false.
     pub goes_round: bool,
-    /// A page keeps its address when it is written anew. Default: false, since flash is erased before it is programmed.
+    /// A page keeps its address when it is written again. Default: false, since flash is erased before it is programmed.
     pub updates_in_place: bool,
     /// There is no flash: whatever is asked succeeds, and neither changes anything nor takes time. Default: false.
     pub is_hollow: bool,
@@ -296,7 +296,7 @@ pub trait Ftl: Send + Copied + Archived {
     /// Forgets erases so far: the blocks are as good as new.
     fn reset_wear(&mut self);
 
-    /// Begins the figures of [`Ftl::report`] anew, for a measurement that begins now. It decides as before. Default:
+    /// Begins the figures of [`Ftl::report`] again, for a measurement that begins now. It decides as before. Default:
     /// there are none.
     fn reset_figures(&mut self) {}
 

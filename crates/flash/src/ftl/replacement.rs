@@ -28,7 +28,7 @@ use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 parameters! {
-    /// What can be set of `replacement`.
+    /// The parameters of `replacement`.
     struct Parameters {
         /// Blocks of a chain, the first included, before it is folded.
         chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "blocks", "ours";

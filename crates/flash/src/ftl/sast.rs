@@ -1,6 +1,6 @@
 //! Log blocks shared by a group of logical blocks: the set-associative sector translation.
 //!
-//! Logical blocks that follow one another form a group, and a group has up to so many log blocks. Between
+//! Logical blocks that follow one another form a group, and a group has up to this many log blocks. Between
 //! a log block for each logical block and log blocks for all, the size of the group says how many merges
 //! a reclaimed log block can cost. (Park et al., ACM Transactions on Embedded Computing Systems 7(4), 2008.)
 
@@ -34,7 +34,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `sast`.
+    /// The parameters of `sast`.
     struct Parameters {
         log_blocks: u32 as shared::LOG_BLOCKS;
         /// Logical blocks of a die, one after the other, that share log blocks (N of N : N+K).

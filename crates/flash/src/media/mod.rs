@@ -54,7 +54,7 @@ pub struct Suspend {
     pub cost: Ticks,
     /// One program or erase is interrupted so often; further reads wait for its end.
     pub limit: u32,
-    /// Cells work in pulses of so many ticks, counted back from the end of the program or erase, and stop only between two of them; 0: they
+    /// Cells work in pulses of this many ticks, counted back from the end of the program or erase, and stop only between two of them; 0: they
     /// stop anywhere.
     pub pulse: Ticks,
     /// A program that has no more than this left is not interrupted.

@@ -51,7 +51,7 @@ impl Stored {
     }
 }
 
-/// What is known of a page.
+/// The known facts about a page.
 pub(super) enum Cell<'a> {
     Erased,
     Unknown,

@@ -45,7 +45,7 @@ pub(super) enum Undo {
 pub struct BadDrive {
     /// Bytes of a sector, where a program that is cut off leaves its spare area and some sectors; 0: it leaves nothing.
     pub torn_sector_bytes: usize,
-    /// Of a million programs cut off, so many take the earlier pages of their word line with them.
+    /// Of a million programs cut off, this many take the earlier pages of their word line with them.
     pub paired_loss_ppm: u32,
     /// Pages that share a word line, one after the other, where cells hold all their bits.
     pub pages_per_word_line: u32,

@@ -19,7 +19,7 @@
 //! If the machine crashes, of the writes that do not last yet any may be missing. After each sync a mark says up to which program
 //! all lasts, and how many entries there were: those of earlier lives, which stand in the table of blocks, and those of this one. An erase moves
 //! entries from these to those, so their number only grows. When a store is opened, what the mark says must be there: fewer
-//! entries or erases are [damage](Damage), as no crash can take them. Of pages programmed later the data are held against their sum, and what does
+//! entries or erases are [damage](Damage), as no crash can take them. Of pages programmed later the data are compared with their sum, and what does
 //! not fit, or has no whole entry, is an unreadable page from then on. A mark and the entry of a block are never written over the latest one that lasts.
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -321,7 +321,7 @@ impl Kept {
         }
     }
 
-    /// The block `is` erased, after so many `programs`. The store hears of it when it is used again.
+    /// The block `is` erased, after this many `programs`. The store hears of it when it is used again.
     pub fn erase(&mut self, die: u32, block: u32, is: &Block, programs: u64) {
         let waiting = self.unwritten.entry((die, block)).or_default();
         *waiting = Waiting {
@@ -393,7 +393,7 @@ fn put_words(entry: &mut [u8], words: &[u64]) {
     }
 }
 
-/// What says that a block was erased so often, with so many entries of `earlier` lives; nothing of one that never was.
+/// What says that a block was erased so often, with this many entries of `earlier` lives; nothing of one that never was.
 fn block_entry(erases: u32, earlier: u64) -> [u8; BLOCK_BYTES as usize] {
     let mut entry = [0; BLOCK_BYTES as usize];
     if erases > 0 {
@@ -469,7 +469,7 @@ enum Entry {
     Broken,
     /// The page cannot be read, in the life after this number of erases.
     Unreadable(u32),
-    /// The page, in the life behind so many erases.
+    /// The page, in the life behind this many erases.
     Page(u32, Stored),
 }
 

@@ -1,7 +1,7 @@
 //! A program on a device whose power fails, again and again: is there after each time what should be there?
 //!
 //! One [`Round`] is a new device with an empty file system. The program runs on it until the power fails, at a moment that a
-//! seed decides. Then the device is mounted and held against its ledger, the file system is mounted, which carries out its log,
+//! seed decides. Then the device is mounted and compared with its ledger, the file system is mounted, which carries out its log,
 //! and checked, and the program's own check says whether it finds what it should.
 //!
 //! ```text
@@ -128,14 +128,14 @@ impl Extent {
     }
 }
 
-/// What came of a round.
+/// The outcome of a round.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Round {
     /// The program had ended, and everything was written, before the moment came; the power failed then.
     pub came_late: bool,
     /// Sectors that do not hold what was promised.
     pub bad_sectors: u64,
-    /// What else is wrong, a sentence each: the file system, or what the program's check says.
+    /// What else is wrong, one sentence each: the file system, or what the program's check says.
     pub findings: Vec<String>,
 }
 

@@ -103,7 +103,7 @@ impl Reply {
     }
 }
 
-/// What is wrong with `command` on `export`, in the protocol's word and in ours.
+/// The error in `command` on `export`, as the protocol's number and in words.
 pub(super) fn fault(
     command: &Command<'_>,
     flags: u16,

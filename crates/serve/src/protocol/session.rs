@@ -48,10 +48,10 @@ pub struct Command<'i> {
     pub data: &'i [u8],
 }
 
-/// What came of some input.
+/// The outcome of some input.
 #[derive(Debug)]
 pub enum Step<'i> {
-    /// Nothing: so many bytes of input have to be there.
+    /// Nothing: this many bytes of input have to be there.
     Needs(usize),
     /// So many bytes were taken.
     Took(usize),

@@ -15,7 +15,7 @@ const PIECE: usize = 1 << 16;
 /// Bytes of an answer besides its data: a header and a sentence, or the extents of a block status.
 pub(super) const ANSWER_MAX: usize = 1 << 14;
 
-/// What came of a read or write of bytes.
+/// The outcome of a read or write of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moved {
     /// As many as there was room for.
@@ -28,7 +28,7 @@ pub(super) enum Moved {
     End,
 }
 
-/// What came of a call that could have moved `room` bytes, and how many it moved.
+/// The outcome of a call that could have moved `room` bytes, and how many it moved.
 fn moved(outcome: io::Result<usize>, room: usize) -> (Moved, usize) {
     match outcome {
         Ok(0) => (Moved::End, 0),

@@ -178,7 +178,7 @@ impl Core<'_> {
 
 /// Writes all that `ledger` knows to the file at `path`.
 fn write(ledger: &Ledger, path: &Path) -> Result<(), Error> {
-    // The server would wait for whoever reads from it, and its clients with it.
+    // The server would wait for any caller that reads from it, and its clients with it.
     let kind = path.metadata().map(|data| data.file_type());
     if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
         return Err(Error::Input(format!(

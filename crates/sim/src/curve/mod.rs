@@ -58,7 +58,7 @@ impl BySize {
 
 /// What is done with requests.
 struct Rules {
-    /// Writes of so many pages go past the buffer; 0: none do.
+    /// Writes of this many pages go past the buffer; 0: none do.
     bypass_pages: u32,
     honors_flush: bool,
     forces_all: bool,
@@ -165,7 +165,7 @@ impl OnePass {
     /// Goes on with `requests`.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The error in the parameters.
     pub fn feed(&mut self, requests: &[Request]) -> Result<(), SimError> {
         for request in requests {
             let origin = || self.origin.clone();

@@ -15,7 +15,7 @@ use super::marks::Marks;
 
 /// In the place of a page.
 const HOLE: u32 = u32::MAX;
-/// Fewest places that are numbered before all are numbered anew.
+/// Fewest places that are numbered before all are numbered again.
 const LEAST: usize = 1 << 12;
 
 /// What a write met.

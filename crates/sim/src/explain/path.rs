@@ -24,7 +24,7 @@ pub const PART_NAMES: [&str; PARTS] = [
     "channel",
     "transfer",
 ];
-/// Those behind the first so many are told apart only where commands wait in queues.
+/// Those behind the first this many are told apart only where commands wait in queues.
 pub(super) const PARTS_OF_STEPS: usize = 7;
 pub(super) const QUEUE: usize = 0;
 pub(super) const BUS: usize = 1;
@@ -223,7 +223,7 @@ struct Trail {
     before: Steps,
 }
 
-/// When a request was taken in, and what each die had done up to then.
+/// When a request was accepted, and what each die had done up to then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accepted {
     pub at: Ticks,

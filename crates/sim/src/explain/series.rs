@@ -7,7 +7,7 @@ use destage_flash::operation::Tally;
 use super::path::Die;
 use super::spread::Spread;
 
-/// Intervals at a time. When there are so many, each two become one.
+/// Intervals at a time. When there are this many, each two become one.
 const INTERVALS: usize = 1000;
 /// The length of an interval at first.
 const FIRST_LENGTH: Ticks = 10 * TICKS_PER_US;

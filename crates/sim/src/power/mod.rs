@@ -1,4 +1,4 @@
-//! A run with bytes whose power fails: what is there after the mount, held against what was promised.
+//! A run with bytes whose power fails: what is there after the mount, compared with what was promised.
 //!
 //! It is the event-driven run, with a [`Payload`] and a [`Ledger`] beside it. Equal configuration, requests, moment and
 //! seed give equal contents.
@@ -66,7 +66,7 @@ pub struct CutPlan {
     pub seed: u64,
 }
 
-/// What came of it: equal for equal inputs, on any machine.
+/// The outcome of it: equal for equal inputs, on any machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutResult {
     /// Every parameter by its dotted name.
@@ -106,7 +106,7 @@ pub(crate) fn word(finding: Finding) -> &'static str {
 /// `prepass` is of the same requests if [`Config::needs_prepass`]. The source comes back for its counts and digest.
 ///
 /// # Errors
-/// What is wrong with the configuration, the trace or the device's size, or that the run ended before the power failed.
+/// An error in the configuration, the trace or the device's size, or a run that ended before the power failed.
 pub fn cut_run<'a>(
     config: &Config,
     mut source: Source<'a>,
@@ -181,7 +181,7 @@ pub fn cut_run<'a>(
     Ok((result, source))
 }
 
-/// A device after its mount, and what it is held against.
+/// A device after its mount, and what it is compared with.
 pub(crate) struct Check<'c> {
     pub ledger: &'c Ledger,
     pub lost: BTreeMap<Lpn, Lost>,

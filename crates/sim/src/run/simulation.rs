@@ -21,7 +21,7 @@ impl Config {
     /// The translation layer, with the device in its state before the first request.
     ///
     /// # Errors
-    /// What is wrong with the configuration, or that `observer` wants to stop.
+    /// An error in the configuration, or an interrupt by `observer`.
     pub fn prepared_ftl(&self, observer: &mut dyn Observer) -> Result<Box<dyn Ftl>, SimError> {
         let mut ftl = self.ftl()?;
         if let Some(state) = &self.state {
@@ -92,7 +92,7 @@ impl<'a> Simulation<'a> {
     /// come if [`Config::needs_prepass`], and `origin` names them in errors.
     ///
     /// # Errors
-    /// What is wrong with the configuration.
+    /// An error in the configuration.
     pub fn new(
         config: &Config,
         origin: &str,
@@ -108,7 +108,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
     /// As [`Simulation::new`]; where time passes, `mover` hears what becomes of requests, pages and flash commands.
     ///
     /// # Errors
-    /// What is wrong with the configuration.
+    /// An error in the configuration.
     pub fn with_mover(
         config: &Config,
         origin: &str,
@@ -156,7 +156,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
     /// Goes on with `requests`, which follow those fed before. Whether it wants more: a run may stop early.
     ///
     /// # Errors
-    /// What is wrong with the requests, the device's size, or that the observer wants to stop. The run cannot go on.
+    /// An error in the requests, the device's size, or an interrupt by the observer. The run cannot go on.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.feed(requests),

@@ -159,7 +159,7 @@ impl Splitter {
     /// Replaces the content of `parts`, one for each sample, by what its miniature gets of `requests`.
     ///
     /// # Errors
-    /// What is wrong with a request.
+    /// An error in a request.
     pub fn split(&mut self, requests: &[Request], parts: &mut [Part]) -> Result<(), SimError> {
         for part in parts.iter_mut() {
             part.requests.clear();

@@ -17,7 +17,7 @@ type Step = Result<Batch, TraceError>;
 
 struct Batch {
     requests: Vec<Request>,
-    /// What is known of the trace after them.
+    /// The known facts about the trace after them.
     so_far: Option<SoFar>,
 }
 

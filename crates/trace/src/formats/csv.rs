@@ -435,7 +435,7 @@ fn volume(text: &str, state: &mut State) -> Option<u32> {
     u32::try_from(odd::whole(text)?).ok()
 }
 
-/// What is wrong with a time of `whole` units, just read.
+/// The error in a time of `whole` units that was just read.
 #[cold]
 fn wrong_time(cursor: &Cursor<'_>, state: &State, whole: u64) -> Problem {
     if state.is_before_base(whole) {

@@ -203,7 +203,7 @@ statistics! {
         written_blocks: u64 = "written_blocks", "blocks";
         /// Different pages written more than once.
         rewritten_pages: u64 = "rewritten_pages", "pages";
-        /// Half of the rewrites of a page come after at most so many page writes (PIRD).
+        /// Half of the rewrites of a page come after at most this many page writes (PIRD).
         pird_p50: Option<u64> = "pird.p50", "page writes";
         /// 90 of 100 rewrites do.
         pird_p90: Option<u64> = "pird.p90", "page writes";
@@ -231,13 +231,13 @@ statistics! {
         pird_of_next_900: Option<f64> = "pird.mean_of_next_900", "page writes";
         /// Mean PIRD of the 9000 pages after those.
         pird_of_next_9000: Option<f64> = "pird.mean_of_next_9000", "page writes";
-        /// Half of the rewrites of a page come after at most so many different pages were written (stack distance).
+        /// Half of the rewrites of a page come after at most this many different pages were written (stack distance).
         stack_p50: Option<u64> = "stack.p50", "pages";
         /// 90 of 100 rewrites do.
         stack_p90: Option<u64> = "stack.p90", "pages";
         /// 99 of 100 rewrites do.
         stack_p99: Option<u64> = "stack.p99", "pages";
-        /// Half of the page writes to a block come after at most so many page writes since its last one (BIRD).
+        /// Half of the page writes to a block come after at most this many page writes since its last one (BIRD).
         bird_p50: Option<u64> = "bird.p50", "page writes";
         /// 90 of 100 do.
         bird_p90: Option<u64> = "bird.p90", "page writes";

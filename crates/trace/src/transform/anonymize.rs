@@ -80,7 +80,7 @@ impl Regions {
         self.chains.insert((volume, first), last);
     }
 
-    /// Lays the regions out anew; equal seeds give equal layouts. Nothing if they do not fit in the address space.
+    /// Lays the regions out again; equal seeds give equal layouts. Nothing if they do not fit in the address space.
     #[must_use]
     pub fn shuffled(self, seed: u64) -> Option<Anonymizer> {
         let mut chains: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();

@@ -151,7 +151,7 @@ impl Space {
             let word = !self.word(index);
             if word & wanted != 0 {
                 let mut begins = u128::from(word) | u128::from(!self.word(index + 1)) << 64;
-                // A bit stays set where so many free units begin.
+                // A bit stays set where this many free units begin.
                 let mut long = 1;
                 while long < units {
                     let more = long.min(units - long);

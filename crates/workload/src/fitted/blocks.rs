@@ -28,7 +28,7 @@ pub(super) struct Place {
     pub(super) offset: u32,
 }
 
-/// Blocks of an address space of so many sectors, the last one perhaps not whole.
+/// Blocks of an address space of this many sectors, the last one perhaps not whole.
 pub(super) const fn blocks_of(footprint_sectors: u64) -> u64 {
     footprint_sectors.div_ceil(BLOCK_SECTORS)
 }
@@ -55,7 +55,7 @@ impl Blocks {
         (self.numbers[&first], within as u32)
     }
 
-    /// The extents of all blocks, and the place of each block, in an address space of so many sectors.
+    /// The extents of all blocks, and the place of each block, in an address space of this many sectors.
     pub(super) fn finish(self, footprint_sectors: u64) -> (Vec<Extent>, Vec<Place>) {
         let blocks = blocks_of(footprint_sectors);
         let region_blocks = blocks.div_ceil(REGIONS as u64);

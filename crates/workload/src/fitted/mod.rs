@@ -39,7 +39,7 @@ use crate::Requests;
 use crate::shared::{REQUESTS, WRITE_PERCENT};
 
 parameters! {
-    /// What can be set of every fitted stand-in.
+    /// The parameters of every fitted stand-in.
     struct Parameters {
         requests: u64 as REQUESTS { source: "as many requests as the trace had" };
         write_percent: f64 as WRITE_PERCENT { source: "as the trace had it" };

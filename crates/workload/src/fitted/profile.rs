@@ -31,7 +31,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// How many requests the trace had; after so many, its sweeps begin again at other addresses.
+    /// How many requests the trace had; after this many, its sweeps begin again at other addresses.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.requests

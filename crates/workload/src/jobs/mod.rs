@@ -58,7 +58,7 @@ impl std::str::FromStr for JobFile {
 }
 
 parameters! {
-    /// What can be set of a job file.
+    /// The parameters of a job file.
     struct Parameters {
         requests: u64 as REQUESTS { source: "as many as the jobs ask for; 100000 if only time ends the jobs" };
         /// The only job that runs; all if not given.

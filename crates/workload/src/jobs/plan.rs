@@ -112,7 +112,7 @@ impl Plan {
         self.has_rates
     }
 
-    /// What the reader of results should know; a sentence each, with its line.
+    /// What the reader of results should know; one sentence each, with its line.
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks

@@ -61,7 +61,7 @@ const FILES: (u64, u64) = (64 * KIB, 512 * MIB);
 const RECORDS: (u64, u64) = (4 * KIB, 16 * MIB);
 const CROSSOVER: u64 = 16 * MIB;
 const LARGE_RECORD: u64 = 64 * KIB;
-/// After so many results their file is a cluster longer: 273 bytes for each.
+/// After this many results their file is a cluster longer: 273 bytes for each.
 const RESULTS_OF_CLUSTER: u64 = 15;
 /// What the cache of Windows maps at a time, and writes at once when a record goes on behind it.
 const VIEW: u64 = 256 * KIB;
@@ -73,7 +73,7 @@ const PIECE: u64 = 4 * MIB;
 const DISK_CACHE: u64 = 8 * MIB;
 const BUS_MS: f64 = 0.0047;
 const DISK_MS: f64 = 0.0075;
-/// The same for views, which are waited for one by one: so many at the pace of the bus; and one that is not behind the
+/// The same for views, which are waited for one by one: this many at the pace of the bus; and one that is not behind the
 /// last one.
 const BUS_VIEWS: u64 = 20;
 const VIEW_BUS_MS: f64 = 2.45;
@@ -84,13 +84,13 @@ const PIECE_MS: (f64, f64) = (0.4, 0.0155);
 /// A view of a record that has just been written; and one at the flush.
 const AGAIN_MS: f64 = 3.0;
 const FLUSHED_MS: f64 = 4.5;
-/// The lazy writer looks around after so long; it hands out so many pieces at once, and then waits.
+/// The lazy writer looks around after so long; it hands out this many pieces at once, and then waits.
 const LAZY_MS: f64 = 1000.0;
 const LAZY_PIECES: u64 = 16;
 const LAZY_PIECES_MS: (f64, f64) = (0.7, 1100.0);
 const LAZY_VIEWS: usize = 21;
 const LAZY_VIEWS_MS: f64 = 165.0;
-/// In a new file it keeps so many views behind; and who writes is held for so long, so often.
+/// In a new file it keeps this many views behind; and who writes is held for so long, so often.
 const LAZY_BEHIND: u64 = 150;
 const HELD_MS: (f64, f64) = (500.0, 1500.0);
 
@@ -130,7 +130,7 @@ impl Test {
         matches!(self, Self::Write | Self::Fwrite)
     }
 
-    /// What IOzone does before the next test that writes: it opens, closes, and reads the file, so many ms for each MiB.
+    /// What IOzone does before the next test that writes: it opens, closes, and reads the file, this many ms for each MiB.
     fn pause_ms(self, file: u64, record: u64) -> f64 {
         let mib = file as f64 / MIB as f64;
         // Small files are opened and closed sooner.

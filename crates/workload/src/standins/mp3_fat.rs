@@ -17,7 +17,7 @@ use destage_base::parameter::{Kind, Values};
 use destage_base::{Random, parameters};
 
 parameters! {
-    /// What can be set of `standin-mp3-fat`.
+    /// The parameters of `standin-mp3-fat`.
     struct Parameters {
         requests: u64 as REQUESTS { default: "7900" };
         footprint_pages: u64 as VOLUME_PAGES;

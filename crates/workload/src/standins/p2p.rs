@@ -22,7 +22,7 @@ const BYTES: Kind = Kind::Bytes {
 };
 
 parameters! {
-    /// What can be set of `standin-p2p`.
+    /// The parameters of `standin-p2p`.
     struct Parameters {
         requests: u64 as REQUESTS { default: "11500" };
         footprint_pages: u64 as VOLUME_PAGES;

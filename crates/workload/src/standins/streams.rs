@@ -1,6 +1,6 @@
 //! What several writers and readers do side by side: a table of streams, each a short list of facts.
 //!
-//! A stream makes so many requests in a part of the course of the workload, evenly but for chance, a few in a row at
+//! A stream makes this many requests in a part of the course of the workload, evenly but for chance, a few in a row at
 //! a time. It goes through runs of sectors. When all streams are through, the course begins again, and each goes on
 //! where it was.
 //!
@@ -100,7 +100,7 @@ struct Walker {
 }
 
 parameters! {
-    /// What can be set of a workload that is streams and nothing else.
+    /// The parameters of a workload that is streams and nothing else.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;
@@ -114,7 +114,7 @@ parameters! {
 pub(super) struct Table {
     pub name: &'static str,
     pub streams: &'static [Stream],
-    /// All lies in so many pages at the end of the footprint, or in all of it if it is smaller.
+    /// All lies in this many pages at the end of the footprint, or in all of it if it is smaller.
     pub area_pages: u64,
     /// The mean gap that the table's gaps come to.
     pub mean_ms: f64,
@@ -144,7 +144,7 @@ impl Stream {
         self.requests.div_ceil(self.turn)
     }
 
-    /// The time after a request of so many sectors.
+    /// The time after a request of this many sectors.
     fn gap_ms(&self, sectors: u64, random: &mut Random) -> f64 {
         let (zero, least, each) = self.gap;
         if random.unit() * 100.0 < zero {
@@ -161,7 +161,7 @@ impl Stream {
 }
 
 impl Streams {
-    /// Streams over a space of so many sectors; or else how many they need.
+    /// Streams over a space of this many sectors; or else how many they need.
     pub fn new(
         streams: &[Stream],
         footprint: u64,
@@ -332,7 +332,7 @@ impl Iterator for StreamRequests {
     }
 }
 
-/// The error that the footprint has no room for streams that need so many sectors.
+/// The error that the footprint has no room for streams that need this many sectors.
 pub(super) fn no_room(
     name: &'static str,
     footprint_pages: u64,

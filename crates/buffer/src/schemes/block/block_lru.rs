@@ -6,7 +6,7 @@
 //! padding and compensation, and is built into that.
 //!
 //! Room is made before the written page counts, and nothing protects its block: if that is the oldest,
-//! it leaves just before it would have grown, and starts anew with one page. The table of merges that
+//! it leaves just before it would have grown, and starts again with one page. The table of merges that
 //! came with BPLRU is only reproduced this way. `touch_order = promote_first` is the gentler rule.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages.
@@ -31,7 +31,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of every scheme built on this one.
+    /// The parameters of every scheme built on this one.
     pub(super) struct Rules {
         /// Whether a write that needs room evicts before its own block becomes the latest, or after.
         touch_order: TouchOrder = "evict_first", "", "Ours; only evict_first gives the 7 merges of BPLRU (FAST 2008), Table 1.";
@@ -41,7 +41,7 @@ parameters! {
 }
 
 parameters! {
-    /// What can be set of `block-lru`.
+    /// The parameters of `block-lru`.
     struct Parameters {
         pad: bool as super::PAD;
         rules: Rules;

@@ -14,7 +14,7 @@ use crate::registry::{SchemeRow, Sees};
 use crate::schemes::page::recently_evicted::{self, RecentlyEvicted, Unit};
 
 parameters! {
-    /// What can be set of `bp-ref`.
+    /// The parameters of `bp-ref`.
     struct Parameters {
         choice: recently_evicted::Parameters;
         pad: bool as super::PAD { default: "true" };

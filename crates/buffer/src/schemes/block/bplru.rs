@@ -41,7 +41,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `bplru`.
+    /// The parameters of `bplru`.
     struct Parameters {
         pad: bool as super::PAD { default: "true" };
         /// Whether a block just written in full, in sequence, becomes the next victim.

@@ -11,7 +11,7 @@
 //! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the
 //! list may hold more than that until the next write; `clc_rebalance = always` does not wait.
 //!
-//! The share is taken in millionths of the clusters, rounded up, so that no floating point decides.
+//! The share is accepted millionths of the clusters, rounded up, so that no floating point decides.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
@@ -37,7 +37,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `clc`.
+    /// The parameters of `clc`.
     struct Parameters {
         /// Share of the buffered blocks, latest first, that do not leave for their size; to a millionth, rounded up to whole blocks.
         alpha: f64 = "0.1" in Kind::Number { min: 0.0, max: 1.0 }, "", "CLC (2009); the default is the best value found there.";

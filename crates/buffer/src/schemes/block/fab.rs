@@ -25,7 +25,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `fab`.
+    /// The parameters of `fab`.
     struct Parameters {
         /// Whether reads that miss enter as clean pages, and reads count as use of their block.
         fab_reads: bool = "false", "", "FAB (2006) is a cache for both; as a write buffer it ignores reads.";

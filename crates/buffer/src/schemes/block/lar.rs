@@ -31,7 +31,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `lar`.
+    /// The parameters of `lar`.
     struct Parameters {
         pad: bool as super::PAD;
     }

@@ -42,7 +42,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `lb-clock`.
+    /// The parameters of `lb-clock`.
     struct Parameters {
         /// Which write marks its block as not needed again: of its last page, the one that completes it, or none.
         lb_seq_hint: Hint = "last_page", "", "LB-CLOCK (2009) clears the bit at the last page.";

@@ -12,7 +12,7 @@
 //!              far 9 5  stale 0            those written twice or more, by what they lack
 //! ```
 //!
-//! The mean is taken anew every so many page writes. A block then changes sides for one of three reasons, and for
+//! The mean is taken again every this many page writes. A block then changes sides for one of three reasons, and for
 //! each a heap names who is nearest to it: frequent blocks by PUD, the longest first (the mean fell), *far*
 //! ones by PUD, the shortest first (it rose beyond), *stale* ones, whose PUD would do, by age, the youngest
 //! first (it rose beyond). Between two means only age changes, and a heap names the oldest frequent block.
@@ -35,9 +35,9 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `pud-lru`.
+    /// The parameters of `pud-lru`.
     struct Parameters {
-        /// How often the mean of all predicted update distances is taken anew; before, it is 0.
+        /// How often the mean of all predicted update distances is taken again; before, it is 0.
         pud_period: u64 = "1000" in Kind::Integer { min: 1, max: u64::MAX }, "page writes", "Ours.";
         pad: bool as super::PAD;
     }

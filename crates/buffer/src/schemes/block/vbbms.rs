@@ -28,7 +28,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `vbbms`.
+    /// The parameters of `vbbms`.
     struct Parameters {
         /// A request of more pages is sequential.
         seq_thr: u32 = "8" in PAGES, "pages", "Ours.";

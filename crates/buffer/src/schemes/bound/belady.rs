@@ -70,7 +70,7 @@ struct Belady {
     lines: Vec<Line>,
 }
 
-/// What is known of a slot's page.
+/// The state of the page in a slot.
 #[derive(Clone, Copy)]
 struct Line {
     page: Lpn,

@@ -36,7 +36,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `ecr`.
+    /// The parameters of `ecr`.
     struct Parameters {
         stride: u64 as STRIDE;
         /// Share of the pages, from the least recent on, that may leave for the sake of a short queue.
@@ -74,7 +74,7 @@ const YOUNG: u32 = 0;
 /// The part that may leave for the sake of a short queue.
 const OLD: u32 = 1;
 
-/// What is known of a slot's page.
+/// The state of the page in a slot.
 #[derive(Clone, Copy)]
 struct Held {
     /// Virtual time of its last write.

@@ -38,7 +38,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `gcar`.
+    /// The parameters of `gcar`.
     struct Parameters {
         /// The scheme whose order of victims is followed.
         gcar_base: Base = "lru", "", "GCaR (2016) builds on both.";

@@ -27,7 +27,7 @@ use crate::view::View;
 use destage_base::Lpn;
 
 parameters! {
-    /// What can be set of `femu`.
+    /// The parameters of `femu`.
     struct Parameters {
         /// Pages that wait when the next one has a batch destaged first, as a share of the buffer; the rest of it is the batch.
         femu_watermark_percent: u32 = "90" in Kind::Integer { min: 1, max: 100 }, "%", "FEMU, property `buffer_thres_pcent`.";

@@ -30,7 +30,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `mqsim`.
+    /// The parameters of `mqsim`.
     struct Parameters {
         /// How long the filter of written pages goes on before it is emptied; 0: it is emptied after each request, so every write is programmed at once.
         mqsim_filter_us: u64 = "1000000" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "MQSim, `bloom_filter_reset_step`.";

@@ -10,7 +10,7 @@
 //! full of them.
 //!
 //! Where a write leaves a page its address (no translation layer, or none beneath), a rewrite of a page in an open
-//! word line is taken in place.
+//! word line is accepted place.
 //!
 //! Cost: O(1) per page, O(partitions) for a word line that leaves unfilled; one list node per slot.
 
@@ -29,7 +29,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `nvmevirt`.
+    /// The parameters of `nvmevirt`.
     struct Parameters {
         /// Pages of a word line, which are programmed as one.
         nvmevirt_word_line_pages: u32 = "8" in Kind::Integer { min: 1, max: 65536 }, "pages", "NVMeVirt, SAMSUNG_970PRO: ONESHOT_PAGE_SIZE of 32 KiB, mapped by 4 KiB.";

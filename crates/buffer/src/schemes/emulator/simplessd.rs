@@ -59,7 +59,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `simplessd`.
+    /// The parameters of `simplessd`.
     struct Parameters {
         /// Lines of a set: a page may be in any line of the set of its number modulo the number of sets.
         simplessd_ways: Ways = "8", "lines", "SimpleSSD, config/sample.cfg, `CacheWaySize`.";

@@ -39,7 +39,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `cbm`.
+    /// The parameters of `cbm`.
     struct Parameters {
         /// Pages of one block in the page region that make it move; 0 means a quarter of a cluster.
         thr_migrate: u32 = "0", "pages", "Ours.";

@@ -34,7 +34,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `cflru`.
+    /// The parameters of `cflru`.
     pub struct Parameters {
         /// Share of the buffer, from the least recent page on, in which clean pages go first; at least one page.
         cflru_window: f64 = "0.25" in Kind::Number { min: 0.0, max: 1.0 }, "", "Ours; CFLRU (2006) leaves the size open.";
@@ -67,7 +67,7 @@ const CLEAN: u32 = 0;
 /// The list of dirty pages, in the order of recency.
 const DIRTY: u32 = 1;
 
-/// What is known of a slot's page.
+/// The state of the page in a slot.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     in_window: bool,

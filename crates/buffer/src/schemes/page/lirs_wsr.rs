@@ -36,7 +36,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `lirs-wsr`.
+    /// The parameters of `lirs-wsr`.
     struct Parameters {
         /// Share of the buffer that pages with far uses pass through, rounded down; at least 1 page.
         hir_frac: f64 = "0.01" in Kind::Number { min: 0.0, max: 1.0 }, "", "LIRS (2002), section 3.";

@@ -33,7 +33,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `ref`.
+    /// The parameters of `ref`.
     pub struct Parameters {
         /// How many recently evicted blocks go on being victims; best the number of log blocks.
         ref_blocks: u32 = "7" in Kind::Integer { min: 0, max: 65536 }, "blocks", "Ours; 7 is the number of log blocks in BPLRU (FAST 2008).";

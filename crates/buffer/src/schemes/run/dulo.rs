@@ -56,13 +56,13 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `dulo`.
+    /// The parameters of `dulo`.
     struct Parameters {
         /// How many of the latest pages wait for others to form a run with.
         dulo_stage: u32 = "32" in Kind::Integer { min: 0, max: 65536 }, "pages", "Ours; the paper's sequencing bank is larger, and so is its buffer.";
         /// Whether a run ends at the boundary of a logical block.
         dulo_cut: Cut = "block", "", "Ours.";
-        /// Whether a staged page that is written again keeps its place in the stage or starts anew.
+        /// Whether a staged page that is written again keeps its place in the stage or starts again.
         dulo_stage_hit: StageHit = "stay", "", "Ours; the paper has a FIFO, and does not say this.";
     }
 }

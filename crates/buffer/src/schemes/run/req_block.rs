@@ -38,9 +38,9 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `req-block`.
+    /// The parameters of `req-block`.
     struct Parameters {
-        /// A request block of at most so many pages is small.
+        /// A request block of at most this many pages is small.
         req_small: u32 = "5", "pages", "Req-block (ICPP 2022).";
         /// Whether a request that hits several pages of a block counts once or for each page.
         req_count: Count = "request", "", "Ours.";

@@ -153,7 +153,7 @@ parameters! {
 }
 
 parameters! {
-    /// What can be set of a cache that leaves idle time alone.
+    /// The parameters of a cache that leaves idle time alone.
     pub struct WriteBack {
         ways: Ways as WAYS;
         split: Split;
@@ -162,7 +162,7 @@ parameters! {
 }
 
 parameters! {
-    /// What can be set of a cache that writes one line back at a time.
+    /// The parameters of a cache that writes one line back at a time.
     pub struct Central {
         ways: Ways as WAYS;
         idle_us: u64 as IDLE_US;
@@ -172,7 +172,7 @@ parameters! {
 }
 
 parameters! {
-    /// What can be set of a cache that writes one line of every package back at a time.
+    /// The parameters of a cache that writes one line of every package back at a time.
     pub struct Distributed {
         ways: Ways as WAYS;
         split: Split;

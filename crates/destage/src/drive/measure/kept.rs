@@ -1,4 +1,4 @@
-//! What was measured so far, kept in a file, so that a measurement that was interrupted goes on where it was.
+//! What was measured so far, kept in a file, so that a measurement that was interrupted continues where it stopped.
 
 use std::path::{Path, PathBuf};
 

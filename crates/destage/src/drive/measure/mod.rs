@@ -2,7 +2,7 @@
 //!
 //! A [`Target`] is what is measured: a real drive, or one in virtual time ([`Modelled`]). [`measure`] does the experiments of a
 //! [`MeasurePlan`] on it one step after the other, and leaves tables in a folder. What each step has found is kept there, so that a
-//! measurement that was interrupted goes on where it was.
+//! measurement that was interrupted continues where it stopped.
 
 mod fill;
 mod kept;
@@ -229,7 +229,7 @@ pub struct Cost {
 pub struct Measured {
     /// The names of the tables in the folder.
     pub files: Vec<&'static str>,
-    /// What was not measured, and why; a sentence each.
+    /// What was not measured, and why; one sentence each.
     pub left_out: Vec<String>,
     /// Numbers of the drive, and which of them could not be identified.
     pub findings: Findings,

@@ -86,7 +86,7 @@ impl Identified {
     }
 }
 
-/// What experiments have identified, and what they have not, in a sentence each.
+/// What experiments have identified, and what they have not, in one sentence each.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Findings {
     /// Numbers of the drive.

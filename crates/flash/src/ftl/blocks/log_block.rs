@@ -14,7 +14,7 @@ const NO_SLOT: u16 = u16::MAX;
 /// The offset of a slot without content.
 const NO_OFFSET: u16 = u16::MAX;
 
-/// What is known of a log block bound to one logical block.
+/// The known facts about a log block bound to one logical block.
 #[derive(Clone)]
 pub(in crate::ftl) struct LogBlock {
     /// The logical block it is bound to.

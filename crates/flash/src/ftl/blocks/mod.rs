@@ -119,7 +119,7 @@ impl Blocks {
             power_may_fail: config.power_may_fail,
             geometry,
             page_bits: geometry.page_bits(),
-            // What shares a page of flash is put together anew.
+            // What shares a page of flash is combined again.
             copy_back: config.copy_back && config.units_per_page == 1,
             units: Units::of(config).map(Box::new),
             retire_at: if config.retire {
@@ -341,7 +341,7 @@ impl Blocks {
         }
     }
 
-    /// Begins the low-water mark anew.
+    /// Begins the low-water mark again.
     pub fn reset_figures(&mut self) {
         self.free_min = self.count_free();
     }

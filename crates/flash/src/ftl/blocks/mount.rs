@@ -25,7 +25,7 @@ pub(in crate::ftl) struct Copy {
     pub rank: Rank,
 }
 
-/// A logical block that is to be put together.
+/// A logical block that is to be combined.
 #[derive(Clone, Debug)]
 struct Merge {
     logical: u32,
@@ -114,7 +114,7 @@ impl Search<'_> {
 }
 
 impl Recovery {
-    /// Plans how the logical blocks of a die are put together from `copies`, which are in the order of pages and ranks. Those
+    /// Plans how the logical blocks of a die are combined from `copies`, which are in the order of pages and ranks. Those
     /// that have a data block now are given to `adopt`.
     pub fn plan(
         blocks: &Blocks,

@@ -109,7 +109,7 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
         let _ = emit;
     }
 
-    /// Begins these figures anew.
+    /// Begins these figures again.
     fn reset_figures(&mut self) {}
 }
 

@@ -1,7 +1,7 @@
 //! Pages that are programmed together, in layers that map by block.
 //!
 //! Such a layer leaves out pages of a block, and turns from one block to another whenever it likes. So what it leaves out of a unit is
-//! programmed without content, and only so many blocks of a die have pages whose last pass has not come: the one that was
+//! programmed without content, and only this many blocks of a die have pages whose last pass has not come: the one that was
 //! programmed longest ago is completed before another one begins. Before an erase the units of the block are completed, since somebody
 //! may wait for their pages; and those of all blocks where the power may fail, since what is erased may be needed until then.
 

@@ -35,7 +35,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `dftl`.
+    /// The parameters of `dftl`.
     struct Parameters {
         /// Mappings in RAM, spread evenly over the dies; each die has one at least.
         cmt_entries: u32 = "8192" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "mappings", OURS;
@@ -161,7 +161,7 @@ impl Dftl {
         Ok(())
     }
 
-    /// Reads a page of the map, if it was ever written, and writes it anew. What fails has changed nothing.
+    /// Reads a page of the map, if it was ever written, and writes it again. What fails has changed nothing.
     fn rewrite(
         &mut self,
         die: usize,
@@ -215,7 +215,7 @@ impl Dftl {
     ) -> Result<(), NoSpace> {
         let mut is_first = true;
         while !self.is_short(die) {
-            // With so many free blocks it cannot fail, and leaves one at least.
+            // With this many free blocks it cannot fail, and leaves one at least.
             if !self.collect_once(die, 0, operations)? {
                 return self.look_up(die, page, operations);
             }
@@ -340,7 +340,7 @@ impl Ftl for Dftl {
         self.collect_once(die, now, operations)
     }
 
-    /// Pages of the map are written anew as their mappings change; those on flash are not needed.
+    /// Pages of the map are written again as their mappings change; those on flash are not needed.
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
         self.data.mount(scan, take)
     }

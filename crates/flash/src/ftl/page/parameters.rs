@@ -470,7 +470,7 @@ impl PageConfig {
                     false => u32::MAX,
                 },
                 separate_migrations: self.room.separate_migrations,
-                // What shares a page of flash is put together anew.
+                // What shares a page of flash is combined again.
                 free_inside_planes: self.below.units_per_page == 1
                     && (by_reference || self.below.copy_back),
                 units_per_page: self.below.units_per_page,

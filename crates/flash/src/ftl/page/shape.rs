@@ -75,7 +75,7 @@ impl Shape {
         (self.full_blocks() + self.planes - 1 - plane) / self.planes
     }
 
-    /// The block that comes at `number` if planes are taken in turn.
+    /// The block that comes at `number` if planes are accepted turn.
     pub fn slot(&self, number: u32) -> u32 {
         number % self.planes * self.blocks_per_plane + number / self.planes
     }
@@ -95,7 +95,7 @@ impl Shape {
         self.valid_of_full(number)
     }
 
-    /// The same of the block that comes at `number` if planes are taken in turn, of those that are full.
+    /// The same of the block that comes at `number` if planes are accepted turn, of those that are full.
     pub fn valid_of_full(&self, number: u32) -> u16 {
         (self.mapped_pages() - number * self.data_pages).min(self.data_pages) as u16
     }

@@ -46,7 +46,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `pslc`.
+    /// The parameters of `pslc`.
     struct Parameters {
         /// Share of the blocks of each die that are its cache, beside the reserve and as far as there is room; with cache_size=dynamic the most that may be. ftl.cache_blocks says how many there are.
         cache_percent: f64 = "5" in Kind::Number { min: 0.0, max: 90.0 }, "%", OURS;

@@ -52,7 +52,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `striped`.
+    /// The parameters of `striped`.
     struct Parameters {
         /// Share of the superblocks that is not offered to the host.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;
@@ -64,7 +64,7 @@ parameters! {
         stripe_units: u32 = "1" in Kind::Integer { min: 1, max: 1 << 15 }, "units", OURS;
         /// Placement handles of the host, each with an open superblock of its own: a request's is its stream (trace.streams) modulo their number.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
-        /// Garbage is collected when the room in free and open superblocks is less than so many superblocks; 0: as few as it takes, which are three and one for each handle.
+        /// Garbage is collected when the room in free and open superblocks is less than this many superblocks; 0: as few as it takes, which are three and one for each handle.
         gc_low: u32 = "0", "superblocks", OURS;
         /// Whether garbage collection moves as much as what is written takes, or, once it has begun, the whole of a superblock before anything is written, or in bursts that each gain the room of gc_burst_units before anything is written.
         gc_pace: Pace = "even", "", OURS;

@@ -35,7 +35,7 @@ use crate::operation::{MergeCause, Operations, Purpose, Role};
 const SOURCE: &str = "Kang, Jo, Kim and Lee, EMSOFT 2006.";
 
 parameters! {
-    /// What can be set of `superblock`.
+    /// The parameters of `superblock`.
     struct Parameters {
         /// Adjacent logical blocks of a die that form a superblock.
         sb_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1024 }, "blocks", SOURCE;

@@ -30,7 +30,7 @@ const ZNS: &str = "NVMe Zoned Namespace Command Set 1.1";
 const OURS: &str = "ours";
 
 parameters! {
-    /// What can be set of `zns`.
+    /// The parameters of `zns`.
     struct Parameters {
         /// Blocks of a zone, all of one die; they divide its blocks.
         zone_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1 << 15 }, "blocks", OURS;
@@ -40,7 +40,7 @@ parameters! {
         finish_percent: f64 = "0" in Kind::Number { min: 0.0, max: 100.0 }, "%", "finish_threshold of ZenFS";
         /// Share of each die's zones that is not offered to the host.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;
-        /// Empty zones of a die under which it is compacted, until it has so many.
+        /// Empty zones of a die under which it is compacted, until it has this many.
         gc_low: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "zones", OURS;
     }
 }

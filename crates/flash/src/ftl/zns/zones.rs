@@ -14,12 +14,12 @@ pub(super) struct Zones {
     pub zone_bits: u32,
     pub page_bits: u32,
     pub zone_pages: u32,
-    /// Pages of a zone that lie one behind the other in one block, before the next block has its turn.
+    /// Pages of a zone that lie one after the other in one block, before the next block has its turn.
     pub unit: u32,
 }
 
 impl Zones {
-    /// Block `number` of `zone`; planes are taken in turn.
+    /// Block `number` of `zone`; planes are accepted turn.
     pub fn block(&self, zone: u32, number: u32) -> u32 {
         let block = zone * self.blocks + number;
         block % self.planes * self.blocks_per_plane + block / self.planes

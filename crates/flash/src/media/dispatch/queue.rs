@@ -38,7 +38,7 @@ pub struct Operation {
 pub enum Order {
     /// What came first.
     Arrival,
-    /// Reads, but for a bound: when so many read commands have begun while something else waited, that goes. 0: no
+    /// Reads, but for a bound: when this many read commands have begun while something else waited, that goes. 0: no
     /// bound.
     ReadsFirst(u32),
 }
@@ -54,7 +54,7 @@ pub enum Together {
     InOrder,
     /// All, as MQSim does it: a page of a block can be programmed before an earlier one.
     AnyOrder,
-    /// One of each group of so many consecutive planes, at any offset. Programs only if no earlier one of their plane waits.
+    /// One of each group of this many consecutive planes, at any offset. Programs only if no earlier one of their plane waits.
     Groups(u32),
 }
 

@@ -26,7 +26,7 @@ const CHECKPOINTS: [&[(u64, u64)]; 3] = [
 /// The time from one checkpoint of NTFS to the next.
 const CHECKPOINT_MS: f64 = 5000.0;
 
-/// A write of so many sectors, and when it is asked for.
+/// A write of this many sectors, and when it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Write {
     pub at_ms: f64,
@@ -70,7 +70,7 @@ impl Volume {
         self.writes.pop_front()
     }
 
-    /// Makes the file anew, of so many sectors: in the first free clusters there are, in as many pieces as it takes.
+    /// Makes the file again, of this many sectors: in the first free clusters there are, in as many pieces as it takes.
     pub fn make(&mut self, sectors: u64) {
         self.remove();
         let mut left = sectors / CLUSTER;

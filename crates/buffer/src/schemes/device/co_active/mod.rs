@@ -47,7 +47,7 @@ use crate::view::View;
 const OURS: &str = "Ours.";
 
 parameters! {
-    /// What can be set of `co-active`.
+    /// The parameters of `co-active`.
     struct Parameters {
         stride: u64 as STRIDE;
         /// Within how many page writes accesses of a page count together; 0: as many as the buffer has pages.
@@ -113,7 +113,7 @@ enum State {
     Hot,
 }
 
-/// What is known of a slot's page.
+/// The state of the page in a slot.
 #[derive(Clone, Copy)]
 struct Held {
     /// Virtual time at which the accesses began that are counted.

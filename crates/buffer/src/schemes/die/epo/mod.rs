@@ -5,7 +5,7 @@
 //! one batch, and the next misses find room without any destage.
 //!
 //! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be
-//! meant: the key is the *logical* page, because a page that is programmed anew gets a new physical
+//! meant: the key is the *logical* page, because a page that is programmed again gets a new physical
 //! address and would never hit; a queue that is empty gives no page; room is made only if there is
 //! none; and a page is found by the buffer's map, not by walking a queue. Parameters put the first three
 //! back, so that what they cost can be measured.
@@ -42,7 +42,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `epo`.
+    /// The parameters of `epo`.
     struct Parameters {
         /// Consecutive logical pages on one die before the next die's turn.
         stride: u64 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.";

@@ -88,7 +88,7 @@ impl Pool {
         emit("beyond_capacity_pages_max", self.beyond_max as f64);
     }
 
-    /// Begins the maximum anew, from `pages` pages.
+    /// Begins the maximum again, from `pages` pages.
     pub fn reset_maximum(&mut self, pages: usize) {
         self.beyond_max = pages.saturating_sub(self.capacity);
     }

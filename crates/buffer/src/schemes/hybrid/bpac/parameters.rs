@@ -61,7 +61,7 @@ choices! {
 parameters! {
     /// The parameters of `bpac`.
     pub struct Parameters {
-        /// How long distances are sampled before the thresholds are computed anew.
+        /// How long distances are sampled before the thresholds are computed again.
         bpac_period: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 30 }, "page writes", "BPAC (MSST 2010).";
         /// Share of the sampled distances that a threshold covers.
         bpac_cover: f64 = "0.9" in SHARE, "", "BPAC (MSST 2010), IV.D, says that a threshold covers the most of the distribution; the number is ours.";

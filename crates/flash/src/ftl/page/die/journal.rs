@@ -1,4 +1,4 @@
-//! A journal of the map in flash: a page of it for so many changes.
+//! A journal of the map in flash: a page of it for this many changes.
 //!
 //! The pages of the journal are a ring; the next one makes the oldest void. They are pages of the map to garbage collection.
 

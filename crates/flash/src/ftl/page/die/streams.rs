@@ -20,7 +20,7 @@ pub struct Telling {
     pub handles: u32,
     /// Moved pages of different handles do not share blocks.
     pub isolates: bool,
-    /// A page that was written within so many page writes of its die before is hot; 0: none is.
+    /// A page that was written within this many page writes of its die before is hot; 0: none is.
     pub window: u32,
 }
 
@@ -171,7 +171,7 @@ impl Streams {
         &self.counts
     }
 
-    /// Counts anew.
+    /// Counts again.
     pub fn reset_counts(&mut self) {
         self.counts.fill([0; 2]);
     }

@@ -28,7 +28,7 @@ pub enum Order {
     Closed,
     /// By cost and benefit.
     Aged,
-    /// By valid pages among so many drawn at random.
+    /// By valid pages among this many drawn at random.
     Drawn {
         /// How many.
         draws: u32,
