@@ -1,4 +1,4 @@
-//! Pages per second of whole runs, beside those of the reference simulator.
+//! Pages per second of whole runs, compared with those of the reference simulator.
 //!
 //! Each run is the `destage` program as a user starts it, one thread, decoding the trace included; the
 //! time is that of the whole process. The table gives the median of several runs.

@@ -16,7 +16,7 @@
 //!          +-> thing 2 -> thing 0 -> back to the node of list 0
 //! ```
 //!
-//! Cost: O(1) per call, 8 bytes per node and what the owner keeps beside the links.
+//! Cost: Each call is O(1); a node takes 8 bytes and the data that the owner stores with its links.
 
 use alloc::vec::Vec;
 
@@ -137,7 +137,7 @@ impl<V: Copy + Default> Links<V> {
         self.nodes[node as usize].next
     }
 
-    /// The nodes of a ring with what is kept beside them, from `first` on.
+    /// The nodes of a ring with their stored data, from `first` on.
     pub fn ring(&self, first: u32) -> impl Iterator<Item = (u32, V)> + '_ {
         let mut next = Some(first);
         core::iter::from_fn(move || {
@@ -182,7 +182,7 @@ impl<V: Copy + Default> Links<V> {
     }
 }
 
-/// What can be in a list: a key that has a number, and what is kept beside the links.
+/// An item of a list: a key that has a number, and data stored with the links.
 pub trait Item: Copy {
     /// Says which item it is.
     type Key: Copy;
@@ -190,7 +190,7 @@ pub trait Item: Copy {
     type Value: Copy + Default;
     /// The number of `key`.
     fn number(key: Self::Key) -> u32;
-    /// The number of this item, and what to keep of it.
+    /// The number of this item, and the data to store.
     fn split(self) -> (u32, Self::Value);
     /// The item of which this is the number, and that was kept.
     fn join(number: u32, value: Self::Value) -> Self;
@@ -297,7 +297,7 @@ impl<I: Item> Lists<I> {
         self.len += 1;
     }
 
-    /// The item behind that of `key`.
+    /// The item after that of `key`.
     ///
     /// # Panics
     /// If the item of `key` is in no list.

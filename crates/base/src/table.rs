@@ -1,6 +1,6 @@
-//! Tables by number, such as by slot or by cluster: as long as what was used of them, and little longer in memory.
+//! Tables by number, such as by slot or by cluster: as long as the highest number that was used, and little longer in memory.
 //!
-//! A vector that grows by doubling may set aside twice what it holds. These grow by an eighth at a time: each
+//! A vector that grows by doubling may reserve twice the memory of its contents. These grow by an eighth at a time: each
 //! entry is copied eight times on average until the largest size is reached, and never after.
 
 use alloc::vec::Vec;

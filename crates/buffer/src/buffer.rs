@@ -47,7 +47,7 @@ use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Series,
 use crate::shown::Shown;
 use crate::view::View;
 
-/// The host request whose pages come.
+/// The host request to which the following pages belong.
 #[derive(Clone, Copy, Default)]
 struct CurrentRequest {
     number: u64,
@@ -61,9 +61,9 @@ pub struct Buffer {
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) resident: Resident,
     pub(crate) pending_victims: PendingVictims,
-    /// What the scheme said; of a buffer that keeps no pages, no more than that.
+    /// The properties that the scheme states, unless the buffer keeps no pages.
     pub(crate) properties: Properties,
-    /// The capacity, and what is held beyond it.
+    /// The capacity, and the number of pages held beyond it.
     slots: u32,
     request: CurrentRequest,
     /// Page writes that other buffers got, of which this one has a sample's part.
@@ -183,7 +183,7 @@ impl Buffer {
     /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer of `destager`, which takes on their way the records
     /// that make room for it; whether the page was resident and is overwritten in place.
     ///
-    /// The version before it may still be in flight (written back with `retain`, or read again while it left), so whoever moves real bytes
+    /// The version before it may still be in flight (written back with `retain`, or read again while it left), so a driver that moves real bytes
     /// takes them out of the slot when a record is issued.
     ///
     /// # Errors
@@ -292,7 +292,7 @@ impl Buffer {
         Self::make_room(destager, page, &access)?;
         let (buffer, _) = destager.buffer();
         let (position, leaving) = buffer.resident.locate(page);
-        // What is read may be leaving still, and then need not be read from flash.
+        // A page that is read may still be leaving, and then need not be read from flash.
         let slot = match leaving {
             Some((slot, _)) => {
                 buffer.resident.come_back(slot);
@@ -314,7 +314,7 @@ impl Buffer {
         self.scheme.series(emit);
     }
 
-    /// What the scheme shows of itself. Pages that it does not show come last, as a list in the order of their slots.
+    /// The lists that the scheme shows. Pages that it does not show come last, as a list in the order of their slots.
     #[must_use]
     pub fn show(&self) -> Shown {
         let mut shown = Shown::default();
@@ -426,8 +426,8 @@ impl Buffer {
         true
     }
 
-    /// The next record on the way to a buffer without dirty pages: `true` if [`record`](Self::record)
-    /// holds one, `false` once there is none. `cause` is [`DestageCause::Flush`] or [`DestageCause::Drain`].
+    /// The next record on the way to a buffer without dirty pages: `true` if [`record`](Self::record) holds a record, `false` if there is none left.
+    /// `cause` is [`DestageCause::Flush`] or [`DestageCause::Drain`].
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -497,7 +497,7 @@ impl Buffer {
         self.resident.oldest_dirty_since()
     }
 
-    /// How long pages were dirty whose dirty period has ended since the last call; none unless [`BufferConfig::notes_dirty_ages`].
+    /// For pages whose dirty period has ended since the last call, how long they were dirty; empty unless [`BufferConfig::notes_dirty_ages`].
     pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
         self.resident.take_dirty_ages()
     }
@@ -508,8 +508,8 @@ impl Buffer {
         self.resident.newest(page).map(|(slot, _)| slot)
     }
 
-    /// Emits the pages among `pages` that are in RAM, leaving ones included, in no order that means anything. It takes as long as
-    /// there are pages here, or as many as are asked for if those are fewer.
+    /// Emits the pages among `pages` that are in RAM, leaving ones included, in no order that means anything. The time is proportional to the number
+    /// of resident pages, or of requested pages if those are fewer.
     pub fn find_among(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
         if u64::from(self.resident.occupied()) < pages.end - pages.start {
             let held = self.resident.all_pages();
@@ -537,7 +537,7 @@ impl Buffer {
             .is_some_and(|(_, state)| state == State::Dirty)
     }
 
-    /// What this buffer was made from; the capacity is `u32::MAX` pages if its scheme knows no bound.
+    /// The configuration of this buffer; the capacity is `u32::MAX` pages if its scheme knows no bound.
     #[must_use]
     pub fn config(&self) -> &BufferConfig {
         &self.config

@@ -28,7 +28,7 @@ choices! {
 }
 
 choices! {
-    /// What padding does with pages that were never written.
+    /// How padding treats pages that were never written.
     pub enum PadUnwritten {
         /// Programs a filler page.
         Fill = "fill",
@@ -40,7 +40,7 @@ choices! {
 }
 
 choices! {
-    /// What has to be programmed before idle time is used on.
+    /// What has to be programmed before idle time is used again.
     pub enum Again {
         /// All pages of the record.
         Record = "record",
@@ -64,7 +64,7 @@ parameters! {
         bypass_pages: u32 = "0", "pages", "Ours.", needs &["pages"];
         /// Whether what padding programs again is read from flash first; false: it is at hand, and no read is charged.
         pad_charge_reads: bool = "true", "", "BPLRU (FAST 2008); false: BPAC (MSST 2010), figure 9, counts no reads of merges.", needs &["pads"];
-        /// What padding does with pages never written: a filler, a filler only before the last data, or a gap.
+        /// How padding treats pages that were never written: a filler, a filler only before the last data, or a gap.
         pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.", needs &["pads"];
         /// A cluster is padded only if at least this share of it is dirty.
         pad_min_fill: f64 = "0" in SHARE, "", "Ours.", needs &["pads"];
@@ -78,7 +78,7 @@ parameters! {
         bg_low: f64 = "0.7" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
         /// With bg_destage: how long no host request may have been queued or in service before.
         bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "Ours.", needs &["clock", "buffer.bg_destage = true"];
-        /// With bg_destage: what has to be programmed before more is destaged: a whole record, or any page.
+        /// With bg_destage: whether a whole record has to be programmed before more pages are destaged, or any page.
         bg_again: Again = "record", "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
     }
 }
@@ -112,7 +112,7 @@ impl Common {
     }
 }
 
-/// What a buffer needs to know besides its scheme.
+/// The parameters of a buffer besides its scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferConfig {
     /// Slots, one page each; 0 for a buffer that keeps no pages. Resident pages never exceed it.
@@ -127,9 +127,9 @@ pub struct BufferConfig {
     pub honor_flush: bool,
     /// Write requests of at least this many pages go straight to the flash; 0: none do.
     pub bypass_pages: u32,
-    /// Where padding has pages from that the flash holds.
+    /// Where padding gets pages that the flash holds.
     pub pad_written: PadContent,
-    /// What padding does with pages never written.
+    /// How padding treats pages that were never written.
     pub pad_unwritten: PadUnwritten,
     /// A cluster with fewer dirty pages is not padded.
     pub pad_min_pages: u32,

@@ -1,10 +1,10 @@
-//! What a buffer counts.
+//! The counts of a buffer.
 
 use destage_base::Ticks;
 
 use crate::destage::DestageCause;
 
-/// Padding pages, by what they hold.
+/// Padding pages, by their contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pads {
     /// Read from flash.
@@ -60,7 +60,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What was counted since it was `earlier`; the state of the moment stays.
+    /// The counts since the state `earlier`; values that describe the present moment stay.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let each = |now: &[u64; DestageCause::ALL.len()], then: &[u64; DestageCause::ALL.len()]| {

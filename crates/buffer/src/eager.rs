@@ -1,4 +1,4 @@
-//! The buffer after a page write: what a scheme has programmed at once, although there is room.
+//! After a page write: the pages that a scheme programs at once, although there is room.
 
 use destage_base::Ticks;
 

@@ -1,7 +1,7 @@
 //! Pages in groups of a scheme's own making: runs, requests.
 //!
-//! What [`clusters`](crate::clusters) is to pages of one logical block, without the block: a group is
-//! whatever its owner puts together, and may hold any pages. A page is in at most one group. The
+//! Groups are to any pages what [`clusters`](crate::clusters) are to the pages of one logical block: the owner decides which pages belong together. A
+//! page is in at most one group. The
 //! pages of a group are a ring over slots in the order they joined. Groups are numbered like
 //! clusters, so [`Rings`](crate::clusters::Rings) keep them in order.
 //!

@@ -16,14 +16,14 @@ pub trait Destager {
     /// The buffer, and what its scheme may ask about the device.
     fn buffer(&mut self) -> (&mut Buffer, &dyn View);
 
-    /// [`Buffer::record`] holds victims: takes them on their way. What a scheme is asked next, it is asked after that.
+    /// [`Buffer::record`] holds victims: takes them on their way. The scheme's next answer may depend on it.
     ///
     /// # Errors
     /// If they cannot go.
     fn destage(&mut self) -> Result<(), Self::Error>;
 }
 
-/// What a page read found.
+/// The outcome of a page read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
     /// It is served from RAM, even if the page had already left and its program only not yet completed; otherwise from flash.
@@ -40,7 +40,7 @@ pub struct Outlet<'a, F> {
 }
 
 impl<'a, F: FnMut(&Destage)> Outlet<'a, F> {
-    /// `take` gets what leaves `buffer`, whose scheme sees `view`.
+    /// `take` gets the pages that leave `buffer`, whose scheme sees `view`.
     pub fn new(buffer: &'a mut Buffer, view: &'a dyn View, take: F) -> Self {
         Self { buffer, view, take }
     }

@@ -1,12 +1,12 @@
-//! What waits in RAM and what leaves: the buffer, its schemes, and the records they emit.
+//! The buffer, its schemes, and the records they emit: which pages wait in RAM, and which leave.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`scheme`] | the [`Scheme`] trait: what the buffer tells a scheme, and the one question it asks |
+//! | [`scheme`] | the [`Scheme`] trait: the calls a scheme gets, and the one question it answers |
 //! | [`view`] | the [`View`] trait: what a scheme may ask about the device |
 //! | [`destage`] | the [`Destage`] record, which is all that leaves this crate |
 //! | [`buffer`] | [`Buffer`], the engine every scheme shares |
-//! | [`intake`] | who takes its records on their way while a page enters |
+//! | [`intake`] | passes its records on while a page enters |
 //! | [`background`] | destaging in idle time, for every scheme |
 //! | [`config`] | the parameters every buffer has |
 //! | [`counts`] | what a buffer counts |
@@ -18,7 +18,7 @@
 //! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
 //! | [`groups`] | pages in groups of a scheme's own making |
-//! | [`pending_victims`] | whose programs a page waits for that needs its own place |
+//! | [`pending_victims`] | the programs that a page waits for if it needs its own place |
 //! | [`padding`] | which pages complete a cluster |
 //!
 //! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)

@@ -1,4 +1,4 @@
-//! What is in RAM: which page is in which slot, and how far each copy is from being safe in flash.
+//! The contents of RAM: which page is in which slot, and how far each copy is from being safe in flash.
 //!
 //! ```text
 //!            enter            evict (must be programmed)        programmed
@@ -8,12 +8,11 @@
 //!                      +---------------+--------------------+
 //! ```
 //!
-//! A page is *resident* while it is dirty, being written back or clean. A leaving page no longer counts as
-//! buffered, but its bytes are still here, so the map goes on pointing at them until the program
-//! completes or a newer copy enters: the map names, for each page, its newest copy in RAM.
+//! A page is *resident* while it is dirty, being written back or clean. A leaving page no longer counts as buffered, but its bytes are still here, so
+//! the map points at them until the program completes or a newer copy enters: for each page, the map names its newest copy in RAM.
 //!
-//! One slot may have several programs in flight (written back, rewritten, written back again). Programs
-//! of one page must take effect in the order of their records; whoever issues them sees to that.
+//! One slot may have several programs in flight (written back, rewritten, written back again). Programs of one page must take effect in the order of
+//! their records; the caller that issues them ensures that.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -39,7 +38,7 @@ pub enum State {
     Leaving,
 }
 
-/// What an eviction means for the page.
+/// The effect of an eviction on the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Evicted {
     /// Has to be programmed.
@@ -51,7 +50,7 @@ pub enum Evicted {
 /// Stands in the stamp of a free slot that was freed before all others.
 const NO_SLOT: Ticks = Ticks::MAX;
 
-/// What every touch of a slot looks at: two bytes, so that all of them stay in the cache.
+/// The two bytes that every access to a slot reads, so that those of all slots stay in the cache.
 #[derive(Clone, Copy)]
 struct Status {
     state: State,
@@ -68,7 +67,7 @@ pub struct Resident {
     /// By slot: when the copy before this one became dirty; meaningful while that is programmed and
     /// the page was written again. Stays empty unless pages are written back.
     older_since: Vec<Ticks>,
-    /// By slot, programs in flight beyond what its status can count.
+    /// By slot, programs in flight beyond those that its status can count.
     more_in_flight: BTreeMap<Slot, u64>,
     /// The slot freed last, which is taken first, while the cache still has it. The stamp of each free
     /// slot names the one freed before it.
@@ -79,7 +78,7 @@ pub struct Resident {
     dirty: u32,
     dirty_max: u32,
     oldest_dirty_max: Ticks,
-    /// How long pages were dirty, since somebody asked last; only if somebody does.
+    /// How long pages were dirty, since the last query; only if the times are collected.
     dirty_ages: Option<Vec<Ticks>>,
 }
 
@@ -348,7 +347,7 @@ impl Resident {
     }
 
     /// The copy of `page` is no longer wanted (trimmed, or superseded by a write that bypasses the
-    /// buffer). What its slot was, if there is one.
+    /// buffer). The former state of its slot, if it had one.
     pub fn forget(&mut self, page: Lpn, now: Ticks) -> Option<(Slot, State)> {
         let (slot, state) = self.newest(page)?;
         self.map.remove(page);

@@ -1,7 +1,7 @@
 //! The contract between the buffer and a scheme.
 //!
 //! The buffer owns which pages are resident, which of them are dirty, all counting and all records.
-//! A scheme owns an order, and answers one question: who leaves next?
+//! A scheme owns an order, and answers one question: which page leaves next?
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -76,8 +76,8 @@ pub struct Victim {
 /// A group of pages is *idle* while no host request for any of its pages is queued or in service. Once it
 /// has been idle for `after`, counted from the later of its last request's arrival and last completion, the
 /// buffer is asked for something to write back, and asked on as `again` says until a host request for the
-/// group arrives or the answer is no. There is no new wait between two answers. What was issued is not
-/// called back: a host request that arrives queues behind it.
+/// group arrives or the answer is no. There is no new wait between two answers. Issued programs are not called back: a host request that arrives
+/// queues behind them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdleRule {
     /// How long a group has to be idle first.
@@ -98,7 +98,7 @@ pub enum IdleAgain {
     AfterPage,
 }
 
-/// What a scheme is, and what it asks of the buffer.
+/// The fixed properties of a scheme, and its demands on the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Properties {
     /// Whether it buffers anything. A scheme that keeps no pages is told of misses only.
@@ -117,7 +117,7 @@ pub struct Properties {
     pub knows_addresses: bool,
     /// Whether and when the scheme is offered idle time.
     pub idle_rule: Option<IdleRule>,
-    /// Whether the scheme is asked after each page write what to program at once ([`Scheme::eager`]).
+    /// Whether the scheme is asked after each page write which pages to program at once ([`Scheme::eager`]).
     pub is_eager: bool,
 }
 
@@ -159,12 +159,12 @@ pub struct Series {
 /// * `evict` names at least one page while it tracks any;
 /// * equal calls give equal answers: no hash order, no clock, no randomness but a seeded one.
 pub trait Scheme: Send {
-    /// What this scheme is; the same for its whole life.
+    /// The properties of this scheme, which never change.
     fn properties(&self) -> Properties {
         Properties::default()
     }
 
-    /// What is written and read from now on is by placement handle `handle` of the host. Default: that makes no difference.
+    /// From now on, reads and writes are those of placement handle `handle` of the host. Default: that makes no difference.
     fn of_handle(&mut self, handle: u32) {
         let _ = handle;
     }
@@ -201,7 +201,7 @@ pub trait Scheme: Send {
 
     /// Shows its lists and regions as its paper draws them, each page it keeps once.
     ///
-    /// Labels say what changes with the group itself, such as when it was last used, and not how long ago that is. Default: what
+    /// Labels give values that change only with the group itself, such as the time of its last use, and not its present age. Default: what
     /// [`candidates`](Self::candidates) shows, as one list.
     fn show(&self, shown: &mut Shown) {
         let mut pages = Vec::new();
@@ -223,14 +223,13 @@ pub trait Scheme: Send {
         free == 0
     }
 
-    /// Names pages to program now although nobody needs room, or none. Asked after each page write, until it names
+    /// Names pages to program now although no room is needed, or `None`. Asked after each page write, until it names
     /// none, if [`Properties::is_eager`].
     fn eager(&mut self, access: &Access, view: &dyn View, victim: &mut Victim) {
         let _ = (access, view, victim);
     }
 
-    /// Names pages worth writing back now, or none: the groups `groups` of [`IdleRule::groups`] are idle. These
-    /// are all of them, or one.
+    /// Names pages worth writing back now, or none: the groups `groups` of [`IdleRule::groups`] are idle. These are all of them, or one.
     fn idle(&mut self, groups: Range<u32>, now: Ticks, view: &dyn View, victim: &mut Victim) {
         let _ = (groups, now, view, victim);
     }
@@ -259,7 +258,7 @@ pub trait Scheme: Send {
         let _ = emit;
     }
 
-    /// Begins what [`Scheme::report`] and [`Scheme::series`] count again, for a measurement that begins now. What it learnt stays, and it
+    /// Begins what [`Scheme::report`] and [`Scheme::series`] count again, for a measurement that begins now. It keeps what it has learned, and
     /// decides as before. Default: it counts nothing.
     fn reset_figures(&mut self) {}
 

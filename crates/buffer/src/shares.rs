@@ -1,6 +1,6 @@
 //! A buffer divided among placement handles: each has a scheme of its own, over an equal share of the slots.
 //!
-//! A page belongs to the handle that brought it in. What it makes room for is its own: a handle evicts nobody else's pages.
+//! A page belongs to the handle that brought it in. A handle makes room among its own pages: it evicts no page of another handle.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// One of `parts` for each handle, 1 to 256 of them, each of which has `share` slots, one at least.
+    /// One of `parts` for each handle, 1 to 256 of them; each has `share` slots, at least one.
     #[must_use]
     pub fn new(parts: Vec<Box<dyn Scheme>>, share: u32) -> Self {
         Self {

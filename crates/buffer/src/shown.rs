@@ -25,13 +25,13 @@ pub struct Shown {
 /// One list or region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownList {
-    /// What its paper calls it.
+    /// The name that its paper uses.
     pub name: String,
-    /// What stands first, such as "latest write"; empty if the order means nothing.
+    /// The meaning of the first place, such as "latest write"; empty if the order means nothing.
     pub first: &'static str,
-    /// What stands last, such as "leaves next"; empty if the order means nothing.
+    /// The meaning of the last place, such as "leaves next"; empty if the order means nothing.
     pub last: &'static str,
-    /// What else is known of it, such as a threshold; often empty.
+    /// A note, such as a threshold; often empty.
     pub note: String,
     /// First to last.
     pub groups: Vec<ShownGroup>,
@@ -49,7 +49,7 @@ pub enum Frame {
         /// How many it has.
         pages: u32,
     },
-    /// So many, those behind the pages vacant.
+    /// This many places; those after the pages are vacant.
     Places(u32),
 }
 
@@ -100,7 +100,7 @@ impl Shown {
 }
 
 impl ShownList {
-    /// Says what else is known of it.
+    /// Adds a note.
     pub fn note(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = note.into();
         self

@@ -1,4 +1,4 @@
-//! What a scheme may ask about the device beneath it.
+//! The queries that a scheme may make about the device below it.
 
 use destage_base::Lpn;
 

@@ -1,4 +1,4 @@
-//! `destage drive check` and `destage drive fit`: a profile compared with what a drive was measured to do, or fitted to it.
+//! `destage drive check` and `destage drive fit`: a profile compared with measurements of a drive, or fitted to them.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What `--explain` adds to the text of `run` and `compare`.
+//! The text that `--explain` adds to `run` and `compare`.
 
 use destage::Record;
 use destage::explained::{PartMeans, means, words};

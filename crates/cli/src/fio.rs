@@ -1,4 +1,4 @@
-//! Responses as fio writes them (`--output-format=json+`), so that what draws fio's results draws those of runs and replays.
+//! Responses as fio writes them (`--output-format=json+`), so that programs that draw fio's results also draw those of runs and replays.
 //!
 //! Response times are counted in fio's own bins: whole nanoseconds below 128, and beyond that 64 bins for each doubling, each called
 //! by its middle. Percentiles are those of the bins, as fio's are; means and deviations are of the times themselves.
@@ -268,7 +268,7 @@ impl FioLog {
         });
         let milliseconds = (seconds * 1e3) as u64;
         json!({
-            // Programs that read such files look for a version of fio's; this is the one whose form it has.
+            // Programs that read such files check fio's version; this is the version with this form.
             "fio version": "fio-3.36",
             "destage version": destage::version(),
             "timestamp": 0,
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn bins_are_those_of_fio() {
-        // As plat_val_to_idx and plat_idx_to_val of fio's stat.c say for these.
+        // These follow plat_val_to_idx and plat_idx_to_val of fio's stat.c.
         for (time, index, name) in [
             (0, 0, 0),
             (127, 127, 127),

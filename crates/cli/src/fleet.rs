@@ -1,4 +1,4 @@
-//! `destage fleet`: buffers of many volumes, beside one that all of them share.
+//! `destage fleet`: a buffer for each of many volumes, compared with one buffer that all of them share.
 
 use std::time::Instant;
 

@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `args` `usage` | what may be typed; in groups, and what is said of anything else |
+//! | `args` `usage` | the arguments, in groups, and the errors about anything else |
 //! | `choices` | from what was typed to settings, in the order it was typed |
 //! | `run` `compare` `fleet` `precondition` `demo` `drive` `info` `fit` `list` `show` | one command each |
 //! | `measure` | `drive measure`: the experiments on a real drive |
@@ -10,16 +10,17 @@
 //! | `power` | `run` with bytes, whose power fails |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `partition` | the volumes of a trace, each in a file of its own: `trace partition` |
-//! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, what it is told, traces played to it, programs on it whose power fails; what may be typed there |
+//! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, commands to it, traces played to it, programs on it whose power
+//! fails; their arguments |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
 //! | `fleet_args` | what may be typed after `fleet` |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` `fio` | logs of responses, destages and erases; responses as fio's JSON |
-//! | `progress` `interrupt` | what happens while a run goes on |
+//! | `progress` `interrupt` | progress and interrupts during a run |
 //! | `budget` | memory: how much a command may use, and its end if that is not enough |
 //! | `errors` | messages about what is wrong, and the exit status |
 //!
-//! What is simulated is done by the crate `destage`. No other crate prints.
+//! The crate `destage` does the simulation. No other crate prints.
 
 #![allow(
     clippy::print_stdout,
@@ -116,7 +117,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         }
     };
     budget::set(arguments.memory_limit.as_deref())?;
-    // What was typed in which order is known only to the matches of the subcommand.
+    // Only the matches of the subcommand know the order of the options.
     let typed = matches.subcommand().map_or(&matches, |(_, inner)| inner);
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),

@@ -1,4 +1,4 @@
-//! `destage device`: what a server is told over its control socket.
+//! `destage device`: commands to a server over its control socket.
 
 use std::io::IsTerminal;
 use std::time::Duration;

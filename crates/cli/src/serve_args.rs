@@ -1,4 +1,4 @@
-//! What may be typed about the device live.
+//! The arguments of the commands for a live device.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

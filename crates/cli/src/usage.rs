@@ -1,4 +1,4 @@
-//! What may be typed, in groups; and what is said where something else was.
+//! The commands in groups, and the errors about other words.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};

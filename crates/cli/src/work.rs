@@ -1,4 +1,4 @@
-//! What commands with results of many runs do before and after their work.
+//! The work of commands with results of many runs, before and after the runs.
 
 use std::path::Path;
 use std::time::Instant;

@@ -51,8 +51,8 @@ impl Effort<'_> {
 /// Runs every one of `combinations` on every one of `inputs`.
 ///
 /// One decoder feeds all runs of an input in batches, of which a few exist at a time: memory is that of the models, and
-/// does not depend on the input's length. Runs whose models take more than [`Effort::memory`] together are fed by a second
-/// reading, and so on. A run that fails says so in its row, and the others finish.
+/// does not depend on the input's length. If the models of the runs together need more than [`Effort::memory`], a second reading feeds the remaining
+/// ones, and so on. A run that fails says so in its row, and the others finish.
 ///
 /// # Errors
 /// An error in an input, combinations that would read the input in different ways, or an interrupt because `progress` asked to stop.

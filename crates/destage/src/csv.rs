@@ -9,10 +9,10 @@ use crate::record::Record;
 use crate::study::rows::Rows;
 use crate::words;
 
-/// What `*` stands for in the name of a metric.
+/// The words for `*` in the name of a metric.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
-/// The columns of a table of runs, behind that of the trace.
+/// The columns of a table of runs, after that of the trace.
 pub struct Columns<'a> {
     /// All parameters any run has, in ascending order.
     pub parameters: BTreeSet<&'a str>,
@@ -40,8 +40,8 @@ pub(crate) fn line(fields: &[String]) -> String {
     format!("{}\n", fields.join(","))
 }
 
-/// The trace and all [`Columns`], `warnings` if there are some of any run, and `error` if any run failed. What a run does not have is
-/// an empty cell.
+/// The trace and all [`Columns`], `warnings` if there are some of any run, and `error` if any run failed. A value that a run does not have is an
+/// empty cell.
 #[must_use]
 pub fn runs(records: &[Record]) -> String {
     let Columns {
@@ -95,7 +95,7 @@ pub fn runs(records: &[Record]) -> String {
 
 /// The columns of the results of a study.
 pub struct Names<'a> {
-    /// What tells runs from each other, in ascending order.
+    /// The labels that identify runs, in ascending order.
     pub labels: BTreeSet<&'a str>,
     /// All metrics any run has, in ascending order.
     pub metrics: BTreeSet<&'a str>,

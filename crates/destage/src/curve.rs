@@ -1,8 +1,8 @@
 //! Metrics over the size of the buffer.
 //!
 //! Every size of a page-level LRU buffer without flash comes of one pass over the input
-//! ([`destage_sim::curve`]). Other schemes keep no inclusion: a larger buffer may hold less of what matters, so each size
-//! is a run of its own, and all of them are fed by one reading.
+//! ([`destage_sim::curve`]). Other schemes have no inclusion property: a larger buffer may hold fewer of the pages that matter, so each size is a run
+//! of its own, and one reading feeds all of them.
 
 use std::time::Instant;
 
@@ -37,7 +37,7 @@ pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
 const ALL: &str = "all";
 const CAPACITY: &str = "buffer.capacity_bytes";
 
-/// What curves are asked for.
+/// A request for curves.
 #[derive(Clone)]
 pub struct CurvePlan {
     /// Everything but scheme and size. Without a translation layer there is no flash: only the buffer is looked at.
@@ -79,7 +79,7 @@ pub struct Curve {
 enum Points {
     /// Of runs, by size; a scheme that keeps no pages has one.
     Runs(Vec<Record>),
-    /// Of one pass: what a run would be called, and its sizes in pages; none: every size at which something changes.
+    /// For one pass: the name of a run, and its sizes in pages; `None` for every size at which a metric changes.
     OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u32>>),
     /// Of samples, by size.
     Sampled(Vec<SampledPoint>),
@@ -115,7 +115,7 @@ impl Curve {
         matches!(self.points, Points::OnePass(..))
     }
 
-    /// What a buffer of `bytes` gives, if that is known.
+    /// The metrics at `bytes`, if that size is known.
     #[must_use]
     pub fn at(&self, bytes: u64) -> Option<Record> {
         let sized = |record: &&Record| record.capacity().is_none_or(|size| size == bytes);
@@ -343,8 +343,8 @@ struct Read {
     facts: Facts,
 }
 
-/// Sizes in bytes, where `footprint` pages are written in all. The device of `config` keeps slots for pages whose program units
-/// wait: every size is larger than these, and the largest holds all that is written besides.
+/// Sizes in bytes, where `footprint` pages are written in all. The device of `config` keeps slots for pages whose program units wait: every size is
+/// larger than these slots, and the largest one holds all written pages in addition.
 pub(crate) fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
     let held = u64::from(config.pages_in_units());
     let pages = default_pages(footprint, held);
@@ -425,8 +425,8 @@ fn read(
 }
 
 impl Curves {
-    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: what `destage curve --json` prints. A point
-    /// has `pages`, `bytes` and the metrics by their names; those of the host, which no size changes, stand once.
+    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: what `destage curve --json` prints. A point has
+    /// `pages`, `bytes` and the metrics by name; metrics of the host, which no size changes, are given once.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Keys are text and numbers finite, so nothing can go wrong.
@@ -435,8 +435,7 @@ impl Curves {
         text
     }
 
-    /// A row for each point, for a table: of what was sampled, each metric with an interval has its ends beside it, as `NAME.low`
-    /// and `NAME.high`.
+    /// A row for each point, for a table; for a sampled metric the interval's ends follow as `NAME.low` and `NAME.high`.
     #[must_use]
     pub fn rows(&self) -> Vec<Record> {
         let with_ends = |point: &SampledPoint| {
@@ -463,7 +462,7 @@ impl Curves {
         self.curves.iter().flat_map(of_curve).collect()
     }
 
-    /// What they say, in sentences.
+    /// Conclusions, in sentences.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         crate::words::of_curves(&self.records())

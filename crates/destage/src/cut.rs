@@ -38,7 +38,7 @@ impl CutOutcome {
         }))
     }
 
-    /// What happened, by name.
+    /// Counts of events, by name.
     fn power(&self) -> Value {
         let result = &self.result;
         let mut power = json!({

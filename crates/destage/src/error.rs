@@ -1,4 +1,4 @@
-//! What can go wrong, by whom it concerns.
+//! All errors, by what they are about.
 
 use destage_sim::error::{Argument, SimError};
 use destage_sim::settings::suggestion;
@@ -8,7 +8,7 @@ use destage_workload::WorkloadError;
 /// Why there is no result. The text names where (file, line or key), the offending text, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for makes no sense: an unknown name, a grid of nothing, inputs that do not go together.
+    /// The arguments make no sense: an unknown name, an empty grid, inputs that cannot be combined.
     #[error("{0}")]
     Input(String),
     /// An argument makes no sense; [`Argument`] has its name.
@@ -20,7 +20,7 @@ pub enum Error {
     /// A parameter is unknown, out of range, or contradicts another; or a time is too large to be simulated.
     #[error(transparent)]
     Config(SimError),
-    /// The device is too small for what the trace does.
+    /// The device is too small for the trace.
     #[error(transparent)]
     DeviceFull(SimError),
     /// A run that was ended because no more of it can bring it to the goals of [`size`](crate::size()).

@@ -21,20 +21,20 @@ pub struct Facts {
     pub skipped_lines: u64,
     /// Requests without length that were dropped.
     pub dropped_requests: u64,
-    /// Requests whose time was moved up.
+    /// Requests whose time was moved forward.
     pub clamped_requests: u64,
     /// How large the device is, where that follows from the input.
     pub sizing: Option<Sizing>,
     first_skipped: Option<String>,
     /// Warnings about its times.
     doubts: Vec<Doubt>,
-    /// What becomes of its addresses, if that has to be known.
+    /// How its addresses are changed, if that matters.
     addresses: Vec<String>,
     /// Whether there are requests of several volumes, on the same addresses.
     volumes_overlap: bool,
     /// Whether the requested slice of the trace is empty.
     is_empty: bool,
-    /// What the input says itself that its reader should know.
+    /// Notes of the input itself for its reader.
     remarks: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl Facts {
         }
     }
 
-    /// Of what was taken from `source`, which was opened with `options`.
+    /// Facts of the part that was read from `source`, which was opened with `options`.
     #[must_use]
     pub fn of_source(source: &Source<'_>, options: &ReadOptions) -> Self {
         match source.so_far() {
@@ -105,7 +105,7 @@ impl Facts {
         self.doubts.clear();
     }
 
-    /// Adds what is known of `input` itself: a workload of which reading leaves nothing is as empty as such a trace.
+    /// Adds the facts about `input` itself: a workload without requests after skipping is as empty as such a trace.
     pub(crate) fn add_known(&mut self, input: &Input) {
         self.is_empty |= input.expected_requests() == Some(0);
         self.remarks = input.remarks();
@@ -120,7 +120,7 @@ impl Facts {
             .collect()
     }
 
-    /// What the user of statistics should know: the [`Facts::warnings`], and what is odd about the times.
+    /// Warnings for the user of statistics: the [`Facts::warnings`], and warnings about the times.
     #[must_use]
     pub fn warnings_of_reading(&self) -> Vec<String> {
         let mut warnings = self.warnings();
@@ -128,8 +128,8 @@ impl Facts {
         warnings
     }
 
-    /// What the user of a simulation should know: the [`Facts::warnings`], what is odd about the times, and whether pages
-    /// fall together or volumes share addresses.
+    /// Warnings for the user of a simulation: the [`Facts::warnings`], warnings about the times, and whether pages share a page of the device or
+    /// volumes share addresses.
     #[must_use]
     pub fn warnings_of_simulation(&self) -> Vec<String> {
         let mut warnings = self.warnings_of_reading();

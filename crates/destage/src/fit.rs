@@ -13,7 +13,8 @@ use crate::grid::Grid;
 use crate::input::{Input, Reading};
 use crate::record::Record;
 
-/// The schemes that trace and stand-in are compared under. What BPAC makes of a stand-in was fitted with its hits as uses of blocks, and is compared as it was fitted.
+/// The schemes that trace and stand-in are compared under. The hits of the stand-in were fitted with BPAC's hits as uses of blocks, and are compared
+/// in the same way.
 pub const SCHEMES: [&str; 5] = [
     "lru",
     "block-lru",
@@ -25,9 +26,9 @@ const SIZES: [&str; 3] = ["1MiB", "4MiB", "16MiB"];
 
 /// A stand-in, and how it differs from its trace.
 pub struct Fit {
-    /// What the stand-in is made of.
+    /// The sizes of the stand-in.
     pub profile: Profile,
-    /// What the trace itself gives, to put other stand-ins beside.
+    /// The results of the trace itself, to compare other stand-ins with.
     pub trace: Figures,
     /// A row for each scheme and size.
     pub residuals: Vec<Residual>,
@@ -146,7 +147,7 @@ pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(F
     ))
 }
 
-/// What `input` gives under each of [`SCHEMES`] with 1, 4 and 16 MiB, and under no buffer.
+/// The results of `input` under each of [`SCHEMES`] with 1, 4 and 16 MiB, and without a buffer.
 ///
 /// # Errors
 /// An error in the input.

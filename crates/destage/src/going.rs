@@ -11,19 +11,19 @@ use crate::error::Error;
 /// Requests after which a run is compared with its limits again, and events when no more of them come.
 const PIECE: usize = 1 << 8;
 const EVENTS: usize = 1 << 12;
-/// Or a part of those that wait, if these are many: each of them is looked at.
+/// If many requests wait, the interval is a part of their number, because the check looks at each of them.
 const PART: usize = 2;
 
 /// A run that stands still between batches of requests.
 pub(crate) struct Going<'a> {
     simulation: Simulation<'a>,
-    /// Beyond them nobody wants to know more of it.
+    /// Beyond these limits the run's result is of no interest.
     limits: Option<Limits>,
     /// Requests taken, where there are limits.
     requests: u64,
 }
 
-/// What becomes of it.
+/// The state of the run.
 pub(crate) enum Gone<'a> {
     /// It waits for more.
     On(Box<Going<'a>>),

@@ -44,7 +44,7 @@ impl Combination {
         self.without_size(self.config.parameters())
     }
 
-    /// Those of them that are not at their default.
+    /// The parameters that are not at their default.
     pub(crate) fn chosen(&self) -> BTreeMap<String, Value> {
         self.without_size(self.config.chosen())
     }
@@ -56,13 +56,13 @@ impl Combination {
         parameters
     }
 
-    /// What takes memory while it runs on `input`.
+    /// The work that takes memory while it runs on `input`.
     pub(crate) fn doing(&self, input: &str) -> String {
         format!("{} over {} for {input}", self.buffer, self.ftl)
     }
 }
 
-/// Every scheme at every size on every translation layer. What is not listed is as the settings have it.
+/// Every scheme at every size on every translation layer. A list that is empty takes the value of the settings.
 #[derive(Clone)]
 pub struct Grid {
     base: Settings,
@@ -72,7 +72,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// One combination: what `base` chooses.
+    /// One combination: the choices of `base`.
     #[must_use]
     pub fn new(base: Settings) -> Self {
         Self {
@@ -83,16 +83,14 @@ impl Grid {
         }
     }
 
-    /// Schemes, each `NAME[:k=v,...]`; `all` stands for every scheme there is, less those that cannot run with these
-    /// settings.
+    /// Schemes, each `NAME[:k=v,...]`; `all` stands for every scheme, except those that cannot run with these settings.
     #[must_use]
     pub fn buffers(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.buffers = Some(items.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Capacities of the buffer: `8MiB`, `512KiB`, `8388608`; `LO..HI` stands for `LO` and what follows by doubling, up
-    /// to `HI`.
+    /// Capacities of the buffer: `8MiB`, `512KiB`, `8388608`; `LO..HI` stands for `LO` and its doublings, up to `HI`.
     #[must_use]
     pub fn sizes(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.sizes = Some(items.into_iter().map(Into::into).collect());
@@ -106,10 +104,10 @@ impl Grid {
         self
     }
 
-    /// All combinations: by translation layer, then scheme, then size. What would be the same run again is left out: an
-    /// item listed twice, and a scheme that keeps no pages at another size.
+    /// All combinations: by translation layer, then scheme, then size. Runs that would be repeated are left out: an item listed twice, and a scheme
+    /// that keeps no pages at another size.
     ///
-    /// A setting that only some of the schemes or translation layers know applies to those; one that none of them has is named in
+    /// A setting that only some of the schemes or translation layers know applies to those; a setting that none of them has is named in
     /// [`Config::without_effect`] of each.
     ///
     /// # Errors
@@ -121,7 +119,7 @@ impl Grid {
         Ok(combinations)
     }
 
-    /// As [`Grid::combinations`], but what would be the same run again stays.
+    /// As [`Grid::combinations`], but repeated runs stay.
     pub(crate) fn every(&self) -> Result<Vec<Combination>, Error> {
         let base = &self.base;
         let buffers = self.buffers.as_ref().map(|items| self.schemes(items));
@@ -140,7 +138,7 @@ impl Grid {
                     let asked = buffer.is_none_or(|buffer| buffer.asked);
                     let config = self.config(scheme, *size, *ftl, &mut foreign)?;
                     match config.check(Purpose::Run) {
-                        // Of all schemes those are left out that the settings exclude. The run of one that was named fails by itself.
+                        // From all schemes, those that the settings exclude are left out. The run of one that was named fails by itself.
                         Err(SimError::Excluded(_)) if !asked => continue,
                         Err(SimError::Excluded(_)) | Ok(()) => {}
                         Err(error) => return Err(error.into()),
@@ -161,7 +159,7 @@ impl Grid {
             ));
         };
         if !foreign.is_empty() {
-            // Resolving one run reports what is wrong with such a setting, and says of the others why they decide nothing.
+            // Resolving one run reports the error in such a setting, and says of the others why they have no effect.
             let mut settings = base.clone();
             for key in base.keys().filter(|key| !foreign.contains(*key)) {
                 settings.remove(key);
@@ -198,7 +196,7 @@ impl Grid {
         schemes
     }
 
-    /// One of them; what it takes of the base leaves `foreign`.
+    /// One combination; settings of the base that belong to others go into `foreign`.
     fn config(
         &self,
         buffer: Option<&str>,

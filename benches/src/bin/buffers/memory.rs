@@ -13,8 +13,8 @@ use crate::streams::Stream;
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What a buffer that has seen all of `stream` holds, divided by its resident pages: everything allocated
-/// since before it was built and not freed, whether used or only set aside.
+/// Heap bytes of a buffer after all of `stream`, divided by its resident pages: everything allocated since before it was built and not freed, whether
+/// used or only reserved.
 pub fn bytes_per_page(row: &SchemeRow, capacity: u32, stream: &Stream) -> Option<f64> {
     let future = future_of(row, stream);
     let region = Region::new(HEAP);

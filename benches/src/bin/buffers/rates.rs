@@ -57,7 +57,7 @@ pub fn print(only: &[String]) {
     let streams: Vec<_> = columns.iter().map(|column| column.stream.name).collect();
     let selected = Selection::new(only, &streams);
     columns.retain(|column| selected.has(column.stream.name));
-    // Twice the buffer, so that what evictions leave behind is counted.
+    // The stream has twice as many pages as the buffer, so that memory left behind by evictions is counted.
     let fills = u64::from(CAPACITY) * 2;
     let memory = [streams::lone(fills), streams::sequential(fills)];
 

@@ -1,7 +1,7 @@
-//! What a page costs in buffers of 1 Ki to 1 Mi pages, and how much of it is the processor's cache.
+//! The cost of a page in buffers of 1 Ki to 1 Mi pages, and the part of it that comes from the processor's cache.
 //!
-//! A larger buffer is slower for two reasons: its orders are larger, and its tables fit no cache. To tell them
-//! apart, each size is measured twice on the same pages, written at random to twice as many as fit:
+//! A larger buffer is slower for two reasons: its orders are larger, and its tables fit no cache. To tell the two apart, each size is measured twice
+//! on the same pages, which are written at random and are twice as many as fit:
 //!
 //! * in one buffer of that size;
 //! * in as many buffers of 1 Ki pages as make that size, the page number saying which.

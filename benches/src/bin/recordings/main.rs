@@ -1,4 +1,4 @@
-//! What `experiments/recordings.sh` needs: files to work with, PostMark, and the tables.
+//! The tools of `experiments/recordings.sh`: files to work with, PostMark, and the tables.
 //!
 //! `recordings mp3|tree|sources|postmark FOLDER NUMBER...` makes files; `recordings table FOLDER` writes `tables.md` of what
 //! the script left there. The same numbers mean the same files.

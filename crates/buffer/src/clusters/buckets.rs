@@ -1,7 +1,7 @@
 //! Clusters in buckets, each bucket by a key: the least key of the highest bucket.
 //!
-//! What [`BySize`](super::BySize) does where the order within a size is not that of putting: a cluster that changes its
-//! size but not its age belongs somewhere in the middle. Each bucket is a *pairing heap*, a tree in which no
+//! The structure behind [`BySize`](super::BySize) if the order within a size is not the order of insertion: a cluster that changes its size but not
+//! its age belongs somewhere in the middle. Each bucket is a *pairing heap*, a tree in which no
 //! cluster has a lesser key than its parent, held together by links only:
 //!
 //! ```text

@@ -65,7 +65,7 @@ impl BySize {
         }
     }
 
-    /// How many clusters there are, those apart included.
+    /// The number of clusters, including those set apart.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rings.len() + self.shrunk.len()
@@ -151,7 +151,7 @@ impl BySize {
         rank.is_some_and(|rank| self.shrunk.remove(&rank).is_some())
     }
 
-    /// The largest, of these the one put in first; none of those apart.
+    /// The largest cluster, and among equals the one inserted first; clusters set apart do not count.
     #[inline]
     pub fn largest(&mut self) -> Option<ClusterId> {
         let in_rings = self.largest_in_rings();
@@ -175,7 +175,7 @@ impl BySize {
         self.visit_compared(visit) && self.rings.iter_back(APART).all(visit)
     }
 
-    /// As [`visit`](Self::visit), without those apart.
+    /// As [`visit`](Self::visit), without clusters set apart.
     pub fn visit_compared(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         let sizes = (self.filled.len() * 64) as u32;
         let filled = |size: &u32| self.filled[*size as usize / 64] >> (size % 64) & 1 != 0;

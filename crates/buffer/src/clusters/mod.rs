@@ -1,8 +1,7 @@
-//! The buffered pages by logical block: what every block-level scheme stands on.
+//! The buffered pages by logical block: the base of every block-level scheme.
 //!
 //! A *cluster* is the buffered pages of one logical block, `cluster_pages` consecutive logical pages.
-//! Clusters are numbered; the number of one that is gone is given to the next one made, so whatever a
-//! scheme keeps per cluster is an array.
+//! Clusters are numbered, and the number of a removed cluster is used again, so per-cluster data of a scheme is an array.
 //!
 //! ```text
 //!   block 3 --index--> cluster 1          pages by slot (cluster, before, after, offset)
@@ -99,8 +98,8 @@ pub struct Clusters<Data = ()> {
     /// From block to cluster; it counts blocks where it usually counts pages.
     index: PageMap<()>,
     clusters: Vec<Cluster<Data>>,
-    /// The cluster that went last, whose number is used first, while the cache still has it; each that is
-    /// gone names as its `first` the one gone before it.
+    /// The cluster removed last, whose number is used first, while the cache still has it; each removed cluster names the one removed before it as
+    /// its `first`.
     free: u32,
     /// By slot: a ring per cluster, in the order the pages entered.
     pages: Links<Page>,

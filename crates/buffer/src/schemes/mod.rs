@@ -11,7 +11,7 @@
 //! | [`page`] | single pages, or the pages of one request |
 //! | [`run`] | runs of pages that came together |
 //! | [`set`] | the lines of each set of a set-associative cache apart |
-//! | [`tier`] | what a log in front of the device would hold |
+//! | [`tier`] | the contents of a log in front of the device |
 
 pub mod block;
 pub mod bound;

@@ -1,6 +1,6 @@
 //! Results as Parquet: a row per run, in the columns of the CSV.
 //!
-//! Whole numbers are unsigned integers of 64 bits, all others doubles, words UTF-8. What a run does not have is null. Units are
+//! Whole numbers are unsigned integers of 64 bits, all others doubles, words UTF-8. A value that a run does not have is null. Units are
 //! in the names of metrics; a study's `size` is in bytes.
 
 use std::sync::Arc;

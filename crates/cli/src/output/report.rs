@@ -158,7 +158,7 @@ pub(crate) fn check_distinct(
     outputs: &[(&str, &PathBuf)],
     inputs: &[&Path],
 ) -> Result<(), Failure> {
-    // Devices and pipes take any number of writers. What cannot be written is refused where it is opened.
+    // Devices and pipes take any number of writers. A file that cannot be written is refused when it is opened.
     let key = |path: &Path| files::place(path).ok().flatten();
     for (index, (option, path)) in outputs.iter().enumerate() {
         let Some(place) = key(path) else { continue };

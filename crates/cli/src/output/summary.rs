@@ -1,4 +1,4 @@
-//! Several runs as one table: what they differ in, and the few metrics that tell buffers apart.
+//! Several runs as one table: the settings in which they differ, and the few metrics that distinguish buffers.
 
 use destage::sim::metrics::rows;
 use destage::words::{remark, short};

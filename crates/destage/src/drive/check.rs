@@ -18,9 +18,9 @@ use crate::side_by_side::side_by_side;
 
 /// Requests under way at most in `latency.csv`: seven streams of 64.
 pub(super) const LATENCY_DEPTH: u64 = 448;
-/// Reads, and as many writes, that one of the streams asks for in a second whatever the load is.
+/// Reads, and equally many writes, per second of the stream whose rate does not depend on the load.
 pub(super) const STREAM_PER_S: f64 = 5000.0;
-/// Share of writes in what the other streams ask for.
+/// Share of writes in the requests of the other streams.
 pub(super) const WRITE_SHARE: f64 = 0.99;
 /// A load is below saturation while the drive did less than this share of the most it ever did.
 pub(super) const SATURATED: f64 = 0.98;
@@ -61,7 +61,7 @@ impl CheckPlan {
 pub struct Compared {
     /// Place of its row in [`Check::measurements`].
     pub row: usize,
-    /// What was measured, such as `read p99` or `waf`.
+    /// The measured quantity, such as `read p99` or `waf`.
     pub what: String,
     /// Its value, in the unit of the file.
     pub measured: f64,
@@ -69,7 +69,7 @@ pub struct Compared {
     pub modelled: Option<f64>,
     /// How far the model is off, as a share of the measured value: 0 inside the range of repetitions, else from its nearer bound.
     pub error: Option<f64>,
-    /// It counts in the summary: of latencies those below saturation.
+    /// Whether the row counts in the summary: latencies count below saturation.
     pub counts: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct Summary {
 pub struct Check {
     /// How it came to be.
     pub manifest: Manifest,
-    /// What the drive did.
+    /// The drive's measurements.
     pub measurements: Measurements,
     /// In the order of the file.
     pub rows: Vec<Compared>,
@@ -135,7 +135,7 @@ impl Measured {
     }
 }
 
-/// Holds the drive of `plan` against `measurements`: does their experiments on it, made small.
+/// Compares the drive of `plan` with `measurements`: repeats their experiments on a smaller simulated drive.
 ///
 /// # Errors
 /// An error in a row of the measurements or in the settings, or an interrupt because `effort.progress` asked to stop.
@@ -185,7 +185,7 @@ pub(super) fn check_from(
 
 /// Phases of writes to one drive that was empty before the first.
 struct Chain {
-    /// What the host uses.
+    /// The capacity that the host uses.
     used_gib: f64,
     /// Each with the places of its rows.
     phases: Vec<(Phase, Vec<usize>)>,
@@ -261,7 +261,7 @@ impl Work<'_> {
             let others = (offered - stream).max(0.0);
             let writes = stream + WRITE_SHARE * others;
             let all = 2.0 * stream + others;
-            // Beyond saturation a closed queue is what is seen.
+            // Beyond saturation the drive behaves as with a closed queue.
             let is_saturated = number(group[0], "writes_per_s")? < SATURATED * writes;
             loads.push(Load {
                 arrivals: match is_saturated {
@@ -610,7 +610,7 @@ impl Check {
         summed(self.rows.iter())
     }
 
-    /// The columns of the file as they stand there, `"what"`, `"measured"`, `"modelled"`, `"error"` and `"counts"`.
+    /// The unchanged columns of the file, `"what"`, `"measured"`, `"modelled"`, `"error"` and `"counts"`.
     pub(super) fn row(&self, compared: &Compared) -> Map<String, Value> {
         let columns = self.measurements.columns.iter();
         let fields = &self.measurements.rows[compared.row].fields;
@@ -626,7 +626,7 @@ impl Check {
         map
     }
 
-    /// A line for each value: the columns of the file, `what`, `measured`, `modelled`, `error` and `counts`; empty where there is no model.
+    /// A line for each value: the columns of the file, `what`, `measured`, `modelled`, `error` and `counts`; empty without a model.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let added = ["what", "measured", "modelled", "error", "counts"];
@@ -649,8 +649,8 @@ impl Check {
         text
     }
 
-    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: what `destage drive check --json` prints. A row has the columns of the
-    /// file as they stand there, `"what"`, `"measured"`, `"modelled"` and `"error"`, the last two `null` where there is no model.
+    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: what `destage drive check --json` prints. A row has the unchanged columns of the file,
+    /// `"what"`, `"measured"`, `"modelled"` and `"error"`, the last two `null` without a model.
     #[must_use]
     pub fn to_json(&self) -> String {
         let row = |compared: &Compared| Value::Object(self.row(compared));

@@ -1,9 +1,9 @@
 //! A profile fitted to measurements of a drive: few numbers, found on few rows and judged by the others.
 //!
 //! Each trial does the experiments of the rows that are [for fitting](super::split) on the drive with other numbers, made small, through the code
-//! of [`check`](super::check()). What the figures say directly is read off first: the time of the firmware from writes at the lightest load,
-//! the times of the types of page from its reads, program time from the saturated rate. The rest is searched along one number after the other, with ever
-//! smaller steps, since percentiles are no smooth function of anything: what two modes of a distribution do to a median has no slope. Every trial
+//! of [`check`](super::check()). Numbers that follow directly from the figures are computed first: the time of the firmware from writes at the
+//! lightest load, the times of the types of page from its reads, the program time from the saturated rate. The other numbers are searched one after
+//! the other, with ever smaller steps, since percentiles are not smooth functions: a median between two modes of a distribution jumps. Every trial
 //! has the same requests, so that equal inputs give equal profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,16 +59,16 @@ impl FitPlan {
 /// A number that was fitted.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// The parameter; with `/1`, `/2`, ... behind it the first, second, ... of several numbers of one parameter.
+    /// The parameter; with `/1`, `/2`, ... after it the first, second, ... of several numbers of one parameter.
     pub key: String,
     /// The number.
     pub value: f64,
-    /// Between these bounds the rows leave it open: two standard errors to each side. What they do not tell at all may be anything that is
-    /// tried.
+    /// Between these bounds the rows leave it open: two standard errors to each side. A number that the rows do not determine may have any value that
+    /// was tried.
     pub low: f64,
     /// See `low`.
     pub high: f64,
-    /// Others that the rows cannot tell from this one: what one of them does to the figures the other undoes.
+    /// Other numbers that the rows cannot tell from this one: a change of one can be undone by the other.
     pub tied: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ pub struct Fit {
     pub parameters: Vec<Fitted>,
     /// The profile compared with each file; rows that it was fitted on do not count.
     pub checks: Vec<Check>,
-    /// What each value of each check was for.
+    /// The use of each value of each check.
     pub uses: Vec<Vec<Use>>,
     /// The profile, as a TOML file.
     pub profile: String,
@@ -235,7 +235,7 @@ struct Off {
     line: u64,
     /// What was measured.
     what: String,
-    /// The logarithm of modelled over measured, in units of what is wanted: twice as much is as far off as half as much.
+    /// The logarithm of modelled over measured, in units of the goal: twice as much is as wrong as half as much.
     error: f64,
     /// Measured less modelled, in the unit of the file; 0 between the bounds of the repetitions.
     lacks: f64,
@@ -271,7 +271,7 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
     })
 }
 
-/// An error of more than this counts for less and less more: what the model cannot do is not to draw everything else along.
+/// A larger error than this counts less and less: a property that the model cannot reproduce must not distort the other numbers.
 const FAR: f64 = 12.0;
 /// Steps of the search, as factors: the first is coarse, since the search may begin far off.
 const COARSE_STEPS: [f64; 2] = [1.5, 1.2];
@@ -281,9 +281,9 @@ const FINE_STEPS: [f64; 1] = [1.1];
 const LAST_STEPS: [f64; 1] = [1.04];
 /// How often figures are read off, at most.
 const READINGS: usize = 3;
-/// What says the times of the three types of page: a third of the reads is of each, and few wait where the load is light.
+/// Determines the times of the three types of page: a third of the reads is of each type, and few reads wait at light load.
 const TYPES: [&str; 3] = ["read p10", "read p50", "read p75"];
-/// What says program time.
+/// Determines the program time.
 const RATE: &str = "saturated writes_per_s";
 /// Ways to suspend a program, from which the search begins: microseconds that it takes in any case, and of a pulse.
 const SUSPENSIONS: [(f64, f64); 6] = [
@@ -298,7 +298,7 @@ const SUSPENSIONS: [(f64, f64); 6] = [
 const REPEATS: u32 = 4;
 /// A trial is better only by more than this share, so that chance decides little.
 const BETTER: f64 = 0.995;
-/// Another number of dies has to be better by more than that: little tells of it.
+/// Another number of dies has to be better by more than this, as few rows depend on it.
 const CLEARLY_BETTER: f64 = 0.9;
 /// Part of the requests that the first, coarse steps have.
 const COARSE: u64 = 3;
@@ -325,7 +325,7 @@ struct Search<'a> {
 /// A model that gives no more than this share of what was measured gives nothing.
 const NOTHING: f64 = 1e-6;
 
-/// What an error counts for.
+/// The weight of an error.
 fn counted(error: f64) -> f64 {
     match error.abs() {
         near if near <= FAR => error,
@@ -367,7 +367,7 @@ impl Search<'_> {
             let checked = match check_from(&self.states, file.clone(), &plan, self.effort) {
                 Ok(checked) => checked,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // There is no such drive: too small for what is used, or with less than it takes.
+                // There is no such drive: too small for the used capacity, or with less than the layer needs.
                 Err(_) => {
                     found = None;
                     break;
@@ -470,9 +470,9 @@ impl Search<'_> {
         Ok((lines, figure))
     }
 
-    /// What the figures say directly: the time of the firmware from the median of writes at the lightest load, the times of the types of page from
-    /// what a third of its reads are below each, and program time from the saturated rate, to which it is in inverse proportion. What a command costs
-    /// besides is the model's, so the difference to a trial is added. Of all trials the best stays.
+    /// Numbers that follow directly from the figures: the time of the firmware from the median of writes at the lightest load, the times of the types
+    /// of page from the thirds of its reads, and the program time from the saturated rate, to which it is inversely proportional. The other parts of
+    /// a command's time are the model's, so the difference to a trial is added. Of all trials the best stays.
     fn read_off(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (light, _) = self.lightest("write", "50")?;
         let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
@@ -673,7 +673,7 @@ impl Search<'_> {
         }
         let squares: f64 = here.iter().map(|off| counted(off.error).powi(2)).sum();
         let free = here.len().saturating_sub(count).max(1) as f64;
-        // What is wanted is the least that is believed of a model.
+        // The goal is never less than the assumed accuracy of a model.
         let variance = (squares / free).max(0.25);
         let product = |one: &[f64], other: &[f64]| -> f64 {
             one.iter().zip(other).map(|(one, other)| one * other).sum()

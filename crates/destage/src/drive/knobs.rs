@@ -19,7 +19,7 @@ pub(super) struct Knob {
     pub bounds: (f64, f64),
     /// Whole numbers only.
     pub is_whole: bool,
-    /// The measurements that tell of it.
+    /// The measurements that determine it.
     shapes: &'static [Shape],
 }
 
@@ -60,14 +60,14 @@ pub(super) const FIRMWARE: &str = "device.firmware_ns";
 pub(super) const SUSPEND: &str = "flash.suspend_us";
 pub(super) const PULSE: &str = "flash.suspend_pulse_us";
 pub(super) const TAIL: &str = "flash.suspend_tail_us";
-/// What the names of the numbers of suspension begin with.
+/// Prefix of the names of the numbers of suspension.
 pub(super) const SUSPENSION: &str = "flash.suspend_";
 /// How much room a burst of collection gains.
 pub(super) const BURST: &str = "ftl.gc_burst_units";
 pub(super) const BUFFER: &str = "buffer.capacity_bytes";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
-/// All of them: no drive has more numbers than these.
+/// All numbers: no drive has more than these.
 const KNOBS: [Knob; 15] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
@@ -126,7 +126,8 @@ pub(super) struct Knobs {
 }
 
 impl Knobs {
-    /// Those that measurements of `shapes` tell of, in the profile `start`. `used_gib` are used at most in a fill. Of a drive that `stalls` writes
+    /// The numbers that measurements of `shapes` determine, in the profile `start`. `used_gib` are used at most in a fill. Of a drive that `stalls`
+    /// writes
     /// long before it is saturated, collection comes in bursts.
     pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, stalls: bool) -> Self {
         let all = KNOBS.into_iter();

@@ -13,7 +13,7 @@ use super::check::{RANDOM_WRITES, SATURATED};
 use super::measured::{Measurements, Row, Shape};
 use crate::error::Error;
 
-/// What a value is for.
+/// The use of a value in a fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
     /// The profile is fitted on it.
@@ -39,7 +39,7 @@ impl Use {
 /// The most in use is the same for fills that differ by no more than this share.
 const SAME_USE: f64 = 0.001;
 
-/// What each row of `measurements` is for. Of saturated rates, which stand in one row, see [`of_value`].
+/// The use of each row of `measurements`. Of saturated rates, which stand in one row, see [`of_value`].
 ///
 /// # Errors
 /// An error in a number.
@@ -55,7 +55,7 @@ pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     }
 }
 
-/// What the value `what` of a row that is for `row` is for.
+/// The use of the value `what` of a row whose own use is `row`.
 pub(super) fn of_value(what: &str, row: Use) -> Use {
     match what {
         RANDOM_WRITES => Use::Judge,
@@ -136,7 +136,7 @@ fn of_depth(measurements: &Measurements, row: &Row) -> Result<Use, Error> {
     let jobs = measurements.positive(row, "jobs")? as u64;
     Ok(match (jobs, depth) {
         (1, 1 | 8 | 32) => Use::Fit,
-        // The host sleeps between two requests, and that is what is seen.
+        // The host sleeps between two requests, so the measured time is that of waking up.
         (1, 2) => Use::Show,
         (1, _) => Use::Judge,
         _ => Use::Show,

@@ -6,7 +6,7 @@ use destage_sim::explain::{Bucket, Explained, OPERATIONS, Responses, Series, Slo
 
 use super::{TAIL, mean_ms, name};
 
-/// What a request may wait for, with and without garbage collection: places of parts, and words.
+/// The causes that a request may wait for, with and without garbage collection: places of parts, and words.
 const WAITS: [(usize, Option<usize>, &str); 10] = [
     (0, None, "in the queue"),
     (1, None, "on the host bus"),
@@ -48,11 +48,11 @@ pub struct PartMeans {
     pub requests: u64,
     /// Their mean response, in ms.
     pub response_ms: f64,
-    /// By part, the mean time in it, in ms.
+    /// The mean time in each part, in ms.
     pub parts: Vec<(&'static str, f64)>,
 }
 
-/// For each operation of which requests completed, the means of all of them and of the slowest.
+/// For each operation with completed requests, the means of all requests and of the slowest.
 #[must_use]
 pub fn means(explained: &Explained) -> Vec<PartMeans> {
     let timed = explained.timed.iter();
@@ -112,7 +112,7 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
     Some(format!("{begin}: {}.", parts(&tail)))
 }
 
-/// The largest parts of the time of `bucket`. A long queue is made of others' time in the device, so then that is told too.
+/// The largest parts of the time of `bucket`. A long queue consists of other requests' time in the device, so that time is described too.
 fn parts(bucket: &Bucket) -> String {
     let mut shares = shares(bucket, &WAITS);
     shares.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -139,7 +139,7 @@ fn parts(bucket: &Bucket) -> String {
     }
 }
 
-/// What share of a time was spent with what, in percent.
+/// The shares of a time that were spent in each part, in percent.
 struct Share {
     share: f64,
     /// Of it, the share in which garbage collection was in the way.
@@ -283,7 +283,7 @@ fn time(ms: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Of a run whose commands wait in no queues.
+    /// For a run whose commands do not wait in queues.
     fn bucket(of: [u128; 7]) -> Bucket {
         let mut bucket = Bucket {
             requests: 1,

@@ -16,15 +16,15 @@ use crate::input::{Input, Reading};
 use crate::side_by_side::side_by_side;
 use crate::study::{InputFacts, Key, Plan, Planned, Role, Shard, Share, Store};
 
-/// What fleets are asked for.
+/// A request for fleets.
 #[derive(Clone)]
 pub struct FleetPlan {
     /// Everything but scheme and size. There is no flash: only buffers are looked at.
     pub settings: Settings,
     /// Schemes as in [`Grid::buffers`]; none: that of the settings.
     pub buffers: Option<Vec<String>>,
-    /// What each volume's buffer may have, as in [`Grid::sizes`]; the shared buffer has as much for each volume. None: 24 at
-    /// most, from 64 pages on, by steps of a half and a third in turn, up to what the largest volume can need.
+    /// The sizes of each volume's buffer, as in [`Grid::sizes`]; the shared buffer has that size for each volume. `None`: at most 24 sizes, from 64
+    /// pages in alternating steps of a half and a third, up to the most that the largest volume can use.
     pub sizes: Option<Vec<String>>,
 }
 
@@ -34,7 +34,7 @@ pub struct PreparedFleet {
     pub(super) fleet: Fleet,
     /// Schemes as given.
     pub(super) schemes: Vec<String>,
-    /// What each volume has, in bytes, ascending.
+    /// The size for each volume, in bytes, ascending.
     pub(super) sizes: Vec<u64>,
     pub(super) seed: u64,
     page_bytes: u64,
@@ -46,7 +46,7 @@ pub struct PreparedFleet {
 
 /// One curve.
 pub(super) struct Unit {
-    /// The place of its volume; none: all of them.
+    /// The index of its volume; `None` for all volumes.
     pub(super) volume: Option<usize>,
     /// The place of its scheme.
     pub(super) scheme: usize,
@@ -55,11 +55,10 @@ pub(super) struct Unit {
 
 const VOLUMES: &str = "trace.volumes";
 const STRIDE: &str = "trace.volume_stride";
-/// The largest buffer there is, in pages and in bytes: what `buffer.capacity_bytes` may be.
+/// The largest possible buffer, in pages and in bytes: the bound of `buffer.capacity_bytes`.
 const PAGES_MAX: u64 = 1 << 31;
 const BYTES_MAX: u64 = 1 << 44;
-/// Sectors from the beginning of a volume to that of the next in the shared buffer, at least: what `trace.volume_stride` is
-/// by default.
+/// Least distance in sectors between the beginnings of two volumes in the shared buffer: the default of `trace.volume_stride`.
 const STRIDE_SECTORS: u64 = 1 << 32;
 
 impl Fleet {
@@ -206,7 +205,7 @@ impl Fleet {
     }
 }
 
-/// What the shared buffer has where each volume would have one of `sizes`.
+/// The sizes of the shared buffer that correspond to `sizes` for each volume.
 pub(super) fn shared_sizes(sizes: &[u64], volumes: usize) -> Vec<u64> {
     sizes.iter().map(|size| size * volumes as u64).collect()
 }

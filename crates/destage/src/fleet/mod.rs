@@ -1,8 +1,8 @@
-//! Fleets: the volumes of a trace taken apart once, and buffers of their own beside one buffer that all of them share.
+//! Fleets: a trace split once into its volumes, and a buffer for each volume compared with one buffer for all.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `folder` | what a folder of volumes holds |
+//! | `folder` | the content of a folder of volumes |
 //! | `partition` | such a folder being made |
 //! | `curves` | the curves that a fleet needs, each kept once it is known, and made in parts |
 //! | `split` | the best sizes of volumes for a number of bytes in all |

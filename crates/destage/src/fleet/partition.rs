@@ -16,8 +16,8 @@ const PARTIAL: &str = ".partial";
 /// Held in that folder by the process that makes it. A folder without it was made by something else, and is left alone.
 const LOCK: &str = ".destage-partition";
 
-/// A folder of volumes being made. What is not committed goes away with it; what a killed process leaves is removed by the
-/// next that makes a folder of this name.
+/// A folder of volumes being made. Without a commit the folder is removed; a folder that a killed process left is removed by the next process that
+/// makes a folder of this name.
 pub struct Partition {
     place: PathBuf,
     beside: Beside,
@@ -35,7 +35,7 @@ struct Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         if !self.is_kept {
-            // What cannot be removed now is removed by the next one.
+            // A file that cannot be removed now is removed by the next process.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }

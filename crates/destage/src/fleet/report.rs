@@ -17,7 +17,7 @@ use crate::numbers;
 use crate::record::Record;
 use crate::study::Store;
 
-/// What can be added up over volumes, each of which has a buffer of its own: counts, and nothing that is a most or a mean.
+/// Metrics that can be added up over volumes with buffers of their own: counts, and no maximum or mean.
 const ADDED: [&MetricRow; 13] = [
     rows::HOST_REQUESTS,
     rows::HOST_COMPLETED,
@@ -34,7 +34,7 @@ const ADDED: [&MetricRow; 13] = [
     rows::BUFFER_DIRTY_AT_END,
 ];
 
-/// What a fleet's curves say.
+/// The conclusions from a fleet's curves.
 pub struct FleetReport {
     /// How they came to be.
     pub manifest: Manifest,
@@ -58,9 +58,9 @@ pub struct FleetCurve {
 /// The ways to give one number of bytes to all volumes.
 #[derive(Clone, Debug)]
 pub struct FleetPoint {
-    /// What each volume has if all have the same.
+    /// The size for each volume if all have the same.
     pub each_bytes: u64,
-    /// What they have together, and what the shared buffer has.
+    /// The total size, and the size of the shared buffer.
     pub bytes: u64,
     /// Counts of all volumes where each has a buffer of its own of [`Self::each_bytes`].
     pub own: Metrics,
@@ -68,7 +68,7 @@ pub struct FleetPoint {
     pub shared: Metrics,
     /// Those where each has a buffer of its own, and bytes are where they absorb most writes.
     pub split: Metrics,
-    /// What each volume has then, in the order of the volumes.
+    /// The size for each volume then, in the order of the volumes.
     pub split_bytes: Vec<u64>,
 }
 
@@ -237,7 +237,7 @@ impl FleetReport {
         }))
     }
 
-    /// What the curves say, in sentences: where it matters most whether volumes share.
+    /// The conclusions, in sentences: at which size it matters most whether volumes share a buffer.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         self.fleet
@@ -289,8 +289,8 @@ impl FleetReport {
         Some(text)
     }
 
-    /// A row for each scheme, size and way, whose `trace` is the way (`own`, `shared`, `split`) and whose size is that in
-    /// all; then one for each volume, scheme and size, whose `trace` is the volume's file.
+    /// A row for each scheme, size and way, where `trace` is the way (`own`, `shared`, `split`) and the size is the total; then a row for each
+    /// volume, scheme and size, where `trace` is the volume's file.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let record = |trace: &str, buffer: &str, bytes: u64, metrics: Metrics| Record {

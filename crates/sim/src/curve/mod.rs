@@ -165,7 +165,7 @@ impl OnePass {
     /// Goes on with `requests`.
     ///
     /// # Errors
-    /// The error in the parameters.
+    /// The error in a request.
     pub fn feed(&mut self, requests: &[Request]) -> Result<(), SimError> {
         for request in requests {
             let origin = || self.origin.clone();

@@ -1,7 +1,7 @@
 //! `bp-ref`: chooses a page as [`ref`](crate::schemes::page::recently_evicted) does, and destages its whole block, padded.
 //!
-//! What `ref` gains by keeping few log blocks open, padding gains by filling one at a stroke: the block is
-//! complete, and the translation layer only switches. Recency is still that of single pages, so a block is chosen
+//! `ref` gains by keeping few log blocks open; padding gains by filling one at once: the block is complete, and the translation layer only switches.
+//! Recency is still that of single pages, so a block is chosen
 //! by its least recent page and takes its hot pages along.
 //!
 //! Cost: O(1) per use; per victim O(victim blocks) and one step per page.

@@ -8,7 +8,7 @@
 //! * *compensation* (`comp`): a block that has just been written from its first page to its last will
 //!   hardly be written again soon, so it goes to the old end of the order although it is the latest.
 //!
-//! What counts as written in full is `seq_detect`. `strict`: offsets 0, 1, .. in this order without
+//! `seq_detect` decides which blocks count as written in full. `strict`: offsets 0, 1, .. in this order without
 //! another write to the block between; an offset 0 starts over, any other offset breaks the run until
 //! then. `complete`: the write that completes the cluster, in whatever order. `burst`: all pages of the
 //! block in any order by consecutive page writes, of any number of requests. In every case it is one

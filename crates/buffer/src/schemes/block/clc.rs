@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Between [`fab`](super::fab), which looks at size alone, and [`block_lru`](super::block_lru), which
-//! looks at recency alone: `alpha` 0 is the one and 1 the other. A write to any page of a cluster takes it
-//! to the front of the list; what the list cannot hold drops off its end among the clusters by size.
+//! looks at recency alone: `alpha` 0 is the one and 1 the other. A write to any page of a cluster moves it to the front of the list; clusters that
+//! the list has no room for drop off its end and join the clusters by size.
 //! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the
 //! list may hold more than that until the next write; `clc_rebalance = always` does not wait.
 //!

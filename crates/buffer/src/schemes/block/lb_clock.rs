@@ -1,4 +1,4 @@
-//! `lb-clock`: a clock over blocks; of those found not written lately, the one with most pages leaves.
+//! `lb-clock`: a clock over blocks; among the blocks that were not written lately, the one with the most pages leaves.
 //!
 //! ```text
 //!            hand
@@ -7,8 +7,8 @@
 //!               \________________\____________  candidates of the latest sweep, by pages
 //! ```
 //!
-//! Every cluster has a bit that a write sets. When a victim is wanted and there are no candidates, the hand
-//! goes round once: clusters whose bit is clear become candidates, and set bits are cleared. Candidates are
+//! Every cluster has a bit that a write sets. When a victim is wanted and there are no candidates, the hand goes round once: clusters whose bit is
+//! clear become candidates, and set bits are cleared. Candidates are
 //! then used up, largest first, before the hand moves again; a write takes its cluster out of them. A write
 //! of the last page of a block clears the bit instead, on the guess that a sequential run has passed
 //! (`lb_seq_hint`).
@@ -44,7 +44,7 @@ choices! {
 parameters! {
     /// The parameters of `lb-clock`.
     struct Parameters {
-        /// Which write marks its block as not needed again: of its last page, the one that completes it, or none.
+        /// Which write marks its block as not needed again: the write of its last page, the write that completes it, or none.
         lb_seq_hint: Hint = "last_page", "", "LB-CLOCK (2009) clears the bit at the last page.";
         pad: bool as super::PAD;
     }
@@ -75,7 +75,7 @@ pub const ROW: SchemeRow = SchemeRow {
 struct LbClock {
     /// With each, whether it was written since the hand last passed.
     clusters: Clusters<bool>,
-    /// One list. Front: where the hand is. Back: just behind it.
+    /// One list. Front: where the hand is. Back: the position after it.
     clock: Rings,
     candidates: BySize,
     hint: Hint,
@@ -155,7 +155,7 @@ impl Scheme for LbClock {
         victim.pad = self.pads;
     }
 
-    /// The candidates there are, then those the hand finds in its first round, then in its second the rest.
+    /// The candidates, then those that the hand finds in its first round, then the rest in its second round.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let mut show = |cluster| self.clusters.visit_pages(cluster, visit);
         if !self.candidates.visit(&mut show) {

@@ -2,8 +2,8 @@
 //! largest leaves.
 //!
 //! The *predicted update distance* (PUD) of a block is the mean number of page writes from one write of it
-//! to its next. A block whose PUD is at most the mean of all blocks, and that was written no longer ago,
-//! is likely to be written again soon, and programming it now would be for nothing. Among all others,
+//! to its next. A block whose PUD is at most the mean of all blocks, and whose last write is not longer ago than that, is likely to be written again
+//! soon, and programming it now would be wasted. Among all others,
 //! size decides, as in [`fab`](super::fab).
 //!
 //! ```text
@@ -12,10 +12,10 @@
 //!              far 9 5  stale 0            those written twice or more, by what they lack
 //! ```
 //!
-//! The mean is taken again every this many page writes. A block then changes sides for one of three reasons, and for
-//! each a heap names who is nearest to it: frequent blocks by PUD, the longest first (the mean fell), *far*
-//! ones by PUD, the shortest first (it rose beyond), *stale* ones, whose PUD would do, by age, the youngest
-//! first (it rose beyond). Between two means only age changes, and a heap names the oldest frequent block.
+//! The mean is taken again every this many page writes. A block then changes sides for one of three reasons, and for each reason a heap names the
+//! block nearest to it: frequent blocks by PUD, the longest first (the mean fell); *far* blocks by PUD, the shortest first (the mean rose above it);
+//! *stale* blocks, whose PUD is short enough, by age, the youngest first (the mean rose above it). Between two means only age changes, and a heap
+//! names the oldest frequent block.
 //!
 //! Cost: O(log n) amortised per call, and per block that changes sides.
 
@@ -91,7 +91,7 @@ const STALE: u32 = 2;
 
 struct PudLru {
     clusters: Clusters<Block>,
-    /// Those written twice or more, by what makes them change sides.
+    /// Blocks written twice or more, by the event that makes them change sides.
     sides: Buckets,
     /// The frequent ones by predicted distance, the longest first, then the oldest.
     distances: Buckets<(Reverse<u64>, u64)>,
@@ -250,7 +250,7 @@ impl PudLru {
         {
             self.assign(farthest, time);
         }
-        // One that is stale and far goes over to the far ones, and none comes back.
+        // A block that is stale and far moves to the far ones, and none moves back.
         while let Some(youngest) = self.sides.least(STALE)
             && self.age_of(youngest, time) <= self.mean
         {

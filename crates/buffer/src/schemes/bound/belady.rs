@@ -1,13 +1,13 @@
-//! `belady`: destages the page whose next write is farthest away; it has been told the future.
+//! `belady`: destages the page whose next write is farthest away; it has been told the coming writes.
 //!
-//! The bound of all schemes that let every written page enter: none of them misses less often, so none
-//! programs fewer pages, evictions and the final drain together (Belady, 1966, MIN; Mattson and others,
+//! This is the bound of all schemes that let every written page enter: none of them misses less often, so none programs fewer pages, evictions and
+//! the final drain together (Belady, 1966, MIN; Mattson and others,
 //! 1970, for the proof). It counts pages only: with erases in view, a scheme that destages more pages in a
 //! better order may still wear the flash less. And it knows of writes only: a trim, a flush, an FUA write
 //! or a request that bypasses the buffer may make another choice better than the one made here.
 //!
-//! The next write of every write is worked out once, at the start. A page that will not be written again
-//! goes before all others; of several such pages, the one written longest ago.
+//! The next write of every write is worked out once, at the start. A page that will not be written again leaves before all others; among several such
+//! pages, the one written longest ago.
 //!
 //! Cost: O(log n) per call, O(1) for pages without a next write; 4 bytes per write of the future, and a
 //! node of a list and of a heap per slot.

@@ -10,13 +10,12 @@
 //!
 //! Which die is least loaded says where a destage is cheap, the order of writes which pages are worth
 //! keeping. Each die has its own list of pages, the latest write in front, as in
-//! [`epo`](crate::schemes::die::epo). The die with the shortest queue names its last page; if
-//! that lies in the old part of the order over all pages it leaves, else the last page of all does.
-//! Of several dies with equal queues, the one whose last page is oldest is taken, so on a device about
-//! whose queues nothing is known this is page LRU.
+//! [`epo`](crate::schemes::die::epo). The die with the shortest queue names its last page; if that page lies in the old part of the order over all
+//! pages, it leaves, otherwise the last page of all leaves.
+//! Among dies with equal queues, the one whose last page is oldest is taken, so on a device with unknown queues this is page LRU.
 //!
-//! The order over all pages is cut at the border of its old part, and the border moves by a page whenever
-//! the parts get out of proportion, so nobody counts places.
+//! The order over all pages is cut at the border of its old part, and the border moves by a page whenever the parts get out of proportion, so that no
+//! place has to be counted.
 //!
 //! Cost: O(1) per page, O(dies) per victim; two list nodes and a stamp per slot.
 

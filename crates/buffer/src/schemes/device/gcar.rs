@@ -1,4 +1,4 @@
-//! `gcar`: passes over pages whose die is reclaiming space, so that nobody waits behind that.
+//! `gcar`: passes over pages whose die is collecting garbage, so that no request waits for that die.
 //!
 //! ```text
 //!   least recent first:   a    b    c    d    e  ...        W = 4
@@ -7,9 +7,9 @@
 //!                              ^ leaves; a and c wait in RAM until die 0 is done
 //! ```
 //!
-//! A wrapper. The order is the one of its base, of which it looks at the next `gcar_window` victims and
-//! takes the first whose die is not garbage collection; if all of them have to wait, the base's own victim leaves
-//! as ever. Clean pages are passed over like dirty ones: while their die is garbage collection, reading
+//! A wrapper. The order is that of its base scheme: `gcar` takes the first of its next `gcar_window` victims whose die is not collecting garbage; if
+//! all of them have to wait, the base's own victim leaves as usual. Clean pages are passed over like dirty ones: while their die is garbage
+//! collection, reading
 //! them again would wait as well.
 //!
 //! Only room is made that way. A flush has to write everything in any case, and keeps the base's order.
@@ -40,9 +40,9 @@ choices! {
 parameters! {
     /// The parameters of `gcar`.
     struct Parameters {
-        /// The scheme whose order of victims is followed.
+        /// The scheme that supplies the order of victims.
         gcar_base: Base = "lru", "", "GCaR (2016) builds on both.";
-        /// How many of the next victims are looked at for one whose die is not reclaiming space.
+        /// Number of victims that are searched for one whose die is not collecting garbage.
         gcar_window: u64 = "64" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours.";
         cflru: cflru::Parameters;
     }
@@ -159,7 +159,7 @@ impl Scheme for Gcar {
 }
 
 impl Gcar {
-    /// The first candidate of the window whose die is not garbage collection, unless the base would choose it anyway.
+    /// The first candidate of the window whose die is not collecting garbage, unless the base would choose it anyway.
     fn first_behind_gc(&self, view: &dyn View) -> Option<Entry> {
         let mut place = 0;
         let mut first = None;

@@ -6,12 +6,11 @@
 //!   buffer             5   5   5 9 5 9       written again: stays until it is the least recent of a full buffer
 //! ```
 //!
-//! A filter holds every page that was written since it was last emptied, once a second. A write of a page that is
-//! not in it is taken for cold: it is answered from RAM, and its program is issued in the same moment. A page that
+//! A filter holds every page that was written since it was last emptied, once a second. A write of a page that is not in the filter is considered
+//! cold: it is answered from RAM, and its program is issued at the same moment. A page that
 //! is in it waits, in the order of its last use, reads included.
 //!
-//! The filter is looked at with each write request that has been taken in: it is emptied if its time has come, the
-//! pages of that very request included.
+//! After each accepted write request, the filter is emptied if its time has come, the pages of that very request included.
 //!
 //! Cost: O(1) amortized per page; one list node per slot, 25 bytes for each page of the filter.
 

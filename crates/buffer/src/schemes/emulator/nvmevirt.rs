@@ -152,7 +152,7 @@ impl NvmeVirt {
         (page.0 % self.open.len() as u64) as u32
     }
 
-    /// The partition whose word line was begun first, of those that have a page here.
+    /// Among the partitions with a buffered page, the one whose word line was begun first.
     fn oldest(&self) -> Option<u32> {
         let partitions = (0..).zip(&self.open);
         let with_pages = partitions.filter(|(partition, _)| !self.pages.is_list_empty(*partition));

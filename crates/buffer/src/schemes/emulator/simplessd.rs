@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Lines leave over the whole cache, not in the set that is full: one for each page that the device programs at the
-//! same time, so that all of it works. Only if none of them is of the set that is full does the least recent line of that set go
-//! in place of the other of its die.
+//! same time, so that all of it works. Only if none of them is in the full set does the least recent line of that set replace the other line of its
+//! die.
 //!
 //! With `simplessd_evict = superpage` one superpage is written at a time: of the lines that have the same place in
 //! their superpage only the least recent one leaves.
@@ -51,7 +51,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a page that was written in full.
+    /// How a page that was written in full is treated.
     enum FullLines {
         Back = "back",
         Through = "through",
@@ -63,7 +63,7 @@ parameters! {
     struct Parameters {
         /// Lines of a set: a page may be in any line of the set of its number modulo the number of sets.
         simplessd_ways: Ways = "8", "lines", "SimpleSSD, config/sample.cfg, `CacheWaySize`.";
-        /// What leaves when a set is full: the least recent line of `all` places of all dies, or of each place of a `superpage`.
+        /// The lines that leave when a set is full: the least recent line of `all` places of all dies, or of each place of a `superpage`.
         simplessd_evict: Evict = "all", "", "SimpleSSD, `EvictMode`.";
         /// Consecutive pages that are one superpage, a place in each of the planes of a die.
         simplessd_superpage_pages: u32 = "1" in Kind::Integer { min: 1, max: 64 }, "pages", "SimpleSSD, `pageInSuperPage`.";
@@ -107,7 +107,7 @@ struct SimpleSsd {
     is_through: bool,
     /// The page just written, if it is to be programmed at once.
     written: Option<Entry>,
-    /// By place, who leaves; kept for its memory only.
+    /// By place, the lines to leave; a field only to reuse its memory.
     leaving: Vec<Option<Entry>>,
 }
 
@@ -243,7 +243,7 @@ impl SimpleSsd {
         row * self.columns + column
     }
 
-    /// Notes who leaves, one of the set of `full` among them.
+    /// Notes the lines to leave, one line of the set of `full` among them.
     fn choose(&mut self, full: Option<Lpn>) {
         for place in 0..self.leaving.len() {
             self.leaving[place] = self.recency.back(place as u32);

@@ -11,8 +11,8 @@
 //!   block region   MRU [ {4* 5* 6*} {12 13*} ] LRU   <-- leaves first; the LRU page only without clusters
 //! ```
 //!
-//! Reads enter as clean pages and count as use. As there are clean pages, flush and FUA write back and leave
-//! pages here; clusters and pages that have something to write back stand in orders of their own.
+//! Reads enter as clean pages and count as use. As there are clean pages, flush and FUA write back and leave pages here; clusters and pages that need
+//! a write-back are in orders of their own.
 //!
 //! Cost: O(1) per call, and one step per page that migrates or leaves.
 

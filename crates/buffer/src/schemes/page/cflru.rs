@@ -12,13 +12,13 @@
 //! ```
 //!
 //! A second pair of lists, of the clean and of the dirty pages, has the victim at its end, so that nothing is
-//! searched. A flush writes dirty pages back, least recent first, and keeps them as clean; where such
-//! a page belongs among the clean ones is next to its neighbour, because all behind it are clean by then.
+//! searched. A flush writes dirty pages back, least recent first, and keeps them as clean; such a page belongs next to its neighbour among the clean
+//! pages, because all pages after it are clean by then.
 //!
 //! Where only writes come there is never a clean page, and this is [`lru`](super::lru).
 //!
-//! Cost: O(1) per call, except an FUA write-back of a page that is not the latest, which looks for the
-//! next clean page behind it; two list nodes per slot.
+//! Cost: O(1) per call, except an FUA write-back of a page that is not the latest, which searches for the next clean page after it; two list nodes
+//! per slot.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -3,8 +3,8 @@
 //! LIRS keeps the pages with a low *inter-reference recency* (LIR: how many other pages came between
 //! the last two uses) and lets the rest (HIR) pass through a short queue. A page earns its place by a
 //! second use soon after the first, so a long run of single uses, fatal to LRU, only passes through.
-//! Write sequence reordering (WSR) adds that a dirty page at the head of the queue goes round once
-//! more before it is programmed, unless nobody used it since its last round.
+//! Write sequence reordering (WSR) adds that a dirty page at the head of the queue goes round once more before it is programmed, unless it was not
+//! used since its last round.
 //!
 //! ```text
 //!   stack, top: latest use        [H] [L] [gone] [L] [H] [L]   its bottom is always LIR
@@ -101,7 +101,7 @@ struct Node {
     cold: bool,
 }
 
-/// What stands in the stack.
+/// The pages in the stack.
 #[derive(Clone, Copy)]
 enum Stacked {
     Resident(Entry),
@@ -414,7 +414,7 @@ impl LirsWsr {
         self.prune();
     }
 
-    /// What lies below the lowest LIR page was used too long ago to become LIR by its next use.
+    /// Pages below the lowest LIR page were used too long ago to become LIR by their next use.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.back() {
             match lowest {

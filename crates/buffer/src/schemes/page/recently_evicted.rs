@@ -1,8 +1,8 @@
 //! `ref`: destages pages of blocks that were evicted from a moment ago: recently evicted first.
 //!
-//! A translation layer with few log blocks merges whenever it has to open one more. So among the pages
-//! that have not been used for long, those go first whose block has a log block open: the blocks of the latest
-//! victims. Only where the window has none does the least recent page go, and its block joins the list.
+//! A translation layer with few log blocks merges whenever it has to open one more. So among the pages that have not been used for long, those whose
+//! block has a log block open leave first: the blocks of the latest victims. Only where the window has none does the least recent page go, and its
+//! block joins the list.
 //!
 //! ```text
 //!   MRU [ 9 33 2 | 40 8 17 5 ] LRU        window: the last pages of the list
@@ -58,7 +58,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// What leaves at once.
+/// The pages that leave at once.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Unit {
     /// The page that was chosen.
@@ -72,7 +72,7 @@ pub enum Unit {
 
 /// The list of all pages is cut in two. Pages used lately, front: the latest.
 const YOUNG: u32 = 0;
-/// The window behind them: as many of the least recent pages as it may have.
+/// The window after them: as many of the least recent pages as it may have.
 const WINDOW: u32 = 1;
 
 #[derive(Clone, Copy)]

@@ -117,7 +117,7 @@ type Rank = (u64, u64);
 /// The rank of no sequence.
 const NEVER: Rank = (u64::MAX, u64::MAX);
 
-/// What a sequence was made with.
+/// The length with which a sequence was made.
 #[derive(Clone, Copy)]
 struct Sequence {
     rank: Rank,

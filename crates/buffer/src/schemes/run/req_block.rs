@@ -1,6 +1,6 @@
 //! `req-block`: the pages written by one request stay together, and small requests outlive large ones.
 //!
-//! What a host writes at once it is likely to rewrite at once. The entries are *request blocks*, and size is the best
+//! Pages that a host writes together are likely to be rewritten together. The entries are *request blocks*, and size is the best
 //! hint at their future: small ones tend to come back, large ones do not. Three lists:
 //!
 //! ```text
@@ -84,7 +84,7 @@ struct Block {
     /// Virtual time of its first page, and of its last access.
     begun: u64,
     used: u64,
-    /// The request that made it, and the one that last counted as an access.
+    /// The request that made it, and the request that last counted as an access.
     request: u64,
     counted: u64,
     /// Counts the blocks made; numbers of blocks are used again, these are not.
@@ -132,7 +132,7 @@ impl Scheme for ReqBlock {
             self.count(block, access);
             return;
         }
-        // What one request hits of one block stays together.
+        // The pages of one block that one request hits stay together.
         let origin = (block, self.blocks[block.index()].serial);
         let current = self.lists.front(DIVIDED).filter(|block| {
             let block = &self.blocks[block.index()];

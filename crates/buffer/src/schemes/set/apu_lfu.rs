@@ -1,7 +1,7 @@
 //! `apu-lfu`: the write-back cache that collects up when idle, least often used line first, one at a time.
 //!
-//! As [`apu-lru`](super::apu_lru), but a line that was accessed often is left alone as long as there is one
-//! that was not, since it will be dirty again soon. Frequencies are never aged; a line begins again when its
+//! As [`apu-lru`](super::apu_lru), but a frequently accessed line is left alone as long as there is another, since it will soon be dirty again.
+//! Frequencies are never aged; a line begins again when its
 //! page enters again.
 //!
 //! The rules are in `cache`. Cost: O(ways + log n) per page.

@@ -8,7 +8,7 @@ use crate::heap::SlotHeaps;
 use crate::order::SlotLists;
 use crate::scheme::Entry;
 
-/// What comes first among dirty lines.
+/// The order of dirty lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// The line accessed longest ago.

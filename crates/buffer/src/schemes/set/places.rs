@@ -1,9 +1,8 @@
 //! Where a page may be: which piece of the cache, which set of the piece, which lines.
 //!
-//! Packages are numbered by page, `page mod packages`, and a piece serves consecutive packages. All pages
-//! of a piece share their low digits with few others, so taking the set from the page number as it is
-//! (`raw`) leaves most sets of a piece without a page; taking it from the page's number *within the piece*
-//! (`local`) uses all of them.
+//! Packages are numbered by page, `page mod packages`, and a piece serves consecutive packages. All pages of a piece share their low digits with few
+//! others, so taking the set from the page number (`raw`) leaves most sets of a piece without a page; taking it from the page's number *within the
+//! piece* (`local`) uses all sets.
 
 use alloc::vec::Vec;
 use core::ops::Range;

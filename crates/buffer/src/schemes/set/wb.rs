@@ -1,8 +1,8 @@
 //! `wb`: a set-associative write-back cache without idle work, the yardstick of the APU caches.
 //!
-//! What a drive's on-board cache does by itself: a page may be in one of `ways` lines of one set, and a set
-//! without a free or clean line destages its least recent one, however little the rest of the cache has to
-//! do. Cut into pieces, the cache can show what its index function is worth; see `apu_index`.
+//! A drive's on-board cache without further rules: a page may be in one of `ways` lines of one set, and a set without a free or clean line destages
+//! its least recent line, however idle the rest of the cache is. Cut into pieces, the cache can show what its index function is worth; see
+//! `apu_index`.
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 

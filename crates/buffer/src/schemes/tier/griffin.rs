@@ -7,9 +7,8 @@
 //! ```
 //!
 //! Not a policy about RAM: the log is a disk, good at appending and bad at reading, which keeps
-//! overwrites away from the flash. All of it is migrated when the log is full (no slot is free, or
-//! `griffin_log_pages` were appended), when the oldest write in it is `griffin_timeout_s` old,
-//! or when it serves too many of the reads. Nothing is ordered before that: the pages in slots are
+//! overwrites away from the flash. The whole log is migrated when it is full (no slot is free, or `griffin_log_pages` were appended), when its oldest
+//! write is `griffin_timeout_s` old, or when it serves too many of the reads. Nothing is ordered before that: the pages in slots are
 //! an unordered table, and are sorted once they leave.
 //!
 //! Triggers are noticed with each page the host asks for, and acted on before the next page enters. A
@@ -88,7 +87,7 @@ enum Trigger {
     Flush,
 }
 
-/// What happened since the log was emptied.
+/// Events since the log was emptied.
 #[derive(Clone, Copy, Default)]
 struct Log {
     /// When its first page was appended.

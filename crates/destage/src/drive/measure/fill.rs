@@ -11,7 +11,7 @@ use crate::error::Error;
 
 /// Commands under way while a drive is filled.
 const DEPTH: u32 = 512;
-/// So many parts of a drive write are told apart.
+/// Number of parts of a drive write that are measured separately.
 const PARTS: u64 = 20;
 
 /// A part of a drive write.
@@ -20,7 +20,7 @@ pub(super) struct Part {
     /// How much is written at its end, as a share of what is used.
     pub drive_writes: f64,
     pub mib_per_s: f64,
-    /// What flash programmed over what was written, if the drive counts.
+    /// Bytes programmed over bytes written, if the drive counts them.
     pub waf: Option<f64>,
 }
 

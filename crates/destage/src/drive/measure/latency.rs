@@ -13,12 +13,12 @@ const PROBED_WRITES: f64 = 0.9;
 /// A load and what it gave.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OfLoad {
-    /// Writes a second that were offered, but for the 1 % of reads among those of the other streams.
+    /// Offered writes per second, apart from the 1 % of reads among the requests of the other streams.
     pub offered: f64,
     pub steady: Steady,
 }
 
-/// What saturates the drive is found out by this.
+/// The load that finds the saturated rate of the drive.
 pub(super) fn probe() -> Load {
     Load {
         arrivals: Arrivals::Closed {
@@ -35,7 +35,7 @@ fn short(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// Reads, and as many writes, that one stream asks for in a second whatever the load is, on a drive that `saturated` writes a second
+/// Reads, and equally many writes, per second of the stream whose rate does not depend on the load, on a drive that `saturated` writes a second
 /// saturate.
 pub(super) fn stream_per_s(saturated: f64) -> f64 {
     STREAM_PER_S.min((saturated * SHARES[0]).floor().max(1.0))

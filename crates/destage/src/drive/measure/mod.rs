@@ -1,7 +1,7 @@
 //! The experiments that files of measurements tell of, done on a drive.
 //!
-//! A [`Target`] is what is measured: a real drive, or one in virtual time ([`Modelled`]). [`measure`] does the experiments of a
-//! [`MeasurePlan`] on it one step after the other, and leaves tables in a folder. What each step has found is kept there, so that a
+//! A [`Target`] is what is measured: a real drive, or one in virtual time ([`Modelled`]). [`measure`] does the experiments of a [`MeasurePlan`] on
+//! the drive one step after the other, and leaves tables in a folder. What each step has found is kept there, so that a
 //! measurement that was interrupted continues where it stopped.
 
 mod fill;
@@ -45,7 +45,7 @@ pub enum What {
     Depth,
     /// Write amplification, and the rate of writes, as the drive is filled: `waf.csv`.
     Waf,
-    /// What identifies the drive, such as the time of a page read, its write buffer, its program unit: numbers in `measured.json`.
+    /// Numbers that identify the drive, such as the time of a page read, its write buffer, its program unit: they stand in `measured.json`.
     Parts,
 }
 
@@ -173,7 +173,7 @@ impl MeasurePlan {
         requests.min(self.requests)
     }
 
-    /// What a measurement of `target` writes and how long it takes, at most; less what `folder` has of it already.
+    /// An upper bound of the bytes and the time of a measurement of `target`, without the steps whose results `folder` has already.
     ///
     /// # Errors
     /// If the plan does not fit the drive, or `folder` holds another measurement.
@@ -207,7 +207,7 @@ impl MeasurePlan {
     }
 }
 
-/// What a measurement writes and how long it takes, at most.
+/// An upper bound of the bytes and the time of a measurement.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Cost {
     /// Bytes of the drive that are used.
@@ -286,12 +286,12 @@ struct Work<'a> {
     left_out: Vec<String>,
 }
 
-/// Does the experiments of `plan` on `target`, whose contents are lost, and leaves tables in `folder`; what is there of the same
-/// measurement is not done again. `tell` hears of each step as it begins.
+/// Does the experiments of `plan` on `target`, whose contents are lost, and leaves tables in `folder`; results of the same measurement that are there
+/// already are kept. `tell` hears of each step as it begins.
 ///
 /// # Errors
-/// If the plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written, or `progress` asked to
-/// stop: what was measured until then is kept.
+/// The plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written, or `progress` asked to stop: results up
+/// to then are kept.
 pub fn measure(
     target: &mut dyn Target,
     plan: &MeasurePlan,
@@ -330,7 +330,7 @@ impl Work<'_> {
             files.push(file);
             kept::put(&folder.join(file), &text)
         };
-        // What needs a drive that was written in order comes first: at random it never is again.
+        // Experiments that need a sequentially written drive come first: after random writes it never is one again.
         let in_order = match plan.wants(What::Rates) {
             true => self.rates(true)?,
             false => Vec::new(),
@@ -397,7 +397,7 @@ impl Work<'_> {
         })
     }
 
-    /// What identifies a drive that was written in order.
+    /// Numbers that identify a sequentially written drive.
     fn parts_in_order(&mut self) -> Result<Findings, Error> {
         let mut found: Findings = self.step(ALONE, Contents::InOrder, |work| {
             let seed = work.seed(ALONE);
@@ -410,7 +410,7 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// What identifies a drive in steady state, beside what is `known`.
+    /// Numbers that identify a drive in steady state, besides the `known` ones.
     fn parts_at_random(&mut self, known: &Findings) -> Result<Findings, Error> {
         let mut found: Findings = self.step(UNIT, self.settled(), |work| {
             let seed = work.seed(UNIT);
@@ -429,7 +429,7 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// What the step called `name` finds on a drive with `contents`: what was kept of it, or what it finds now.
+    /// The result of the step called `name` on a drive with `contents`: the kept result, or the result of a new experiment.
     fn step<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,

@@ -1,7 +1,7 @@
-//! What identifies a drive: experiments whose outcome is a number of the drive itself.
+//! Experiments whose result is a number that identifies the drive.
 //!
 //! The methods are those of Queenie (reads and writes one by one, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as they identify something.
-//! What they do not identify on a drive is said so.
+//! Numbers that cannot be identified on a drive are named as such.
 
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_US};
 use destage_base::{Random, Ticks};
@@ -22,7 +22,7 @@ const WRITES: u64 = 400;
 const REST: Ticks = 20 * TICKS_PER_MS;
 /// Sizes of a write in blocks, for what a command and what a block takes.
 const SIZES: [u64; 2] = [1, 8];
-/// A time is not that of another if it is so much of it.
+/// Two times count as different if one is less than this part of the other.
 const APART: f64 = 0.8;
 /// Page types differ by this share at least.
 const TYPES_APART: f64 = 0.08;
@@ -40,9 +40,9 @@ const FIRST: usize = 16;
 const LEAST_FILLING: u64 = 1024;
 /// So often the write buffer is filled.
 const FILLINGS: usize = 5;
-/// Writes are taken so much faster than they leave, where the size of a buffer can be told.
+/// Ratio of the rates of accepting and of programming writes from which the size of a buffer can be seen.
 const FASTER: f64 = 1.5;
-/// Writes that end within one of these times of each other end together: the one with which their numbers are most equal.
+/// Writes that end within one of these times of each other end together; the time that makes the groups most equal is used.
 const TOGETHER: [Ticks; 4] = [
     200 * TICKS_PER_NS,
     TICKS_PER_US,
@@ -51,7 +51,7 @@ const TOGETHER: [Ticks; 4] = [
 ];
 /// Writes of which it is seen how many end together.
 pub(super) const UNIT_WRITES: u64 = 12_000;
-/// Writes end together in numbers of a unit where so large a share of them does.
+/// Writes end in groups of a unit if this share of them does.
 const UNIT_SHARE: f64 = 0.5;
 /// The rate of a first fill falls by this factor where a cache of fast blocks is full.
 const CLIFF: f64 = 0.7;
@@ -91,7 +91,7 @@ impl Identified {
 pub struct Findings {
     /// Numbers of the drive.
     pub values: Vec<Identified>,
-    /// What is not identified, and why.
+    /// The number that is not identified, and why.
     pub unknown: Vec<String>,
 }
 
@@ -259,7 +259,8 @@ fn in_order(bench: &mut Bench<'_>) -> Result<Identified, Error> {
     ))
 }
 
-/// What a flush does, and how much is taken before writes wait for flash. When nothing has to be collected, `in_order` blocks leave for flash in a
+/// The effect of a flush, and the bytes that are accepted before writes wait for flash. When nothing has to be collected, `in_order` blocks leave for
+/// flash in a
 /// second.
 pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
@@ -303,7 +304,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
             filling(bench, &mut random, half)?;
             bench.rest(REST)?;
             let flush = us(bench.alone(Action::Flush, 0, 0)?);
-            // What would take so long to leave was there.
+            // Data that would take this long to leave were in the buffer.
             let stays = flush > idle.0 + half as f64 / in_order * 1e6 / 2.0;
             let is_emptied = full.0 > idle.0 / APART + 1.0;
             found.and(size_of(&knees, is_emptied, stays));
@@ -347,7 +348,8 @@ fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
     Some((behind.next()? as f64, in_order / fast))
 }
 
-/// The size of a buffer by what several fillings tell, in ascending order: `is_emptied` by a flush, and what is in it `stays` until there is no room.
+/// The size of a buffer from several fillings, in ascending order: `is_emptied` says whether a flush empties it, and `stays` whether its contents
+/// stay until room is needed.
 fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
     let mut found = Findings::default();
     let (least, share) = knees[0];
@@ -442,7 +444,7 @@ fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
     }
 }
 
-/// What the first fill of a drive tells: how much it took before it became slow.
+/// Results of the first fill of a drive: how much it accepted before it became slow.
 pub(super) fn cliff(written: &Written, used: u64) -> Findings {
     let mut found = Findings::default();
     let parts = &written.parts;
@@ -479,7 +481,7 @@ pub(super) fn cliff(written: &Written, used: u64) -> Findings {
     found
 }
 
-/// What the amplification of the last overwrite at random says of the flash that there is.
+/// The size of the flash that follows from the amplification of the last random overwrite.
 pub(super) fn spare(last: Option<&Written>) -> Findings {
     let mut found = Findings::default();
     // The end of a pass: before that the drive was filling what is spare.
@@ -514,7 +516,7 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
     found
 }
 
-/// What rates say of how many dies there are.
+/// The number of dies that follows from rates.
 pub(super) fn dies(reads_per_s: Option<f64>, found: &Findings) -> Findings {
     let mut more = Findings::default();
     if let (Some(rate), Some(page)) = (reads_per_s, found.get("page_read_us")) {

@@ -1,4 +1,4 @@
-//! What was measured, as the tables that [`Measurements`](super::super::Measurements) reads.
+//! The measurements as the tables that [`Measurements`](super::super::Measurements) reads.
 
 use super::super::scaled::GIB;
 use super::fill::Written;

@@ -1,10 +1,10 @@
-//! What is measured: something that takes commands and says when each has ended.
+//! The target of a measurement: it takes commands and says when each has ended.
 
 use destage_base::Ticks;
 
 use crate::error::Error;
 
-/// What a command asks for.
+/// The operation of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Bytes are read.
@@ -18,7 +18,7 @@ pub enum Action {
 /// A command to a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command {
-    /// What is asked for.
+    /// The operation.
     pub action: Action,
     /// The first byte, a multiple of 4096; of a flush nothing.
     pub offset: u64,

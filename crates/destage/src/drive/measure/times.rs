@@ -19,7 +19,7 @@ const PERCENTILES: [(&str, u64, u64); 11] = [
     ("99.99", 9_999, 10_000),
     ("99.999", 99_999, 100_000),
 ];
-/// A percentile is told if this number of requests of each part lies beyond it.
+/// A percentile is given if each part has this number of requests beyond it.
 const BEYOND: u64 = 1;
 /// Percentiles up to this one are always told.
 const ALWAYS: u64 = 99;
@@ -92,7 +92,7 @@ pub(super) struct Spread {
     pub high: f64,
 }
 
-/// What `parts` have in common: of each percentile that all of them have the middle, the least and the largest. Nothing if a part is
+/// Percentiles that all `parts` have: the middle, the least and the largest value of each. Nothing if a part is
 /// empty.
 pub(super) fn spread(parts: &[Times; PARTS]) -> Vec<Spread> {
     if parts.iter().any(|part| part.count == 0) {

@@ -251,7 +251,7 @@ impl Scheme for CoActive {
 }
 
 impl CoActive {
-    /// What time alone changes: periods end, hot pages cool down. Twice at one time is once.
+    /// Changes by time alone: periods end, hot pages cool down. Twice at one time is once.
     #[inline]
     fn begin(&mut self, access: &Access) {
         self.budget.turn_to(access.now);

@@ -48,7 +48,7 @@ parameters! {
         stride: u64 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.";
         /// The most pages of a batch, which are then those of the longest queues; 0: no limit.
         epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
-        /// What a page is known by: its logical number, or the flash address of its latest write, under which a rewrite is never found.
+        /// The key of a page: its logical number, or the flash address of its latest write, under which a rewrite is never found.
         epo_key: Key = "logical", "", "Ours; EPO (2011) stands below the translation layer, and knows its addresses.";
         /// How free pages are counted: those that are; as if an eviction took a page of every queue, empty ones too; or printed: as if every miss did.
         epo_pool: Counting = "corrected", "", "Ours; EPO (2011), figure 3, prints the last.";
@@ -100,13 +100,12 @@ struct Epo {
     pool: Option<Pool>,
 }
 
-/// What it takes to choose among the queues.
+/// The data for choosing among the queues.
 struct Limit {
     batch_max: usize,
     /// By queue.
     lengths: Vec<u32>,
-    /// By slot, the virtual time of the last write: of two queues of one length, the one whose tail
-    /// waits longer goes first.
+    /// By slot, the virtual time of the last write: of two queues of equal length, the one whose tail has waited longer leaves first.
     written: Vec<u64>,
     /// Scratch memory of a choice.
     longest: Vec<u32>,

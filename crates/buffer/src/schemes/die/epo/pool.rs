@@ -1,7 +1,7 @@
 //! The pool of free pages as the printed algorithm of EPO counts it.
 //!
-//! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss takes one
-//! of them. It does so after every miss, whether or not anything left, and counts a page of every queue, whether or not
+//! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss takes one of the free slots. It does so
+//! after every miss, whether or not anything left, and counts a page of every queue, whether or not
 //! that had one. So the pool counts pages that are nowhere, and the buffer fills beyond its capacity.
 //!
 //! ```text
@@ -17,7 +17,7 @@ use destage_base::choices;
 choices! {
     /// The words of `pool`: which of the two slips stay.
     pub enum Counting {
-        /// None: what is free is what no page is in.
+        /// `None`: a slot is free if no page is in it.
         Corrected = "corrected",
         /// An eviction counts a page of every queue, empty ones too.
         EveryQueue = "every_queue",

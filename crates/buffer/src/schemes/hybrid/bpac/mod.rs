@@ -64,7 +64,7 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| Box::new(Bpac::new(config)),
 };
 
-/// What the pages of a cluster look like.
+/// The order in which the pages of a cluster were written.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Class {
     /// Came in ascending order without a gap.
@@ -95,13 +95,13 @@ struct Cluster {
     is_sorted: bool,
 }
 
-/// Queues of clusters, front: youngest. By who used it last, and by age.
+/// Queues of clusters, front: youngest. By the kind of their last use, and by age.
 const WRITTEN: u32 = 0;
 const COOLED: u32 = 1;
 /// Added to either for clusters that are old.
 const OLD: u32 = 2;
 
-/// What chose a victim; evictions are counted by it.
+/// The rule that chose a victim; evictions are counted by rule.
 #[derive(Clone, Copy)]
 enum Reason {
     Sequential,
@@ -136,7 +136,7 @@ struct Bpac {
     evictions: [u64; 4],
 }
 
-/// What the parameters decide.
+/// The rules that the parameters set.
 struct Rules {
     /// Every hit counts as a use of its block.
     hits_use_blocks: bool,
@@ -336,7 +336,7 @@ impl Bpac {
         self.rejuvenate(time);
     }
 
-    /// Notes which clusters have become old: of these the size-dependent region takes those that may age.
+    /// Notes which clusters have become old; the size-dependent region takes those that are allowed to age.
     #[inline]
     fn age(&mut self, time: u64) {
         let threshold = self.monitor.bird.threshold;
@@ -367,7 +367,7 @@ impl Bpac {
         }
     }
 
-    /// A page of the P-list cools down: into the cluster of its block, whose age stays as it is.
+    /// A page of the P-list cools down: it moves into the cluster of its block, whose age stays the same.
     fn demote(&mut self, entry: Entry) {
         self.cool(entry.slot);
         let place = self.clusters.insert(entry);

@@ -1,4 +1,4 @@
-//! What BPAC learns: how far apart the uses of a page and of a block lie.
+//! BPAC learns how far apart the uses of a page and of a block are.
 //!
 //! Over a period of page writes it collects two kinds of distances, and at the end of the period sets for each
 //! kind a threshold that covers most of them:
@@ -17,7 +17,7 @@ use super::periods::{Period, Periods};
 
 /// Of infinite distances: nothing expires.
 pub const NEVER: u64 = u64::MAX;
-/// What `cover` is counted in, so that no rounding of fractions decides.
+/// The unit of `cover`, so that no rounding of fractions decides.
 const WHOLE: u64 = 1_000_000;
 
 /// How many other page writes came between two uses at `before` and `time` (10 and 34 give 23).
@@ -83,7 +83,7 @@ pub struct Monitor {
     rule: Rule,
     /// The last page write of this period.
     period_end: u64,
-    /// What was learnt so far.
+    /// The values learned so far.
     pub periods: Periods,
 }
 

@@ -1,4 +1,4 @@
-//! What was learnt, period by period: a series of bounded length, and how much it varies.
+//! The learned values, period by period: a series of bounded length, and how much it varies.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::scheme::Series;
 /// second one kept; and so on.
 const KEPT: usize = 1024;
 
-/// What was in force when a period ended.
+/// The values in force when a period ended.
 #[derive(Clone, Copy)]
 pub struct Period {
     /// Its last page write.
@@ -23,7 +23,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Its numbers, each with its name; what is infinite or has no meaning is none.
+    /// The numbers of a period, each with its name; an infinite or meaningless value is `None`.
     fn values(&self) -> [(&'static str, Option<f64>); 3] {
         let finite = |threshold: u64| (threshold != NEVER).then_some(threshold as f64);
         [
