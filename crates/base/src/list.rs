@@ -62,7 +62,7 @@ impl<V: Copy + Default> Links<V> {
         node.is_some_and(|node| node.next != UNLINKED)
     }
 
-    /// The data stored beside the links of `node`.
+    /// The data stored with the links of `node`.
     #[inline]
     #[must_use]
     pub fn get(&self, node: u32) -> Option<V> {
@@ -186,7 +186,7 @@ impl<V: Copy + Default> Links<V> {
 pub trait Item: Copy {
     /// Says which item it is.
     type Key: Copy;
-    /// Kept beside the links, for any caller that takes the item off a list.
+    /// Data stored with the links, for the caller that takes the item off a list.
     type Value: Copy + Default;
     /// The number of `key`.
     fn number(key: Self::Key) -> u32;

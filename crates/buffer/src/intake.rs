@@ -1,4 +1,4 @@
-//! A page is accepted: who takes on their way the records that make room for it, and what a read found.
+//! A page enters: a callback takes the records that make room for it, and a result says what a read found.
 
 use core::convert::Infallible;
 
@@ -32,7 +32,7 @@ pub struct Found {
     pub enters: bool,
 }
 
-/// A buffer whose records a function takes, for any caller that has no device.
+/// A buffer whose records are given to a function, for callers without a device.
 pub struct Outlet<'a, F> {
     buffer: &'a mut Buffer,
     view: &'a dyn View,

@@ -1,4 +1,4 @@
-//! What a scheme shows of itself: its lists and regions as its paper draws them, for any caller that watches.
+//! The lists and regions of a scheme as its paper draws them, for a recording.
 //!
 //! ```text
 //!   list "Recency"       latest write                      leaves next
@@ -6,7 +6,7 @@
 //!     group "block 0"    [  0 ][  1 ]
 //! ```
 //!
-//! Every resident page is shown once. Made again for each look, so it costs nothing while nobody looks.
+//! Every resident page is shown once. It is built at each look, so it costs nothing while no recording is made.
 
 use alloc::string::String;
 use alloc::vec::Vec;

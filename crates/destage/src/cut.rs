@@ -16,14 +16,14 @@ use crate::run::single;
 /// Bad sectors that are named.
 const MOST_NAMED: usize = 100;
 
-/// What a loss of power has left, compared with what was promised.
+/// The state after a loss of power, compared with the promises.
 #[derive(Clone, Debug)]
 pub struct CutOutcome {
     /// How it came to be.
     pub manifest: Manifest,
     /// When the power failed, and what the seed was.
     pub plan: CutPlan,
-    /// The outcome of it.
+    /// The outcome.
     pub result: CutResult,
 }
 

@@ -143,7 +143,7 @@ impl Facts {
         warnings
     }
 
-    /// What was left out of the trace, or changed; one sentence each.
+    /// The requests that were left out of the trace, or changed; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.remarks.clone();

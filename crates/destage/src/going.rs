@@ -8,7 +8,7 @@ use destage_trace::Request;
 
 use crate::error::Error;
 
-/// Requests after which a run is compared with its limits again, and events when no more of them come.
+/// Number of requests after which a run is compared with its limits again, or of events if no more requests arrive.
 const PIECE: usize = 1 << 8;
 const EVENTS: usize = 1 << 12;
 /// If many requests wait, the interval is a part of their number, because the check looks at each of them.

@@ -59,9 +59,9 @@ impl Inspection {
 
 /// Statistics of `input` as a run under `config` reads it, each under `trace.` and its name in `destage trace info`.
 ///
-/// They follow [`crate::Reading`] and the `trace.*` parameters; pages are those of `flash.page_bytes` and `trace.align`, blocks
-/// those of `flash.pages_per_block` (less a summary page). Addresses are the trace's own, whatever `trace.addr_map` says, and pages
-/// of different volumes are different pages. What has no meaning is absent.
+/// They follow [`crate::Reading`] and the `trace.*` parameters; pages are those of `flash.page_bytes` and `trace.align`, blocks those of
+/// `flash.pages_per_block` (less a summary page). Addresses are the trace's own, whatever `trace.addr_map` says, and pages
+/// of different volumes are different pages. A metric without a meaning is absent.
 ///
 /// # Errors
 /// An error in the trace or the workload's parameters, or a block without a page for data.
@@ -69,7 +69,8 @@ pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
     metrics_and_facts(input, config).map(|(metrics, _)| metrics)
 }
 
-/// What `input` is like as a run under `config` reads it: all that `destage trace info` tells, with how it came to be. `progress` is told
+/// The statistics of `input` as a run under `config` reads it: everything that `destage trace info` prints, and how it was computed. `progress` is
+/// told
 /// of requests.
 ///
 /// # Errors
@@ -112,7 +113,7 @@ fn inspected(
     Ok((inspection, facts))
 }
 
-/// The statistics of the input as metrics of a run, and what is known of the input once it was read.
+/// The statistics of the input as metrics of a run, and the facts about the input.
 pub(crate) fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
     let (inspection, facts) = inspected(input, config, &Silent)?;
     let metric = |row: Row| {

@@ -3,8 +3,8 @@
 //! Pages within the reads and within the writes of a batch differ. A repeated page ends with the first, and what
 //! is programmed is the newest. In the reference simulator a repeated page is done at once.
 //!
-//! A trim of a page that the batch writes takes effect behind that write, unless a later write of the batch makes
-//! it void. Any other trim takes effect first. Trims cost nothing.
+//! A trim of a page that the batch writes takes effect after that write, unless a later write of the batch replaces it. Any other trim takes effect
+//! first. Trims cost nothing.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -27,14 +27,14 @@ enum Part {
     Read(usize),
     /// As write of this index.
     Write(usize),
-    /// With the write of this index, as a trim behind it.
+    /// Together with the write of this index, as a trim after it.
     TrimBehind(usize),
 }
 
 /// One batch being combined. Reused, so that a batch does not allocate.
 #[derive(Default)]
 pub(crate) struct BatchLists {
-    /// What was taken from the queue, in its order.
+    /// The operations taken from the queue, in its order.
     taken: Vec<(PageOperation, Part)>,
     /// Pages to read, each once.
     pub read_pages: Vec<Lpn>,
@@ -83,7 +83,7 @@ impl BatchLists {
             return match written {
                 Some(_) if repeats_at_once => Part::AtOnce,
                 Some(index) => {
-                    // The newest of them is what is programmed.
+                    // The newest of them is programmed.
                     self.write_pages[index].1 = cause;
                     Part::Write(index)
                 }

@@ -1,8 +1,8 @@
-//! What must be there after a loss of power, and what may be: per sector, from requests and answers alone.
+//! For each sector, the version that must be there after a loss of power, and those that may be, derived from requests and answers alone.
 //!
-//! The ledger knows no rule of the device, no buffer and no flash. It is told of every request that is accepted and of
-//! every answer before anybody else can see it. A sector *must* hold the newest version that an answered flush
-//! covers, or that was answered with force unit access; it *may* hold any later one that was accepted. Contents are told
+//! The ledger knows no rule of the device, no buffer and no flash. It is told of every accepted request, and of every answer before a client can see
+//! it. A sector *must* hold the newest version that an answered flush covers, or that was answered with force unit access; it *may* hold any version
+//! accepted later. Contents are told
 //! apart by sums over the bytes of a sector.
 
 use alloc::boxed::Box;
@@ -20,10 +20,10 @@ use crate::request::{Request, RequestKind, Span};
 /// Changes of a page, at least, before superseded ones are looked for.
 const CHANGES_TO_PRUNE: usize = 8;
 
-/// Why a sector holds what it should not.
+/// Why a sector holds a wrong version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Finding {
-    /// A promise is broken, or nobody wrote it.
+    /// A promise is broken, or the data were never written.
     Bad,
     /// It may be a version that is not remembered, and that a trim or no promise at all allows.
     Forgotten,
@@ -44,7 +44,7 @@ pub struct Counts {
     pub may: u64,
 }
 
-/// What a ledger has to know of its device.
+/// The properties of the device that a ledger needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms {
     /// Pages of the device.
@@ -101,7 +101,7 @@ impl Change {
     }
 }
 
-/// One page: what it held at the start or at the latest mount, and what was done to it since.
+/// One page: its contents at the start or at the latest mount, and the changes since.
 #[derive(Clone)]
 struct Page {
     /// A sum for each sector; none if all hold zeros.
@@ -310,7 +310,7 @@ impl Ledger {
                 self.covered = self.covered.max(open.answers);
                 return;
             }
-            // The version that comes with it is that of another request.
+            // The version with it is that of another request.
             RequestKind::Read => return,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => {}
         }
@@ -341,8 +341,8 @@ impl Ledger {
         self.open.remove(&token);
     }
 
-    /// Holds `bytes`, what `page` holds after a mount, against the ledger: sectors of the device, and what is wrong with
-    /// them. `lost` gives what an option of a bad drive took of the page.
+    /// Compares `bytes`, the contents of `page` after a mount, with the ledger: sectors of the device, and the error in each. `lost` gives what an
+    /// option of a bad drive took of the page.
     #[must_use]
     pub fn check(&self, page: Lpn, bytes: &[u8], lost: Option<Lost>) -> Vec<(u64, Finding)> {
         let first = page.0 * u64::from(self.terms.sectors);
@@ -368,7 +368,7 @@ impl Ledger {
         self.each_page().map(|(number, _)| Lpn(number))
     }
 
-    /// After a mount all begins again: `holds` gives what each page that was ever changed holds, and that may not change.
+    /// After a mount all begins again: `holds` gives the contents of each page that was ever changed, which may not change any more.
     pub fn restart(&mut self, mut holds: impl FnMut(Lpn, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
         for (number, position) in self.positions.touched() {
@@ -387,8 +387,7 @@ impl Ledger {
         self.is_mounted = true;
     }
 
-    /// Before the first request: `page` holds `bytes`, and that may not change by itself. What it held before is not known, and
-    /// may be on flash.
+    /// Before the first request: `page` holds `bytes`, and that may not change by itself. Its earlier contents are not known, and may be on flash.
     pub fn hold(&mut self, page: Lpn, bytes: &[u8]) {
         let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
         let base = Some(sums.collect());
@@ -497,7 +496,7 @@ impl Page {
         }
     }
 
-    /// Whether `sector` ever held what has this sum.
+    /// Whether `sector` ever held data with this sum.
     fn was_there(&self, sector: u32, sum: u64, zeros: u64) -> bool {
         let mut changes = self.changes.iter();
         sum == self.base(sector, zeros)

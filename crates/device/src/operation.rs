@@ -4,7 +4,7 @@ use destage_base::Lpn;
 use destage_buffer::destage::Slot;
 use destage_flash::Cause;
 
-/// For whom a page operation runs.
+/// The request or record for which a page operation runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Work {
     /// A host request reads the page.
@@ -132,7 +132,7 @@ impl PageOperation {
         kinds >> (self.packed & KIND_MASK) & 1 != 0
     }
 
-    /// On whose behalf a write runs; `None` for reads and trims.
+    /// The request or record for which a write runs; `None` for reads and trims.
     #[inline]
     pub fn write_cause(self) -> Option<Cause> {
         let cause = if self.is_one_of(1 << PAD_WRITE) {

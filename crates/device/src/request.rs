@@ -1,4 +1,4 @@
-//! What a host asks of the device.
+//! The requests that a host sends to the device.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ pub struct Span {
     pub pages: u32,
     /// Sectors of the first page that lie before the request.
     pub head: u32,
-    /// Sectors of the last page that lie behind it.
+    /// Sectors of the last page that lie after the span.
     pub tail: u32,
 }
 
@@ -79,7 +79,7 @@ impl Span {
         offset < u64::from(self.pages)
     }
 
-    /// The pages that the span covers whole: the first of them as an offset, and the offset behind the last.
+    /// The pages that the span covers completely: the first of them as an offset, and the offset after the last.
     #[must_use]
     pub fn whole_pages(&self) -> Range<u32> {
         let first = u32::from(self.head > 0);

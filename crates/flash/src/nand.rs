@@ -1,4 +1,4 @@
-//! What NAND allows, and how worn it is.
+//! The rules of NAND flash, and its wear.
 //!
 //! A page is programmed at most once between erases, pages of a block in ascending order (unless the flash is
 //! of the early kind that allows any), only whole blocks are erased, and only when nothing in them is needed.
@@ -114,7 +114,7 @@ impl Nand {
         }
     }
 
-    /// The same for early flash, whose pages may be programmed in any order.
+    /// As above, for early flash, whose pages may be programmed in any order.
     #[must_use]
     pub fn with_any_order(geometry: &Geometry, full_blocks: u32) -> Self {
         let initial = InitialBlocks::new(geometry, full_blocks);
@@ -172,7 +172,7 @@ impl Nand {
     /// programmed; `end` is the page after the last of them.
     ///
     /// # Panics
-    /// If the first of them is not behind.
+    /// If the first of them does not come after the programmed pages.
     pub fn program_run(&mut self, block: BlockSlot, end: u32, pages: impl Iterator<Item = u32>) {
         let mut pages = pages.peekable();
         let Some(first) = pages.peek().copied() else {

@@ -40,7 +40,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DeviceFull", py.get_type::<DeviceFull>())
 }
 
-/// What the library names as commands, and what it is in Python.
+/// The library's names of commands, and their names in Python.
 const CALLS: [(&str, &str); 10] = [
     ("`destage list buffers`", "destage.buffers()"),
     ("`destage list ftls`", "destage.ftls()"),

@@ -49,7 +49,7 @@ pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
         .map_err(|error| raised(&error))
 }
 
-/// What a name or a message means: what `destage explain TEXT --json` prints.
+/// The explanation of a name or a message, as `destage explain TEXT --json` prints it.
 #[pyfunction]
 pub(crate) fn explain(text: &str) -> PyResult<String> {
     let found = registries::explain(text).map_err(|error| raised(&error))?;

@@ -42,7 +42,7 @@ pub(crate) struct Need {
     page: Option<u64>,
 }
 
-/// What a scheme is copied from, for as long as the call lasts that it was given to.
+/// The object that a scheme is copied from, for the duration of the call that it was given to.
 pub(crate) struct Prototype {
     name: String,
     object: Py<PyAny>,
@@ -81,7 +81,7 @@ pub(crate) fn row(
     Ok((Box::leak(Box::new(row)), prototype))
 }
 
-/// What the copy knows of the buffer: attributes of it.
+/// The copy's view of the buffer: attributes of it.
 #[derive(Clone, Copy)]
 struct Surroundings {
     capacity_pages: u32,
@@ -102,7 +102,7 @@ struct Methods {
 
 /// The scheme of one run.
 struct Copied {
-    /// Gone once nobody waits for the run.
+    /// Gone once no call waits for the run.
     prototype: Option<Arc<Prototype>>,
     surroundings: Surroundings,
     /// Made when they are first needed: a scheme is also built only to be asked what it is.
@@ -165,7 +165,7 @@ impl Copied {
         }
     }
 
-    /// Calls `what` with the methods, unless something was raised before. What it raises ends the run.
+    /// Calls `what` with the methods, unless something was raised before. An exception in it ends the run.
     fn call<T>(
         &mut self,
         what: impl FnOnce(Python<'_>, &mut Self, &mut Methods) -> PyResult<T>,
@@ -288,7 +288,7 @@ impl Scheme for Copied {
         if named.is_some() {
             return;
         }
-        // The run is about to stop. What was taken before the fault was found stays named.
+        // The run is about to stop. Pages that were taken before the error was found stay named.
         let forced = match need {
             CoreNeed::FlushPage(entry) => Some(entry.page),
             CoreNeed::Evict(_) | CoreNeed::Flush => None,

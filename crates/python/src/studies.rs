@@ -1,4 +1,4 @@
-//! Studies: in one piece, and in parts that somebody else hands out.
+//! Studies: in one piece, and in parts that another program distributes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl Study {
         Ok((share.made, share.own))
     }
 
-    /// The outcome of all runs, as JSON.
+    /// The results of all runs, as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let (prepared, store) = (Arc::clone(&self.prepared), self.store.clone());
         let nobody = py.None().into_bound(py);

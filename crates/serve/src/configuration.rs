@@ -5,10 +5,10 @@ use destage_sim::error::SimError;
 use destage_sim::parameters::Costing;
 use destage_sim::settings::{Config, Origin, Settings};
 
-/// Bytes of a device whose size nobody names.
+/// Bytes of a device without a given size.
 const CAPACITY: u64 = 1 << 30;
 
-/// What a device begins with that nobody filled: nothing, so that it takes no memory and starts at once.
+/// The contents of a device without a given fill: none, so that it takes no memory and starts at once.
 const PRECONDITION: (&str, &str) = ("sim.precondition", "none");
 /// Response times kept one by one. A server runs for long, and its statistics are asked for while it does.
 const EXACT_RESPONSES: (&str, &str) = ("sim.exact_responses", "65536");

@@ -8,7 +8,7 @@
 //! | `{"do": "cancel"}` | nothing more; the cut that was waited for does not come, and its order fails |
 //! | `{"do": "restore"}` | `mount_ms`, and how many sectors are bad |
 //! | `{"do": "ledger"}`, with `"to": FILE` | `sectors`, `must` and `may`, and `file` |
-//! | `{"do": "check"}` | `bad`, the first sectors that do not hold what they must, and `bad_sectors`, how many there are |
+//! | `{"do": "check"}` | `bad`, the first sectors that break a promise, and `bad_sectors`, their number |
 //!
 //! An answer has `"ok": true`, or it is `{"ok": false, "error": "..."}`.
 
@@ -23,20 +23,20 @@ use serde_json::{Map, Value, json};
 /// Bytes of a line, at most.
 pub const LINE_MAX: usize = 1 << 16;
 
-/// What may be asked.
+/// The requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Order {
     /// The metrics of a run that ended now.
     Stats,
     /// Everything answered so far is to be durable.
     Flush,
-    /// The power is to fail, now or after something; the seed fixes what is left open.
+    /// The power is to fail, now or after an event; the seed decides what is left to chance.
     Cut(Option<CutAfter>, Option<u64>),
     /// The cut that is waited for is not to come.
     Cancel,
     /// The power is to be back.
     Restore,
-    /// What was promised; all of it into a file, if there is one.
+    /// The promises; all of them into a file, if one is given.
     Ledger(Option<PathBuf>),
     /// The contents are to be compared with that.
     Check,
@@ -48,7 +48,7 @@ pub enum Order {
 const WORDS: [&str; 8] = [
     "stats", "flush", "cut", "cancel", "restore", "ledger", "check", "stop",
 ];
-/// What a cut may be told, besides its seed: when.
+/// The moment of a cut.
 const MOMENTS: [&str; 4] = ["at_write", "at_flush", "at_program", "at_ms"];
 
 impl Order {
@@ -147,7 +147,7 @@ pub fn failed(error: &str) -> Value {
     json!({"ok": false, "error": error})
 }
 
-/// Somebody who asks a server.
+/// A client that asks a server.
 pub struct Operator {
     path: PathBuf,
     stream: BufReader<UnixStream>,
@@ -161,10 +161,10 @@ pub enum OperatorError {
     Socket {
         /// The socket.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// What it answers is no answer.
+    /// The answer is not one of a server.
     #[error("{}: answered {text:?}; expected the control socket of a server", .path.display())]
     Answer {
         /// The socket.
@@ -186,7 +186,7 @@ impl Operator {
     /// Connects to the control socket at `path`.
     ///
     /// # Errors
-    /// If nobody answers there.
+    /// If no server answers there.
     pub fn connect(path: &Path) -> Result<Self, OperatorError> {
         let stream = UnixStream::connect(path).map_err(|cause| OperatorError::Socket {
             path: path.to_owned(),

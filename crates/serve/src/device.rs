@@ -18,7 +18,7 @@ pub enum Pace {
     /// Not at all: a request is complete as soon as it is worked out, one after the other. The model's time is the sum of
     /// what it would have taken.
     None,
-    /// They go together: a request is answered when the model's time has come, any number of them side by side.
+    /// The two clocks run together: a request is answered when the model's time has come, any number of requests in parallel.
     Model,
 }
 
@@ -58,7 +58,7 @@ pub enum PowerError {
 /// The device. See the [module](self).
 pub struct Front<'a> {
     power: Power<'a>,
-    /// What makes its bytes last, if anything does; the server has it while it runs.
+    /// The function that makes its bytes durable, if there is one; the server has it while it runs.
     sync: Option<Sync>,
     pace: Pace,
     bytes: u64,
@@ -87,7 +87,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The same of a device whose bytes `sync` makes last: no flush, and nothing forced, is answered before.
+    /// As above, for a device whose bytes `sync` makes durable: no flush, and no forced write, is answered before.
     #[must_use]
     pub fn lasting(live: Live<'a>, pace: Pace, sync: Option<Sync>) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// What makes its bytes last.
+    /// The function that makes its bytes durable.
     pub(crate) fn take_sync(&mut self) -> Option<Sync> {
         self.sync.take()
     }
@@ -232,7 +232,7 @@ impl<'a> Front<'a> {
         self.late.summary()
     }
 
-    /// How long until something is due that somebody waits for; none if nobody waits.
+    /// The time until the next event that a client waits for; `None` if no client waits.
     #[must_use]
     pub fn due_in(&mut self) -> Option<Duration> {
         let (in_flight, pace) = (self.in_flight, self.pace);
@@ -283,7 +283,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// What a run that ended now, or when the power failed, would have for results. They begin again with each mount.
+    /// The results of a run that ended now, or when the power failed. They begin again with each mount.
     #[must_use]
     pub fn metrics(&mut self) -> Metrics {
         self.advance();
@@ -323,7 +323,7 @@ impl<'a> Front<'a> {
         matches!(self.power, Power::On(_))
     }
 
-    /// From now on it is known what is promised, so that the power may fail. Before the first request.
+    /// From now on promises are recorded, so that the power may fail. Before the first request.
     pub fn keep_ledger(&mut self) {
         if let Some(live) = self.used() {
             live.keep_ledger();
@@ -366,7 +366,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The power fails: now, or when it has failed already as it was armed to. What is under way is never complete.
+    /// The power fails: now, or when it has failed already as it was armed to. Requests under way never complete.
     ///
     /// # Errors
     /// If it is off, or the device broken; or that the capacitor could not do its work, and then it is off.
@@ -408,7 +408,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// What was promised, if that is known.
+    /// The promises, if they are recorded.
     #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
         match &self.power {
@@ -418,7 +418,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Sectors that do not hold what they must, as [`Live::bad_sectors`].
+    /// Sectors that break a promise, as [`Live::bad_sectors`].
     ///
     /// # Errors
     /// If the power is off, or the device broken.

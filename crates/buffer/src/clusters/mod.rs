@@ -71,8 +71,8 @@ pub struct Place {
     pub pages: u32,
 }
 
-/// Memory by cluster is set aside for one cluster in this many pages, and grows if there are more: a
-/// small index stays in the cache, and few buffers hold nothing but lone pages.
+/// Memory for clusters is reserved for one cluster in this many pages, and grows if there are more: a small index stays in the cache, and few buffers
+/// hold only single pages.
 const PAGES_PER_CLUSTER: usize = 16;
 
 #[derive(Clone, Copy)]

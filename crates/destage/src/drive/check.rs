@@ -95,7 +95,7 @@ pub struct Check {
     pub measurements: Measurements,
     /// In the order of the file.
     pub rows: Vec<Compared>,
-    /// What stood in the way of experiments; one sentence each.
+    /// Why experiments could not be done; one sentence each.
     pub left_out: Vec<String>,
 }
 

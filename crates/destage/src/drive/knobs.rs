@@ -121,7 +121,7 @@ const DELAY_CORES: &str = "256";
 pub(super) struct Knobs {
     start: Settings,
     all: Vec<Knob>,
-    /// Bytes that the drive has to offer, because this many are used in a measurement.
+    /// Bytes that the drive has to offer, because a measurement uses that many.
     used_bytes: Option<f64>,
 }
 

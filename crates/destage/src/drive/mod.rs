@@ -1,4 +1,4 @@
-//! Measured drives: a profile compared with what a real drive did.
+//! Measured drives: a profile compared with the measurements of a real drive.
 //!
 //! A file of [`Measurements`] is a table, known by its columns, of an experiment on one or more drives. [`check`] repeats that experiment on a
 //! smaller simulated drive of the profile, and gives measured and modelled values, row by row. [`measure`](measure())

@@ -1,7 +1,7 @@
 //! The recording as the page reads it.
 //!
-//! Times are ticks of 0.1 ns since the first event. Rows that come by the thousand are arrays; what stands where is said at the
-//! head of `page/recording.js`.
+//! Times are ticks of 0.1 ns since the first event. Rows that come by the thousand are arrays; the head of `page/recording.js` describes their
+//! places.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{Grouping, PadContent};

@@ -1,4 +1,4 @@
-//! What results say, in sentences.
+//! Results in sentences.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -16,7 +16,7 @@ pub use conclusions::{conclusions, of_curves};
 /// Longest name of a trace that is shown whole.
 const NAME: usize = 24;
 
-/// What all runs have in common: the input on one line, what simulates it on the other.
+/// Properties that all runs share: the input on one line, the simulated device on the other.
 #[must_use]
 pub fn heading(records: &[Record]) -> String {
     let Some(first) = records.first() else {
@@ -42,8 +42,8 @@ pub fn heading(records: &[Record]) -> String {
     format!("{trace}{}", parts.join(", "))
 }
 
-/// The counts of the device on which all of `records` ran. Their blocks may differ where they follow from input or layer, and nobody
-/// knows how many there are where only the buffer was looked at.
+/// The counts of the device on which all of `records` ran. Their numbers of blocks may differ where they follow from input or layer, and are unknown
+/// where only the buffer was simulated.
 #[must_use]
 pub fn device(records: &[Record]) -> String {
     let counts = |name: &'static str| records.iter().filter_map(move |record| record.whole(name));
@@ -63,7 +63,7 @@ pub fn device(records: &[Record]) -> String {
     )
 }
 
-/// What tells a run from the others, in words.
+/// The labels in which a run differs from the others, in words.
 #[must_use]
 pub fn name(record: &Record) -> String {
     let size = record
@@ -98,7 +98,7 @@ pub fn failures(records: &[Record]) -> Vec<String> {
     failed.collect()
 }
 
-/// What a reader of the numbers has to know: warnings, and which runs had nothing to clean or failed; whole sentences.
+/// Notes for a reader of the numbers: warnings, and which runs needed no garbage collection or failed; whole sentences.
 #[must_use]
 pub fn notes(records: &[Record]) -> Vec<String> {
     let remark = remark(records);
@@ -110,7 +110,7 @@ pub fn notes(records: &[Record]) -> Vec<String> {
     all.map(|sentence| format!("{sentence}.")).collect()
 }
 
-/// One line: what was run.
+/// One line that says what was run.
 #[must_use]
 pub fn describe(record: &Record) -> String {
     let buffer = match record.capacity() {
@@ -204,7 +204,7 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
     warnings
 }
 
-/// A mean response that is this many times what the device needs for a request is called overload.
+/// A mean response time of this many times the time within the device is called overload.
 const OVERLOAD: f64 = 10.0;
 
 /// Which runs had nothing to clean.

@@ -1,4 +1,4 @@
-//! Dies begin and end their operations, and whoever waited for that goes on.
+//! Dies begin and end their operations, and requests that waited for that go on.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{DirtyPage, Slot};
@@ -46,7 +46,7 @@ impl Device {
         self.go_on_after(progress, die, now, driver)
     }
 
-    /// What `die`, which takes time, has begun is as far as `progress` says.
+    /// The work that `die` has begun, which takes time, has come as far as `progress` says.
     #[inline(always)]
     pub(super) fn go_on_after<D: Driver>(
         &mut self,
@@ -61,7 +61,7 @@ impl Device {
         }
     }
 
-    /// What `die` has begun waits with the driver, and the die may begin the next.
+    /// The work that `die` has begun waits with the driver, and the die may begin the next.
     #[inline(never)]
     fn hand_over<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         self.dies.hand_over(die);
@@ -91,7 +91,7 @@ impl Device {
     /// The transaction `token` of a page operation or fillers goes on by itself, and its die may begin the next.
     ///
     /// # Errors
-    /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
+    /// [`NoSpace`](destage_flash::ftl::NoSpace) if the next operation finds no room.
     pub fn free<D: Driver>(&mut self, token: Token, now: Ticks, driver: &mut D) -> Outcome {
         let die = self.dies.die_of_token(token);
         self.dies.hand_over(die);

@@ -1,4 +1,4 @@
-//! Requests are accepted: which pages the buffer gets, which go past it, and what a request waits for.
+//! Requests are accepted: which pages enter the buffer, which bypass it, and what a request waits for.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -16,13 +16,13 @@ use crate::order::Waiting;
 use crate::record::bypass_record;
 use crate::request::{Request, Span};
 
-/// Operations that wait, for each page of a trim: if there are more, looking through them for those on its pages would take longer
-/// than to let all of its pages wait.
+/// Bound on the waiting operations that are searched for each page of a trim: if there are more, searching them would take longer than letting all
+/// pages of the trim wait.
 const WAITING_PER_PAGE: usize = 8;
-/// Pages of a trim that are looked up before the first of them is trimmed: what is found takes memory.
+/// Pages of a trim that are looked up before the first of them is trimmed: the findings take memory.
 const LOOKED_AT_TOGETHER: usize = 1 << 16;
 
-/// A device that takes a page in `now`: what leaves for it is emitted.
+/// A device that takes a page in at `now` and emits the pages that leave for it.
 struct TakingIn<'a, D> {
     device: &'a mut Device,
     now: Ticks,
@@ -96,8 +96,8 @@ impl Device {
         self.write(token, zeroes, now, driver)
     }
 
-    /// Presents the pages of a write one by one. All of them are accepted at once, so that their victims are
-    /// programmed side by side; the request is answered when each page has a slot.
+    /// Presents the pages of a write one by one. All of them are accepted at once, so that their victims are programmed in parallel; the request is
+    /// answered when each page has a slot.
     #[inline(always)]
     pub(super) fn write<D: Driver>(
         &mut self,
@@ -225,7 +225,7 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        // What is in RAM needs no read to be complete.
+        // A page in RAM needs no read to be complete.
         let in_ram = |offset| {
             self.buffer
                 .find(span.page(offset, self.layer.pages))
@@ -319,8 +319,8 @@ impl Device {
         Ok(())
     }
 
-    /// Lets request `token`, which has written the pages of `span`, wait for those of them that have left already: a large
-    /// write evicts pages of its own, and some schemes write pages back as they come.
+    /// Lets request `token`, which has written the pages of `span`, wait for those of its pages that have left already: a large write evicts pages of
+    /// its own, and some schemes write pages back at once.
     fn wait_for_programs_of<D: Driver>(
         &mut self,
         token: u32,
@@ -349,7 +349,7 @@ impl Device {
         self.want_pages(&awaited, now, driver)
     }
 
-    /// Destages everything dirty for a flush, which waits for that and for what is on its way.
+    /// Destages all dirty pages for a flush, which waits for them and for the pages on their way.
     pub(super) fn flush<D: Driver>(&mut self, token: u32, now: Ticks, driver: &mut D) -> Outcome {
         if !self.buffer.config().honor_flush {
             return Ok(());
@@ -397,8 +397,8 @@ impl Device {
     }
 
     /// Trims those pages of `span` that have contents anywhere, or are about to have, and of the others one for each die, at which
-    /// the trim waits for its turn. The operation of a page without contents does nothing and takes no time, so one of them is as
-    /// good as many.
+    /// the trim waits for its turn. The operation of a page without contents does nothing and takes no time, so one operation is enough for many such
+    /// pages.
     fn trim_long<D: Driver>(
         &mut self,
         token: u32,

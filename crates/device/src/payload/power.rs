@@ -26,8 +26,8 @@ impl Payload {
         self.medium.cut(elapsed, timing, bad, random)
     }
 
-    /// Mounts `ftl`, a layer as this one but just built without contents, after a [cut](Self::cut); a device made of it and
-    /// of an empty buffer goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
+    /// Mounts `ftl`, a layer like this one that was just built without contents, after a [cut](Self::cut); a device made of it and of an empty buffer
+    /// goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
     /// on a die.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Payload {
         Ok(report)
     }
 
-    /// The medium, for who programs past the device.
+    /// The medium, for callers that program past the device.
     pub(crate) fn medium_mut(&mut self) -> &mut Medium {
         &mut self.medium
     }

@@ -1,4 +1,4 @@
-//! What few of all pages have.
+//! Data that only few pages have.
 
 use alloc::vec::Vec;
 
@@ -41,13 +41,13 @@ impl<T: Default> PageTable<T> {
         Some(&mut self.things[place as usize])
     }
 
-    /// The same; a page that has nothing gets what the page before it has left.
+    /// As above; a page without data gets the buffer that the page before it has left.
     pub fn place(&mut self, page: Lpn) -> &mut T {
         let (position, place) = self.places.locate(page);
         let place = place.unwrap_or_else(|| {
             let place = self.free.pop().unwrap_or_else(|| {
                 if self.things.len() == self.things.capacity() {
-                    // Twice as much would be too much for what is as large as a buffer.
+                    // Doubling would take too much memory for a table as large as a buffer.
                     self.things.reserve_exact(self.things.len() / 8 + 8);
                 }
                 self.things.push(T::default());

@@ -1,9 +1,8 @@
 //! One block of flash for each logical block, every page at its own offset.
 //!
-//! The map is as small as it can be, and almost every overwrite pays for that: a page whose place is
-//! programmed already makes the layer rewrite the whole block elsewhere. Pages that arrive one after the other
-//! share a rewrite, which stays open behind the last of them until something else is wanted of it; a request
-//! that writes a whole block in order then copies nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
+//! The map is as small as possible, and almost every overwrite pays for that: a page whose place is programmed already makes the layer rewrite the
+//! whole block elsewhere. Pages that arrive one after the other share a rewrite, which stays open after the last of them until the block is needed
+//! otherwise; a request that writes a whole block in order then copies nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
 //!
 //! Cost: a few words for each page written and each rewrite.
 
@@ -53,12 +52,12 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// A rewrite that can still take pages behind those it has.
+/// A rewrite that can still take pages after those it has.
 #[derive(Clone, Copy)]
 struct Rewrite {
     /// The logical block; its data block is the new one.
     block: u32,
-    /// The old block. What is needed of it lies at `next` or behind.
+    /// The old block. The pages that are needed of it lie at `next` or after it.
     from: BlockSlot,
     /// The page after the last one settled in the new block.
     next: u32,

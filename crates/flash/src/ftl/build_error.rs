@@ -1,8 +1,8 @@
-//! Why a layer cannot be made, in numbers. Whoever tells the user finds the words, and knows what can be set.
+//! Why a layer cannot be made, in numbers. The caller that informs the user supplies the words and the names of parameters.
 
 use crate::geometry::GeometryError;
 
-/// What does not fit together.
+/// The parameters that do not fit together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BuildError {
     /// The counts of the device.
@@ -63,7 +63,7 @@ pub enum BuildError {
         /// Free blocks at which it starts.
         low: u32,
     },
-    /// The reserve does not hold what garbage collection keeps free and open.
+    /// The reserve is smaller than the blocks that garbage collection keeps free and open.
     Reserve(ReserveTooSmall),
     /// The blocks of a die are no whole number of zones, or a zone has too many pages.
     Zone {
@@ -83,7 +83,7 @@ pub enum BuildError {
     },
 }
 
-/// What garbage collection keeps of a pool, and what there is.
+/// The blocks that garbage collection keeps of a pool, and those it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReserveTooSmall {
     /// Blocks kept free.
@@ -96,7 +96,7 @@ pub struct ReserveTooSmall {
     pub high: u32,
     /// Blocks open for writing.
     pub open: u32,
-    /// One of them is for what garbage collection moves.
+    /// One of them is for the pages that garbage collection moves.
     pub separate: bool,
     /// Blocks of the map.
     pub map_blocks: u32,

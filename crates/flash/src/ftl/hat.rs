@@ -1,4 +1,4 @@
-//! Page mapping whose map lies in a small fast memory beside the flash, with a path of its own.
+//! Page mapping whose map lies in a small fast memory next to the flash, with a path of its own.
 //!
 //! Hu et al., "Achieving page-mapping FTL performance at block-mapping FTL cost by hiding address translation",
 //! MSST 2010. Looking up and changing mappings overlaps with the flash and is seen only where it takes longer:

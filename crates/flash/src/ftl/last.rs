@@ -33,7 +33,8 @@ parameters! {
         seq_log_percent: u64 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ours";
         /// A request, or a run of destaged pages, of at least this many pages is a long write.
         seq_pages: u32 = "2" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", SOURCE;
-        /// A page is hot if it is written again within this many other page writes, in percent of the pages of the log blocks these go to.
+        /// A page is hot if it is written again within this many other page writes, in percent of the pages of the log blocks that these writes go
+        /// to.
         hot_window_percent: u64 = "100" in Kind::Integer { min: 0, max: 10_000 }, "%", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
         logs: shared::Logs;
@@ -117,7 +118,7 @@ struct Random {
     current: [Option<u32>; 2],
     /// Pages written here so far.
     writes: u64,
-    /// Page of the die -> which of these writes was its last; 0 for none.
+    /// For each page of the die, the number of its last write; 0 for none.
     last_write: LazyTable<Never>,
     hot_window: u64,
 }
@@ -258,8 +259,8 @@ impl Last {
         Ok(log)
     }
 
-    /// Reclaims a log block of all logical blocks: a dead one, else the one that costs the fewest merges,
-    /// full ones before others and cold ones before hot ones; of equals the oldest.
+    /// Reclaims a log block of all logical blocks: a dead one, otherwise the one that costs the fewest merges, full ones before others and cold ones
+    /// before hot ones; among equals the oldest.
     fn reclaim(&mut self, operations: &mut Operations) -> Result<(), NoSpace> {
         let log = &self.store.log;
         let cost = |victim: &u32| {

@@ -37,18 +37,18 @@ mod zns;
 pub use build_error::{BuildError, ReserveTooSmall};
 pub use no_space::{NoSpace, Shortage};
 
-/// What stays the same for a layer's whole life.
+/// The fixed properties of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Properties {
     /// Garbage collection is also looked for when no operation waits. Default: false.
     pub collects_in_background: bool,
     /// Units of a die that work side by side; if more than one, [`Ftl::batched`] serves. Default: 1.
     pub parallel_units: u32,
-    /// Blocks are merged here, so that a run without a merge has had none of them. Default: false.
+    /// The layer merges blocks, so that a run without a merge reports 0 merges. Default: false.
     pub has_merges: bool,
     /// [`Ftl::place`] does more than to give [`Ftl::die_of`]. Default: false.
     pub places_writes: bool,
-    /// Page `p` is for ever on die `p` modulo their number, and there are less than 2^32 pages: nobody has to ask. Default: false.
+    /// Page `p` is always on die `p` modulo their number, and there are less than 2^32 pages: the layer need not be asked. Default: false.
     pub goes_round: bool,
     /// A page keeps its address when it is written again. Default: false, since flash is erased before it is programmed.
     pub updates_in_place: bool,
@@ -103,7 +103,7 @@ pub struct PageWrite {
     pub cause: Cause,
     /// It is part of a long write: one host request, or destaged pages that follow one another.
     pub is_long: bool,
-    /// It may be told apart from others; not so before the first request, where pages have no history.
+    /// Writes may be divided into groups; not before the first request, when pages have no history.
     pub is_told: bool,
 }
 
@@ -120,7 +120,7 @@ impl PageWrite {
     }
 }
 
-/// A copy of a layer whose type is not known. Every [`Ftl`] that is `Clone` has it.
+/// A copy of a layer of unknown type. Every [`Ftl`] that is `Clone` has it.
 pub trait Copied {
     /// A layer in the same state, which goes its own way from here on.
     fn copied(&self) -> Box<dyn Ftl>;
@@ -132,13 +132,13 @@ impl<L: Ftl + Clone + 'static> Copied for L {
     }
 }
 
-/// A flash translation layer: decides *what* flash does for a page request.
+/// A flash translation layer: decides *which operations* flash does for a page request.
 ///
 /// It emits [`Operations`] and changes its maps at once; when the operations run, and how long they
-/// take, is decided outside. Its state can be written and laid over a layer built from the same configuration. Page numbers are below [`Ftl::pages`]; the caller has checked. What fails has
-/// emitted nothing and changed nothing.
+/// take, is decided outside. Its state can be written and laid over a layer built from the same configuration. Page numbers are below [`Ftl::pages`];
+/// the caller has checked. A call that fails has emitted nothing and changed nothing.
 pub trait Ftl: Send + Copied + Archived {
-    /// What stays the same.
+    /// The fixed properties.
     fn properties(&self) -> Properties {
         Properties::default()
     }
@@ -161,7 +161,7 @@ pub trait Ftl: Send + Copied + Archived {
         self.die_of(page)
     }
 
-    /// A write of `page` joins the queue of `die`, where a program of it waits for the rest of its unit; else as [`Ftl::place`].
+    /// A write of `page` joins the queue of `die`, where a program of the page waits for the rest of its unit; otherwise as [`Ftl::place`].
     /// Default: nothing, since [`Ftl::die_of`] gives that die.
     fn place_behind(&mut self, page: Lpn, die: u32) {
         let _ = (page, die);
@@ -201,7 +201,7 @@ pub trait Ftl: Send + Copied + Archived {
         let _ = (page, handle);
     }
 
-    /// `pages` will be asked for soon, as far as they exist: what a map says of them is looked up, so that it is near by then. Nothing
+    /// `pages` will be needed soon, as far as they exist: their map entries are looked up, so that they are in the cache by then. Nothing
     /// changes; default: nothing at all.
     fn bring_near(&self, pages: &[Lpn]) {
         let _ = pages;
@@ -210,8 +210,8 @@ pub trait Ftl: Send + Copied + Archived {
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
 
-    /// Emits the pages of `pages` that a trim would change, in no order that means anything. What was never written costs next to
-    /// nothing. Default: each page is asked whether it [has contents](Ftl::is_written).
+    /// Emits the pages of `pages` that a trim would change, in no order that means anything. Entries that were never written cost next to nothing.
+    /// Default: each page is asked whether it [has contents](Ftl::is_written).
     fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
         let pages = pages.map(Lpn);
         pages.filter(|page| self.is_written(*page)).for_each(emit);
@@ -327,7 +327,7 @@ pub trait Batched {
     ) -> Result<usize, NoSpace>;
 }
 
-/// What an FTL is built from.
+/// The arguments for building an FTL.
 #[derive(Clone, Copy, Debug)]
 pub struct FtlConfig<'a> {
     /// Counts of the device.
@@ -368,11 +368,11 @@ pub type Built = Result<Box<dyn Ftl>, BuildError>;
 pub struct FtlRow {
     /// The value of `ftl.kind`.
     pub name: &'static str,
-    /// One sentence: what it does.
+    /// One sentence on the layer.
     pub about: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// There is flash behind it.
+    /// The layer has flash.
     pub has_flash: bool,
     /// Cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
     pub has_cell_modes: bool,

@@ -1,7 +1,7 @@
 //! Chains of blocks, each page at its own offset in the first block of the chain that can take it.
 //!
-//! A page written again goes to the same offset of a replacement block, and if that is taken to one behind
-//! it, so the newest copy is always in the last block of the chain that has the page. A chain that is as long
+//! A page written again goes to the same offset of a replacement block, and if that place is taken to a further one, so the newest copy is always in
+//! the last block of the chain that has the page. A chain that is as long
 //! as it may be, or the longest one when no replacement block is left, is folded into one block. (Replacement
 //! blocks as summed up in BPLRU, FAST 2008; Ban's flash file system is the first of the kind.)
 //!
@@ -66,7 +66,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 #[derive(Clone, Copy)]
 struct Link {
     block: BlockSlot,
-    /// The replacement behind it.
+    /// The replacement block after it.
     next: u32,
     /// Of the first replacement: blocks of the chain, the data block included.
     length: u32,

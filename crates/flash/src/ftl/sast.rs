@@ -1,6 +1,6 @@
 //! Log blocks shared by a group of logical blocks: the set-associative sector translation.
 //!
-//! Logical blocks that follow one another form a group, and a group has up to this many log blocks. Between
+//! Consecutive logical blocks form a group, and a group has at most this many log blocks. Between
 //! a log block for each logical block and log blocks for all, the size of the group says how many merges
 //! a reclaimed log block can cost. (Park et al., ACM Transactions on Embedded Computing Systems 7(4), 2008.)
 

@@ -5,7 +5,7 @@ use destage_base::Ticks;
 use super::{Command, Media};
 use crate::operation::Kind;
 
-/// What cache registers are used for, and how long a page takes between page register and cache register.
+/// The use of cache registers, and the time of a page between page register and cache register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Registers {
     /// Of reads (tRCBSY); none if these do not use it.

@@ -1,7 +1,7 @@
-//! What a loss of power leaves on the medium.
+//! The state of the medium after a loss of power.
 //!
-//! A step is not one event: each of its operations has its own end, lane by lane. What has ended stays, what has not
-//! begun never was, and what was in flight is unreadable: a page by its program, a block by its erase.
+//! A step is not one event: each of its operations has its own end, lane by lane. Operations that have ended stay, operations that have not begun are
+//! undone, and those in flight leave something unreadable: a program its page, an erase its block.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct Done {
     pub progress: Progress,
 }
 
-/// What was there before an operation.
+/// The state before an operation.
 #[derive(Clone)]
 pub(super) enum Undo {
     Nothing,
@@ -45,7 +45,7 @@ pub(super) enum Undo {
 pub struct BadDrive {
     /// Bytes of a sector, where a program that is cut off leaves its spare area and some sectors; 0: it leaves nothing.
     pub torn_sector_bytes: usize,
-    /// Of a million programs cut off, this many take the earlier pages of their word line with them.
+    /// Of a million interrupted programs, this many destroy the earlier pages of their word line.
     pub paired_loss_ppm: u32,
     /// Pages that share a word line, one after the other, where cells hold all their bits.
     pub pages_per_word_line: u32,
@@ -60,7 +60,7 @@ pub enum Lost {
     Paired,
 }
 
-/// What a loss of power has done.
+/// The effects of a loss of power.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CutReport {
     /// Programs that were cut off.
@@ -71,7 +71,7 @@ pub struct CutReport {
     pub lost: Vec<(Lpn, Lost)>,
     /// A step was left before its last operation: the layer that named it is ahead of the flash.
     pub is_cut_short: bool,
-    /// By die, how long an operation in service went on that a capacitor has paid for.
+    /// By die, how long an operation in service continued that a capacitor has paid for.
     pub went_on: Vec<Ticks>,
 }
 
@@ -98,8 +98,8 @@ impl Medium {
         report
     }
 
-    /// The same on a device with a capacitor: an operation in service that `pays` says it pays for ends. Places are still known,
-    /// for what else is programmed before the power is gone; then they are [forgotten](Self::forget_places).
+    /// The same on a device with a capacitor: an operation in service that `pays` says it pays for ends. Places are still known, for further programs
+    /// before the power is gone; then they are [forgotten](Self::forget_places).
     pub fn wind_up(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -165,7 +165,7 @@ impl Medium {
         reached.collect()
     }
 
-    /// How far each operation of `die` is whose command has not ended `now`. Pages that are programmed together are paid for
+    /// The progress of each operation of `die` whose command has not ended `now`. Pages that are programmed together are paid for
     /// together, and a first pass is not worth it.
     fn reached_by_commands(
         &self,
@@ -260,7 +260,7 @@ impl Medium {
         each.collect()
     }
 
-    /// The same of a batch: an operation begins with its transfer. What fills a block programs the summary after that.
+    /// The same of a batch: an operation begins with its transfer. A program that fills a block programs the summary after it.
     fn spans_of_batch(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];
         let batch = Batch {
@@ -306,7 +306,7 @@ impl Medium {
                 (_, Reached::End) | (Undo::Nothing, _) => {}
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
                 (Undo::Program(_), Reached::Middle) => {
-                    // An erase behind it has begun: there is nothing of it any more.
+                    // A later erase has begun: its contents are gone.
                     let Some(stored) = block.stored(page) else {
                         continue;
                     };
@@ -331,7 +331,7 @@ impl Medium {
         state.parts.clear();
     }
 
-    /// The spare area of a page survives, and each of its sectors holds what it held, or was to hold, or nonsense.
+    /// The spare area of a page survives, and each of its sectors holds its old data, its new data, or garbage.
     #[allow(
         clippy::too_many_arguments,
         reason = "one place, and each is a part of it"
@@ -419,6 +419,6 @@ struct Broken {
     at: (u32, u32, u32),
     /// Its cells hold one bit, in flash that could hold more.
     one_bit: bool,
-    /// What it would have left if the drive does not notice.
+    /// The state it would have left if the drive does not notice.
     left: Option<Stored>,
 }

@@ -1,4 +1,4 @@
-//! What the medium refuses, in numbers and in words.
+//! The refusals of the medium, in numbers and in words.
 
 use core::fmt;
 

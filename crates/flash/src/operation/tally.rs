@@ -22,7 +22,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// What was counted since it was `earlier`.
+    /// The counts since the state `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         fn each<const N: usize>(now: &[u64; N], then: &[u64; N]) -> [u64; N] {

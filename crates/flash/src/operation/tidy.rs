@@ -1,4 +1,4 @@
-//! What a layer says of garbage collection with a step, so that it need not be asked before every next one.
+//! Facts about garbage collection that a layer gives with a step, so that it need not be asked before every next one.
 
 use super::Operations;
 

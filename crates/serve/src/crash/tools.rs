@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::CrashError;
 
-/// What is on the device.
+/// The file system on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileSystem {
     /// The fourth extended file system.
@@ -15,7 +15,7 @@ pub enum FileSystem {
     Xfs,
     /// Btrfs.
     Btrfs,
-    /// None: who uses the device speaks NBD.
+    /// None: the program speaks NBD.
     None,
 }
 
@@ -80,7 +80,7 @@ impl FileSystem {
         )
     }
 
-    /// What is missing here for it, if anything is.
+    /// The missing tool or permission, if any.
     ///
     /// # Errors
     /// The first thing that is missing, and where it comes from.
@@ -135,7 +135,7 @@ pub(super) fn run(words: &[&str], more: &[&OsStr]) -> Result<(), String> {
     output(words, more).map(|_| ())
 }
 
-/// The same; what it says, if it does not fail.
+/// As above; returns the output, if the command does not fail.
 pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> {
     use std::os::unix::process::CommandExt;
     let name = words.join(" ");

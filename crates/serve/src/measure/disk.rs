@@ -26,7 +26,7 @@ pub struct Disk {
     bytes: u64,
     ends: Ends,
     pool: Pool,
-    /// By tag: what takes its commands.
+    /// By tag: the queues that take its commands.
     workers: Vec<Sender<(Command, Buffer)>>,
     buffers: Vec<Option<Buffer>>,
     returned: std::sync::mpsc::Receiver<(u32, Buffer)>,
@@ -49,7 +49,7 @@ impl Buffer {
 }
 
 impl Disk {
-    /// Opens `path`, past the system's cache where there is a way, and says what would be lost.
+    /// Opens `path`, past the system's cache where possible, and says which data would be lost.
     ///
     /// # Errors
     /// If it is no block device and no file, cannot be read and written, or something uses it.
@@ -170,7 +170,7 @@ fn opened(path: &Path, _: bool) -> io::Result<File> {
         .open(path)
 }
 
-/// What the system says of partitions of the device `number`.
+/// The system's list of partitions of the device `number`.
 fn partitions(number: Option<u64>) -> Option<String> {
     let number = number?;
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));

@@ -21,7 +21,7 @@ use crate::address::Address;
 pub struct Opened {
     /// The drive.
     pub target: Box<dyn Target>,
-    /// What would be lost, if something would.
+    /// The data that would be lost, if any.
     pub holds: Option<String>,
 }
 
@@ -29,7 +29,7 @@ pub struct Opened {
 /// server of ours, which counts what flash programs.
 ///
 /// # Errors
-/// If there is no such drive, something else uses it, or it cannot be written.
+/// If there is no such drive, another program uses it, or it cannot be written.
 pub fn open(text: &str, control: Option<&Path>) -> Result<Opened, Error> {
     if text.starts_with("nbd:") || text.starts_with("nbd+unix:") {
         let address = Address::parse(text).map_err(|error| Error::Input(error.to_string()))?;

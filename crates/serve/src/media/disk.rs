@@ -1,4 +1,4 @@
-//! A file or block device of somebody else's behind the buffer.
+//! A file or block device of the user behind the buffer.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom};
@@ -24,8 +24,7 @@ pub struct Disk {
 
 impl Disk {
     /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. One that is
-    /// made is for its owner alone. It needs
-    /// whole sectors of 512 bytes; what is behind the last one stays as it is.
+    /// made is for its owner alone. It needs whole sectors of 512 bytes; bytes after the last whole sector stay unchanged.
     ///
     /// # Errors
     /// If it cannot be opened, is in use, or has another size.
@@ -82,7 +81,7 @@ impl Disk {
         self.bytes
     }
 
-    /// What makes written bytes last.
+    /// The function that makes written bytes durable.
     ///
     /// # Errors
     /// If the system has no room for it.
@@ -182,7 +181,7 @@ fn make_hole(_: &File, _: u64, _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Keeps others out who ask as well.
+/// Keeps out other programs that take the same lock.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => io::Error::other("somebody else uses it"),

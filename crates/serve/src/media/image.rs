@@ -1,8 +1,8 @@
 //! The flash of a device in a file that lasts.
 //!
 //! The first bytes say in words what device it is: parameter by parameter, then a sum. Behind them is what
-//! `destage_flash::medium::image` describes. The file is sparse: what was never programmed takes no room. It is opened again
-//! only as the same device, since another one would read other things out of it.
+//! `destage_flash::medium::image` describes. The file is sparse: what was never programmed takes no room. It is opened again only as the same device,
+//! since another device would read other contents out of it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -52,12 +52,12 @@ pub struct Image {
     state: Arc<State>,
 }
 
-/// What whoever syncs the file shares.
+/// The state that the threads that sync the file share.
 #[derive(Debug)]
 struct State {
-    /// What the file says of what lasts. One sync at a time: a mark is written when the one before it lasts.
+    /// The file's record of durable data. One sync at a time: a mark is written when the one before it lasts.
     marks: Mutex<Marks>,
-    /// What could not be written or synced: nothing is written any more.
+    /// The failed write or sync: nothing is written any more.
     fault: OnceLock<Fault>,
     /// See [`Store::mark`].
     marked: Mutex<Mark>,
@@ -82,20 +82,20 @@ impl State {
         if let Some((at, mark)) = marks.next(marked)
             && let Err(error) = file.write_all_at(&mark, at)
         {
-            // What is written behind it would go unnoticed if it were damaged.
+            // Later writes would go unnoticed if they were damaged.
             let _ = self.fault.set(fault_of(&error));
         }
         Ok(())
     }
 }
 
-/// What `mutex` guards: each change of it is whole.
+/// The data that `mutex` guards: each change of them is complete.
 fn taken<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Image {
-    /// What makes written bytes last.
+    /// The function that makes written bytes durable.
     ///
     /// # Errors
     /// If the system has no room for it.
@@ -248,7 +248,7 @@ fn image(file: File, marks: Marks) -> Image {
     }
 }
 
-/// What an image cannot begin with.
+/// Bytes that no image begins with.
 fn check(config: &Config) -> Result<(), MediaError> {
     let precondition = &config.typed.sim.precondition;
     if precondition != "none" {
@@ -297,7 +297,7 @@ fn header(config: &Config) -> Vec<u8> {
     bytes
 }
 
-/// The parameters in a header; or what is wrong with it.
+/// The parameters in a header; or the error in it.
 fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     let end = bytes.iter().position(|byte| *byte == 0);
     let text = std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).unwrap_or("");
@@ -326,7 +326,7 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let beside = PathBuf::from(name);
-    // What is there already is not ours, and stays.
+    // A file that exists already belongs to somebody else, and stays.
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -340,7 +340,7 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
             file.write_all_at(part, *offset)?;
         }
         file.sync_all()?;
-        // Not in place of one that somebody else has made by now.
+        // A file that another program has made meanwhile is not replaced.
         std::fs::hard_link(&beside, path)
     })();
     let _ = std::fs::remove_file(&beside);

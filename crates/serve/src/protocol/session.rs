@@ -8,7 +8,7 @@ use super::{ErrorCode, Export, PAYLOAD_MAX};
 /// The number by which block status is asked for, once it was selected.
 pub(super) const ALLOCATION_ID: u32 = 1;
 
-/// What a command does.
+/// The kinds of commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommandKind {
     /// Bytes to the client.
@@ -23,7 +23,7 @@ pub enum CommandKind {
     Flush,
     /// The range will be read soon.
     Cache,
-    /// What the range holds; `true` if one extent is enough.
+    /// The state of the range; `true` if one extent is enough.
     BlockStatus,
     /// The client leaves once everything else is answered.
     Disconnect,
@@ -48,7 +48,7 @@ pub struct Command<'i> {
     pub data: &'i [u8],
 }
 
-/// The outcome of some input.
+/// The result of some input.
 #[derive(Debug)]
 pub enum Step<'i> {
     /// Nothing: this many bytes of input have to be there.
@@ -203,8 +203,8 @@ impl Session {
         Step::Took(wire::OPTION_BYTES + length as usize)
     }
 
-    /// Passes over the payload of the write whose header begins `input`, which fails with `error` at its end: there is no memory
-    /// for it, say. How many bytes of input are taken; none if no such header is there.
+    /// Skips the payload of the write whose header begins `input`; the write fails with `error` at its end, for example because there is no memory
+    /// for it. The number of input bytes taken; `None` if no such header is there.
     pub fn pass_over(&mut self, input: &[u8], error: (ErrorCode, &'static str)) -> Option<usize> {
         let header = Header::read(input)?;
         let is_write = header.magic == wire::REQUEST && header.number == wire::CMD_WRITE;

@@ -12,7 +12,8 @@
 //!              far 9 5  stale 0            those written twice or more, by what they lack
 //! ```
 //!
-//! The mean is taken again every this many page writes. A block then changes sides for one of three reasons, and for each reason a heap names the
+//! The mean is computed again after a fixed number of page writes. A block then changes sides for one of three reasons, and for each reason a heap
+//! names the
 //! block nearest to it: frequent blocks by PUD, the longest first (the mean fell); *far* blocks by PUD, the shortest first (the mean rose above it);
 //! *stale* blocks, whose PUD is short enough, by age, the youngest first (the mean rose above it). Between two means only age changes, and a heap
 //! names the oldest frequent block.

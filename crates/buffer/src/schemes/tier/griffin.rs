@@ -45,7 +45,7 @@ parameters! {
         griffin_read_share: f64 = "0.05" in Kind::Number { min: 0.0, max: 1.0 }, "", SOURCE;
         /// Fewer page reads than this have no share.
         griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX }, "page reads", "Ours: after only a few reads, a share of reads is a matter of chance.";
-        /// The log is migrated once this many pages were appended, overwritten ones too; 0: when no slot is free.
+        /// The log is migrated after this many appended pages, overwritten ones included; 0: when no slot is free.
         griffin_log_pages: u64 = "0", "pages", "Ours; Griffin (2010) limits the size of the log.";
     }
 }

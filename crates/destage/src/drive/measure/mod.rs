@@ -229,7 +229,7 @@ pub struct Cost {
 pub struct Measured {
     /// The names of the tables in the folder.
     pub files: Vec<&'static str>,
-    /// What was not measured, and why; one sentence each.
+    /// The experiments that were left out, and why; one sentence each.
     pub left_out: Vec<String>,
     /// Numbers of the drive, and which of them could not be identified.
     pub findings: Findings,

@@ -86,7 +86,7 @@ impl Identified {
     }
 }
 
-/// What experiments have identified, and what they have not, in one sentence each.
+/// The identified numbers, and the unidentified ones, in one sentence each.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Findings {
     /// Numbers of the drive.

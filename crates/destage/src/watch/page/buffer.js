@@ -28,7 +28,7 @@ function square(page, held, mark) {
   return element;
 }
 
-// Beyond this many places holes are told in numbers.
+// Beyond this many places, holes are shown as a number.
 const MOST_PLACES = 5000;
 
 function drawGroup(group, drawsHoles) {
@@ -109,7 +109,7 @@ function drawRecord(record, time) {
   return box;
 }
 
-// Beyond this many records on their way the rest is a number.
+// Beyond this many records on their way, the rest is shown as a number.
 const MOST_RECORDS = 60;
 
 function drawLists(index) {

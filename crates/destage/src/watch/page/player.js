@@ -83,7 +83,7 @@ function go(index, moves = false) {
   show(index, moves);
 }
 
-// The first event after the current one that `is`; if there is none, says so and stays.
+// The first event after the current one for which `is` holds; if there is none, a message says so and the position stays.
 function jump(is, thing) {
   pause();
   const found = events.find((event) => event.index > player.index && is(event));

@@ -1,4 +1,4 @@
-// What happens, in words.
+// Events in words.
 
 const milliseconds = (ticks) => {
   const ms = ticks / TICKS_PER_MS;
@@ -58,7 +58,7 @@ function eventWords(event) {
   }
 }
 
-// What a die begins that is worth a sentence.
+// The beginning of a die's work, if it is worth a sentence.
 function stepWords(step) {
   const merges = step.merges.map((merge) => `${merge.kind} merge of block ${merge.block}, ${several(merge.copies, "page")} copied, ${several(merge.erases, "block")} erased`);
   if (merges.length) return `Die ${step.die}: ${merges.join("; ")}.`;
@@ -66,7 +66,7 @@ function stepWords(step) {
   return "";
 }
 
-// What flash did in a step: pages read, programmed and copied, blocks erased.
+// The work of flash in a step: pages read, programmed and copied, blocks erased.
 function partWords(step) {
   const words = { host: "page", pad: "padding page", copy: "page", map: "page of the map", wear: "page", mount: "page" };
   return step.parts.map(({ kind, cause, count }) => {

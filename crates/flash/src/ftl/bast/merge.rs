@@ -6,7 +6,7 @@ use crate::ftl::blocks::data::DataBlocks;
 use crate::ftl::blocks::log_block::LogBlock;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
-/// What merges depend on besides the blocks.
+/// The parameters of merges besides the blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     /// Sequential log blocks that are not full are completed, not copied.
@@ -51,7 +51,7 @@ impl Rules {
     }
 }
 
-/// Copies the pages behind those of the sequential `log` from the data block; says how many.
+/// Copies the pages after those of the sequential `log` from the data block, and returns their number.
 fn complete(
     log: &LogBlock,
     blocks: &mut Blocks,

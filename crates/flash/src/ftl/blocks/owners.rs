@@ -7,8 +7,8 @@ use destage_base::archived;
 
 use super::NONE;
 
-/// A small table, logical block -> pages. Blocks that have none any more stay in it until it is cleared, and
-/// no more blocks enter than a log block has pages, so that half of it stays empty.
+/// A small table, logical block -> pages. Blocks without pages stay in it until it is cleared, and no more blocks enter than a log block has pages,
+/// so that half of it stays empty.
 #[derive(Clone)]
 pub(super) struct Owners {
     /// Logical block and its pages, each at the first place free from that of its hash on.

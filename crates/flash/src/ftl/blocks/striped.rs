@@ -51,7 +51,7 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
     /// Whether its pages can be programmed in units. Default: no.
     const TAKES_UNITS: bool = false;
 
-    /// Log blocks whose units were [completed](Blocks::take_completed) go on behind the pages without content. Only of layers that
+    /// Log blocks whose units were [completed](Blocks::take_completed) continue after the pages without content. Only of layers that
     /// [take units](Die::TAKES_UNITS); default: nothing.
     fn follow_units(&mut self) {}
 
@@ -117,10 +117,9 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
 #[derive(Clone)]
 pub(in crate::ftl) struct Striped<E> {
     dies: Vec<E>,
-    /// Of dies near their end, the same once more, on which every write is tried first: so one that fails
-    /// changes nothing.
+    /// For dies near their end, a copy of the die on which every write is tried first: so a write that fails changes nothing.
     twins: Vec<Option<Box<E>>>,
-    /// What twins emit, which nobody wants to know.
+    /// Operations that these copies emit, which are dropped.
     unwanted: Operations,
     pages_per_block: Divider,
     over_dies: Divider,
@@ -128,7 +127,7 @@ pub(in crate::ftl) struct Striped<E> {
     has_merges: bool,
     /// Blocks of a die with open units, at most.
     open_blocks: u32,
-    /// What each die has to put in order after a mount; empty at all other times.
+    /// The repairs of each die after a mount; empty at all other times.
     recoveries: Vec<Recovery>,
 }
 
@@ -138,7 +137,7 @@ impl<E: Die> Striped<E> {
     /// A device of dies with `logical_blocks` each, made by `make` from their number.
     ///
     /// # Errors
-    /// What `make` says, or that the device has too many pages.
+    /// The error of `make`, or that of a device with too many pages.
     pub fn new(
         config: &FtlConfig<'_>,
         logical_blocks: u32,

@@ -32,7 +32,7 @@ choices! {
     }
 }
 
-/// What a garbage collection needs to know besides the die.
+/// The arguments of a garbage collection besides the die.
 pub(in crate::ftl) struct Rules<'a> {
     pub policy: Policy,
     /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
@@ -64,7 +64,7 @@ pub(in crate::ftl) fn collect_pools(
         let plane = (unit * planes + offset) as u32;
         match collect_pool(die, plane, rules, operations) {
             Ok(one) => cleaned |= one,
-            // What the units before it have done stands; this one fails again when it is asked first.
+            // The work of the units before it stands; this one fails again when it is asked first.
             Err(_) if cleaned => {
                 operations.go_back(mark);
                 continue;
@@ -77,7 +77,7 @@ pub(in crate::ftl) fn collect_pools(
     Ok(cleaned)
 }
 
-/// With steps: moves up to `most` pages of one block, or all of it where few blocks are free, and erases it behind the last.
+/// With steps: moves up to `most` pages of one block, or all of its pages if few blocks are free, and erases it after the last.
 /// `pointer` holds the pool to look at first. Says whether there was anything to do.
 pub(in crate::ftl) fn collect_step(
     die: &mut Die,
@@ -108,7 +108,7 @@ pub(in crate::ftl) fn collect_step(
         return Err(die.exhausted(pool));
     }
     if let Some(cold) = cold {
-        // What two blocks exchange is never in neither of them: it is one step.
+        // The contents that two blocks exchange are always in one of them: the exchange is one step.
         wear_aware::exchange(die, victim, cold, rules, operations)?;
         *pointer = (pool as u32 + 1) % pools as u32;
         levelling::level(die, operations);
@@ -158,7 +158,7 @@ fn choose(die: &mut Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
     Some(Victim { block, cold })
 }
 
-/// Moves up to `most` valid pages of `block` from page `from` on; the page behind the last of them. `moved` hears where in
+/// Moves up to `most` valid pages of `block` from page `from` on; returns the page after the last of them. `moved` hears where in
 /// `operations` each move begins, and which block it has filled.
 fn move_pages(
     die: &mut Die,

@@ -91,7 +91,7 @@ impl PageFtl {
             let planes = geometry.planes;
             return Err(BuildError::ParallelUnits { units, planes });
         }
-        // What is left of a die behind its last whole run of the stripe is not offered.
+        // Pages of a die after its last whole run of the stripe are not offered.
         let pages_of_die = shape.pages() - shape.pages() % config.stride;
         if pages_of_die == 0 {
             return Err(BuildError::Stride {
@@ -248,7 +248,7 @@ impl PageFtl {
         page as usize % self.dies.len()
     }
 
-    /// The stream that a write of `page` goes to at `die`, which placement chose; it is noted there whose the page is. How long ago it was
+    /// The stream that a write of `page` goes to at `die`, which placement chose; the page's handle is noted there. How long ago it was
     /// written counts in writes of the die that has it.
     fn stream_of_placed(&mut self, die: usize, page: u32) -> Stream {
         let keeper = self.keeper_of(page);
@@ -414,7 +414,7 @@ impl Ftl for PageFtl {
         if self.placement.is_some() {
             return;
         }
-        // No look depends on another, so the memory is asked for many of them at a time.
+        // No lookup depends on another, so the memory is requested for many of them at a time.
         let looks = pages.iter().map(|page| {
             let (within, die) = self.stripe.split(page.0 as u32);
             self.dies[die as usize].map.touched_at(within as usize)

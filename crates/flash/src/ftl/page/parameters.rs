@@ -1,4 +1,4 @@
-//! What shapes a page-mapped device: the registry row, and the numbers that follow from it.
+//! The shape of a page-mapped device: the registry row, and the numbers that follow from it.
 
 use alloc::boxed::Box;
 
@@ -470,7 +470,7 @@ impl PageConfig {
                     false => u32::MAX,
                 },
                 separate_migrations: self.room.separate_migrations,
-                // What shares a page of flash is combined again.
+                // Units that share a page of flash are packed again.
                 free_inside_planes: self.below.units_per_page == 1
                     && (by_reference || self.below.copy_back),
                 units_per_page: self.below.units_per_page,
@@ -562,8 +562,7 @@ impl PageConfig {
 
     /// Free blocks without which garbage collection cannot go on.
     pub(super) fn least_free(&self) -> u32 {
-        // A victim all of whose pages are valid needs a whole block to go to; so does what garbage collection moves,
-        // if it has blocks of its own.
+        // A victim all of whose pages are valid needs a whole block to move to; so do moved pages, if they have blocks of their own.
         let may_be_full = !matches!(self.gc.policy, Policy::Greedy | Policy::WearAware);
         if self.has_map_pages() {
             // Garbage collection may write a page of the map for each page it moves.

@@ -19,7 +19,7 @@ use crate::operation::{Cause, Operations, Transfer};
 /// A block with less than this share of its plane's mean remaining life receives cold data.
 const WORN_PERCENT: u64 = 85;
 
-/// The block of `pool` that is collected next; and if that is worn, the one whose contents it receives.
+/// The block of `pool` that is collected next; and if that is worn, the block whose contents it receives.
 pub(in crate::ftl) fn choose(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
     let of_pool = &die.pools[pool as usize];
     let count = u64::from(of_pool.blocks);

@@ -67,7 +67,7 @@ impl Cache {
     }
 
     /// Takes over the blocks of `die`, which has its map again, that are `found` to be of a cache: the one programmed last goes
-    /// on if it is not full. One that has blocks of its own takes erased ones for what is left of them, whichever these are.
+    /// on if it is not full. A cache with blocks of its own takes any erased blocks while it has fewer than its number.
     pub fn take_over(&mut self, die: &mut Die, found: &[FoundBlock]) {
         self.is_here.fill(false);
         self.free.clear();
@@ -94,7 +94,7 @@ impl Cache {
         self.is_static && self.blocks() < self.most_blocks
     }
 
-    /// Blocks it has now, with those it may fill where they are its own.
+    /// Its present blocks, and those it may fill if they are its own.
     pub fn blocks(&self) -> u32 {
         (self.free.len() + self.full.len()) as u32 + u32::from(self.open.is_some())
     }
@@ -154,7 +154,7 @@ impl Cache {
         Some((block, place))
     }
 
-    /// The full block that was filled first, if `die` has room for what it holds.
+    /// The full block that was filled first, if `die` has room for its pages.
     pub fn to_fold(&self, die: &Die) -> Option<u32> {
         let oldest = self.full.front().copied();
         oldest.filter(|block| die.has_room_for(*block, 0))

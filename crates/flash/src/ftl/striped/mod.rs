@@ -1,8 +1,8 @@
 //! Superblocks over all dies and planes: what a drive of today maps by.
 //!
-//! A superblock is a block of each plane of each die. What is written fills an open superblock unit by unit, each unit at the die with
-//! least to do; what garbage collection moves fills another. Garbage collection keeps pace with what is written: it moves as
-//! many pages as keep the room where it is.
+//! A superblock is a block of each plane of each die. Written pages fill an open superblock unit by unit, each unit at the die with the fewest
+//! waiting operations; pages that garbage collection moves fill another superblock. Garbage collection keeps pace with writes: it moves as many pages
+//! as keep the room constant.
 //!
 //! Cost: a few look-ups for each page, O(dies) for each unit, O(superblocks / 64) for each collection, one look at each page of flash
 //! that is collected.
@@ -64,9 +64,11 @@ parameters! {
         stripe_units: u32 = "1" in Kind::Integer { min: 1, max: 1 << 15 }, "units", OURS;
         /// Placement handles of the host, each with an open superblock of its own: a request's is its stream (trace.streams) modulo their number.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
-        /// Garbage is collected when the room in free and open superblocks is less than this many superblocks; 0: as few as it takes, which are three and one for each handle.
+        /// Garbage is collected when the room in free and open superblocks is less than this many superblocks; 0: the least that works, which is
+        /// three and one for each handle.
         gc_low: u32 = "0", "superblocks", OURS;
-        /// Whether garbage collection moves as much as what is written takes, or, once it has begun, the whole of a superblock before anything is written, or in bursts that each gain the room of gc_burst_units before anything is written.
+        /// When garbage collection moves pages: as many as the writes require; once it has begun, the whole of a superblock before anything is
+        /// written; or in bursts that each gain the room of gc_burst_units before anything is written.
         gc_pace: Pace = "even", "", OURS;
         /// Room that a burst of garbage collection gains, over all dies; a superblock at most.
         gc_burst_units: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "units", OURS, needs &["ftl.gc_pace = burst"];
@@ -108,7 +110,7 @@ struct Waiting {
     writes: u32,
 }
 
-/// What was set, and what follows from it.
+/// The parameters, and the values that follow from them.
 #[derive(Clone, Copy)]
 struct Rules {
     die_choice: DieChoice,
@@ -143,7 +145,7 @@ struct Striped {
     /// By page, where there are several.
     handles: Option<LazyTable<Zero>>,
     rows: Rows,
-    /// Those of the handles, and behind them that of what is moved.
+    /// The streams of the handles, followed by that of moved pages.
     streams: Vec<Stream>,
     waiting: BTreeMap<u32, Waiting>,
     victims: Vec<Victim>,
@@ -242,7 +244,7 @@ impl Striped {
         handles.map_or(0, |handles| handles.get(page as usize) as usize)
     }
 
-    /// What a block of `stream` is used for.
+    /// The use of a block of `stream`.
     fn purpose(&self, stream: usize) -> Purpose {
         match stream {
             _ if stream == self.moves() => Purpose::shared(Role::Migrations),
@@ -633,7 +635,7 @@ impl Ftl for Striped {
             }
         };
         if self.shape.full_rows > 0 {
-            // What was never touched has contents here.
+            // Untouched pages have contents here.
             return pages.for_each(|page| look(page, self.map.get(page)));
         }
         let touched = self.map.touched_in(pages);
@@ -654,7 +656,7 @@ impl Ftl for Striped {
     }
 
     fn collects_at(&mut self, die: u32) -> u32 {
-        // First: what is left early may be another die's to complete.
+        // First: a unit that is left early may be another die's to complete.
         self.close_early(die);
         self.first_to_collect(die)
     }

@@ -1,4 +1,4 @@
-//! What is written side by side fills a superblock of its own, each die at its own pace.
+//! Each stream fills a superblock of its own, each die at its own pace.
 //!
 //! A die that has filled its part goes on in the next superblock, which is then open beside the first. The first is closed when all
 //! dies have gone on.
@@ -10,7 +10,7 @@ use destage_base::archived;
 
 use super::shape::NONE;
 
-/// A stream of pages: those of a placement handle, or what garbage collection moves.
+/// A stream of pages: those of a placement handle, or those that garbage collection moves.
 #[derive(Clone)]
 pub(super) struct Stream {
     /// The superblocks that are open, the one opened first before the other.
@@ -23,7 +23,7 @@ pub(super) struct Stream {
     pub in_first: u32,
     /// The die that gets pages now.
     pub die: u32,
-    /// The first superblock is left as it is by dies that have no unit open in it, since one die has filled both.
+    /// Dies that have no unit open in the first superblock leave it as it is, since one die has filled both.
     pub closing: bool,
 }
 
@@ -69,7 +69,7 @@ impl Stream {
         (row != NONE).then(|| (row, self.next[die as usize] % part))
     }
 
-    /// All dies have filled the first superblock: the second is first now. Gives the one that was.
+    /// All dies have filled the first superblock: the second is first now. Returns the superblock that was open.
     pub fn go_on(&mut self, part: u32) -> u32 {
         let [first, second] = self.rows;
         self.rows = [second, NONE];

@@ -9,9 +9,8 @@ use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 
 impl Superblocks {
-    /// Frees at least one block of `superblock`, which has as many as it may: one without live pages by
-    /// erasing it; else the one with the fewest live pages, if the open block of class `beside` has room for
-    /// these; else by folding.
+    /// Frees at least one block of `superblock`, which has as many as it may: a block without live pages by erasing it; otherwise the one with the
+    /// fewest live pages, if the open block of class `beside` has room for them; otherwise by folding.
     pub(super) fn collect(
         &mut self,
         superblock: u32,
@@ -116,8 +115,7 @@ impl Superblocks {
         count
     }
 
-    /// Copies the first `most` live pages of `source` behind those of `target`, both of `superblock`; says how
-    /// many there were.
+    /// Copies the first `most` live pages of `source` after those of `target`, both of `superblock`; returns how many there were.
     pub(super) fn copy_pages(
         &mut self,
         superblock: u32,
@@ -219,8 +217,8 @@ impl Superblocks {
         }
     }
 
-    /// Moves what lies in the least worn block that is not open, erased `limit` times at most, into the free
-    /// block `worn`; of equals that of the first superblock, oldest first.
+    /// Moves the pages of the least worn block that is not open and was erased at most `limit` times into the free block `worn`; among equals that of
+    /// the first superblock, oldest first.
     fn level_wear(&mut self, worn: BlockSlot, limit: u32, operations: &mut Operations) {
         let is_open = |superblock: usize, block: BlockSlot| {
             (0..2).any(|class| self.open.get(2 * superblock + class) == block)

@@ -4,8 +4,7 @@
 //! since the last collection go to a block of their own. A superblock that has as many update blocks as it
 //! may collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
 //!
-//! Cost: a few words for each page; a collection looks at each block of the superblock, and at each page of
-//! those it moves.
+//! Cost: a few words for each page; a collection visits each block of the superblock, and each page of those it moves.
 
 mod collect;
 mod mount;
@@ -90,7 +89,7 @@ impl Class {
     }
 }
 
-/// What the configuration says once.
+/// The fixed values of the configuration.
 #[derive(Clone, Copy)]
 struct Rules {
     /// Blocks of a superblock, those for updates included.
@@ -261,7 +260,7 @@ impl Superblocks {
         }
     }
 
-    /// What the blocks of `superblock` are used for.
+    /// The use of the blocks of `superblock`.
     fn purpose(&self, superblock: u32) -> Purpose {
         Purpose::owned(Role::Update, superblock * self.rules.superblock_blocks)
     }
@@ -355,7 +354,7 @@ impl Die for Superblocks {
 
     const TAKES_UNITS: bool = true;
 
-    /// A page is put behind what is programmed, whatever that is.
+    /// A page is appended to the programmed pages, whatever they are.
     fn follow_units(&mut self) {
         while self.blocks.take_completed().is_some() {}
     }

@@ -1,8 +1,8 @@
 //! When queued flash commands of dies that share channels are done: each begins when its channel and its die are free.
 //!
 //! Operations on pages wait at their die. Whenever a channel is free it takes a die in turn, and that die's
-//! queue says which of them make the next command. Nothing is booked: what comes later can still go first, so
-//! an end is known only when it comes. Who drives it keeps the time: it hears of each phase that begins, and calls
+//! queue says which of them make the next command. Nothing is booked in advance: a later command can still go first, so an end is known only when it
+//! comes. Who drives it keeps the time: it hears of each phase that begins, and calls
 //! [`Dispatcher::end`] when the phase has ended, those that end at one instant in the order of their beginning.
 //!
 //! | phase | held by it | then |
@@ -56,7 +56,7 @@ pub struct Suspension {
     pub unit_pages: u32,
 }
 
-/// What the media are, and the rules of their queues.
+/// The structure of the media, and the rules of their queues.
 #[derive(Clone, Debug)]
 pub struct DispatchConfig {
     /// Channels.
@@ -65,7 +65,7 @@ pub struct DispatchConfig {
     pub dies_per_channel: u32,
     /// Planes of a die.
     pub planes: u32,
-    /// Times of the cells. Those of a command on several planes are those of its first page.
+    /// Times of the cells. A command on several planes has the values of its first page.
     pub cells: Cells,
     /// Command and address of each plane.
     pub command: CommandTimes,
@@ -98,7 +98,7 @@ pub enum End {
     Between(u32),
 }
 
-/// What fills a place of a list that nothing is in.
+/// The value of a place of a list that is not in use.
 impl Default for End {
     fn default() -> Self {
         Self::Command(0)

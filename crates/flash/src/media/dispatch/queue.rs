@@ -1,4 +1,4 @@
-//! What waits at a die, and which of it makes the next command.
+//! The operations that wait at a die, and the choice of those that form the next command.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ pub struct Operation {
     pub page_type: u32,
     /// Ticks for which its data are on the channel.
     pub data: Ticks,
-    /// Its data come or leave, and the cells have no part in it. Not where planes have cache registers.
+    /// Its data arrive or leave, and the cells take no part in it. Not where planes have cache registers.
     pub loads: bool,
     /// Its die may begin the next command before this one is done, where a cache register lets it.
     pub caches: bool,
@@ -38,8 +38,7 @@ pub struct Operation {
 pub enum Order {
     /// What came first.
     Arrival,
-    /// Reads, but for a bound: when this many read commands have begun while something else waited, that goes. 0: no
-    /// bound.
+    /// Reads, up to a bound: when this many read commands have begun while another operation waited, that one goes. 0: no bound.
     ReadsFirst(u32),
 }
 
@@ -72,7 +71,7 @@ pub struct Rules {
     pub order: Order,
     /// Commands on several planes.
     pub together: Together,
-    /// A read of a page whose program waits goes after it; without this it may go before, as in MQSim.
+    /// A read of a page whose program waits goes after it; without this setting it may go before, as in MQSim.
     pub reads_wait: bool,
 }
 
@@ -84,17 +83,16 @@ impl Rules {
     }
 }
 
-/// What waits at a die.
+/// The operations that wait at a die.
 #[derive(Clone, Default)]
 pub(super) struct Queue {
     /// Reads that wait for nothing but their turn.
     reads: Line,
     programs: Line,
     erases: VecDeque<Waiting>,
-    /// Reads that have to wait for a program, with its rank. It is older than they, and so nothing that is asked of the oldest
-    /// depends on them.
+    /// Reads that have to wait for a program, with its rank. It is older than they are, so no question about the oldest depends on them.
     held: Vec<(u64, Waiting)>,
-    /// Where programs of a plane go in their order: by plane, modulo [`PLANES`], the ranks of those that wait.
+    /// If programs of a plane keep their order: by plane, modulo [`PLANES`], the ranks of those that wait.
     in_planes: Vec<VecDeque<u64>>,
     /// Ranks of the programs of the latest command; kept for its memory only.
     taken: Vec<u64>,
@@ -104,7 +102,7 @@ pub(super) struct Queue {
     ahead: u32,
 }
 
-/// What makes the next command: a read, or else an erase, or else a program.
+/// The operation that forms the next command: a read, otherwise an erase, otherwise a program.
 struct Turn {
     is_read: bool,
     is_erase: bool,
@@ -240,7 +238,7 @@ impl Queue {
         }
     }
 
-    /// Takes the first program, and those older than `erase` that go with it.
+    /// Removes the first program, and those older than `erase` that go with it.
     fn take_programs(
         &mut self,
         planes: u32,
@@ -279,8 +277,7 @@ impl Queue {
     }
 }
 
-/// Takes the first of `line`, and those that go `together` with it: of other planes or groups, up to `planes` in all, and if they
-/// are `free`.
+/// Removes the first of `line`, and those that go `together` with it: of other planes or groups, up to `planes` in all, and if they are `free`.
 #[inline]
 fn gather(
     line: &mut Line,

@@ -1,7 +1,7 @@
-//! Dies whose planes have cache registers: a program comes, or a page that was read leaves, while the cells work on another.
+//! Dies whose planes have cache registers: a program arrives, or a page that was read leaves, while the cells work on another.
 //!
 //! A die has the command that it began last, until that leaves the die to the next: a program when the cells have taken
-//! its pages, a read when they have read. What has left it so goes on beside it.
+//! its pages, a read when they have read. A command that has left in this way continues in parallel.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,11 +10,11 @@ use super::queue::{Queue, plane_bit};
 use super::{Clock, Dispatcher, End, Operation, Registers, Rules, Together};
 use crate::operation::Kind;
 
-/// What a die has besides the command that it began last.
+/// The commands of a die besides the one that it began last.
 #[derive(Clone, Default)]
 pub(super) struct Beside {
-    /// What has left the die to the next command, and not the cells: a program that they work on, or a read whose pages
-    /// are still in the page registers.
+    /// The command that has left the die to the next, and not the cells: a program that they work on, or a read whose pages are still in the page
+    /// registers.
     cells: Vec<Operation>,
     /// That read goes to the cache registers.
     is_moving: bool,
@@ -182,7 +182,7 @@ impl Dispatcher {
         }
     }
 
-    /// What of `die` can go on does.
+    /// Continues whatever can continue at `die`.
     fn go_on<C: Clock>(&mut self, die: u32, registers: &Registers, clock: &mut C) {
         let (state, beside) = (&self.dies[die as usize], &mut self.beside[die as usize]);
         if beside.latest == Latest::IsThere && beside.cells.is_empty() {

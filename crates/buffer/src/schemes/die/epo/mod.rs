@@ -4,10 +4,9 @@
 //! latest write in front. When the buffer is full, the tail of every queue that has one leaves, all in
 //! one batch, and the next misses find room without any destage.
 //!
-//! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be
-//! meant: the key is the *logical* page, because a page that is programmed again gets a new physical
-//! address and would never hit; a queue that is empty gives no page; room is made only if there is
-//! none; and a page is found by the buffer's map, not by walking a queue. Parameters put the first three
+//! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be meant: the key is the *logical* page, because a
+//! page that is programmed again gets a new physical address and would never hit; an empty queue gives no page; room is made only if there is none;
+//! and a page is found by the buffer's map, not by walking a queue. Parameters put the first three
 //! back, so that what they cost can be measured.
 //!
 //! Cost: O(1) per page, O(dies) per batch; one list node per slot, and a list per die.

@@ -66,8 +66,9 @@ impl Die {
         }
     }
 
-    /// `equal` has pages, by their numbers here, with a copy beside the one that was taken and of the same version. If programs that were cut off have left a pool without room for what garbage collection would move: a block of which
-    /// every page has an equal copy in another one is given up for those, and can be erased. There is one as long as the last
+    /// `equal` has pages, by their numbers here, that have another copy of the same version. If interrupted programs have left a pool without room
+    /// for the moves of garbage collection, a block of which every page has an equal copy elsewhere is given up, and can be erased. There is one as
+    /// long as the last
     /// free block is opened by garbage collection alone, which erases nothing before all of its copies have ended. Gives the
     /// pages of which another copy was taken: where it was to be, and where it is.
     pub fn discard_copies(

@@ -38,7 +38,7 @@ impl Die {
         if pool.active_sequence <= left.sequence && (block != left_block || ppn <= left_page) {
             return false;
         }
-        // What is noted there counts only once the page is mapped to it.
+        // The note there counts only once the page is mapped to it.
         let Some(owner) = self.owner.touched_mut(ppn as usize) else {
             return false;
         };

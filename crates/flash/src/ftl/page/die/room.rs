@@ -30,7 +30,7 @@ impl Die {
     /// Whether a pool that needs garbage collection may have no room for that after another write.
     pub fn is_short(&self) -> bool {
         let mut pools = self.pools.iter().zip(&self.rest.asides);
-        // As for the room of a block's valid pages, and one that the write may open.
+        // As for the room of a block's valid pages, and a block that the write may open.
         pools.any(|(pool, aside)| aside.needs_gc && pool.free < self.rules.floor)
     }
 

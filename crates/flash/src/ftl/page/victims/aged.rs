@@ -12,8 +12,8 @@ const NONE: u32 = u32::MAX;
 
 /// Candidates in one list per pool and count of valid pages, in the order of their last change.
 ///
-/// A block that loses a page goes to the end of the next list, so the first of each list is the oldest with
-/// its count: the best bargain is one of these. Cost: an overwrite relinks one block, a garbage collection looks at
+/// A block that loses a page goes to the end of the next list, so the first of each list is the oldest with its count: the best choice is one of
+/// these. Cost: an overwrite relinks one block, a garbage collection looks at
 /// one block per count.
 #[derive(Clone)]
 pub struct Aged {

@@ -86,8 +86,7 @@ impl Drawn {
         self.position[block as usize] != !NONE
     }
 
-    /// The best of as many candidates of `pool` as are drawn, each from all of them; of equals the one closed
-    /// first.
+    /// The best of the candidates of `pool` that are drawn, each from all of them; among equals the one closed first.
     pub fn draw(&mut self, pool: u32, valid: impl Fn(u32) -> u16) -> Option<u32> {
         let candidates = &self.candidates[pool as usize];
         if candidates.is_empty() {

@@ -9,7 +9,7 @@ use destage_base::archive::{Archive, Archived, Damaged};
 /// Blocks per group: a group's keys fill two cache lines.
 const GROUP: usize = 64;
 
-/// What candidates are ordered by. It is kept mirrored, as how soon a block is to go: so that of no candidate is 0, and the tables of
+/// The key by which candidates are ordered. It is kept mirrored, as how soon a block is to go: so that of no candidate is 0, and the tables of
 /// blocks that nothing happened to are memory that was never touched.
 pub trait Key: Copy + Ord + Default {
     /// The greatest key counted down by this one, and back.

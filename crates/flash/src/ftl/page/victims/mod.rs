@@ -28,7 +28,7 @@ pub enum Order {
     Closed,
     /// By cost and benefit.
     Aged,
-    /// By valid pages among this many drawn at random.
+    /// By valid pages among a number of randomly drawn blocks.
     Drawn {
         /// How many.
         draws: u32,
@@ -234,7 +234,7 @@ impl Victims {
         }
     }
 
-    /// The first of what `skips` lets pass, in the order of the table; the very first if it lets none.
+    /// The first that `skips` lets pass, in the order of the table; the very first if it lets none pass.
     pub fn first_but(&mut self, pool: u32, mut skips: impl FnMut(u32) -> bool) -> Option<u32> {
         let Table::FewestClosed(table) = &mut self.table else {
             return None;
