@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from destage import _core, _results
 from destage._progress import Progress
 
-#: Runs of a part, at most: so many may wait behind one that takes long, and a part costs the scheduler about a millisecond.
+#: Most runs of a part: this many may wait for one that takes long, and a part costs the scheduler about a millisecond.
 _RUNS = 64
 #: Parts for each thread of the cluster, at least, so that all end at about the same time.
 _PARTS = 8
@@ -29,7 +29,7 @@ class Task(NamedTuple):
     folder: str | None
     is_full: bool
     threads: int
-    #: Of one call, so that a worker reads anew what was changed between two.
+    #: Of one call, so that a worker reads changes again between two.
     call: str
 
 
@@ -60,7 +60,7 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
         return client.submit(part, task, index, parts, key=name, pure=False)
 
     indices = {(future := submit(index)): index for index in range(1, parts + 1)}
-    # What a part lacked when its workers had died, and how often that was no less than before.
+    # The runs that a part lacked when its workers had died, and how often that number did not fall.
     lacked: dict[int, int] = {}
     in_vain: dict[int, int] = {}
     done = 0
@@ -88,7 +88,7 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
             indices[again] = index
             completed.add(again)
     finally:
-        # What has not begun does not begin; what has, ends and is kept.
+        # Runs that have not begun do not begin; runs that have begun end and are kept.
         client.cancel(list(indices))
 
 

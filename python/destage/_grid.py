@@ -12,7 +12,7 @@ from destage._registries import metrics
 if TYPE_CHECKING:
     import xarray
 
-#: Where a row stands: a value for each axis. One that is not there stands at all of them, as a run without a buffer does at every size.
+#: Where a row stands: a value for each axis. A missing point stands at all of them, as a run without a buffer does at every size.
 Place = Mapping[str, Any]
 
 
@@ -64,7 +64,7 @@ def number(label: str) -> Any:
     return label
 
 
-#: What every comparison may differ in.
+#: The settings in which every comparison may differ.
 _ALWAYS = ("trace", "buffer.kind", "buffer.capacity_bytes", "ftl.kind")
 
 

@@ -101,7 +101,7 @@ class Trace:
         try:
             is_small = os.path.getsize(self._name) <= _SMALL_BYTES
         except OSError:
-            # It is in memory, or what is wrong with the file is told.
+            # It is in memory, or the error in the file is reported.
             is_small = True
         return _shown(self, f"Trace {self._name}", is_small)
 
@@ -133,7 +133,7 @@ class Workload:
         return _shown(self, f"Workload {self._name}", requests is None or int(requests[1]) <= _SMALL_REQUESTS)
 
 
-#: What is larger is not read only because it is shown.
+#: A larger trace is not read only to be shown.
 _SMALL_BYTES = 64 << 20
 _SMALL_REQUESTS = 1_000_000
 

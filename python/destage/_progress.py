@@ -9,7 +9,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-#: Work done within this many seconds is done before anybody wonders.
+#: Work that ends within this many seconds shows no progress.
 _PATIENCE = 2.0
 #: How often it is drawn anew, in seconds: on a terminal, and in a notebook, which keeps what it is sent.
 _INTERVAL = 0.1
@@ -52,11 +52,11 @@ class Progress:
         # An interrupt may come between any two steps.
         before, self._shown = self._shown, text or self._shown
         if self._in_notebook:
-            # One output that is replaced. What is not new is not sent.
+            # One output that is replaced. An unchanged state is not sent.
             if text != before:
                 self._replace(_bar(text, share) if text else "")
             return
-        # What was longer before is overwritten.
+        # The rest of a longer text before is overwritten.
         sys.stderr.write("\r" + text.ljust(len(before)) + ("" if text else "\r"))
         sys.stderr.flush()
 

@@ -410,7 +410,7 @@ class Curves(Table):
         return _grid.dataset(library("xarray", "to_xarray"), rows, {"version": str(self.manifest["version"])})
 
     def _rows(self) -> list[dict[str, Any]]:
-        # What was sampled has its interval beside it.
+        # A sampled value has its interval beside it.
         def flat(point: Mapping[str, Any]) -> dict[str, Any]:
             row: dict[str, Any] = {}
             for name, value in point.items():

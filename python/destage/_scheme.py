@@ -19,9 +19,9 @@ class Scheme:
     scheme forgets them itself.
     """
 
-    #: What the scheme is called in results and errors; if it is not set, what the class is called, in small letters.
+    #: The name of the scheme in results and errors; by default the name of the class, in small letters.
     name: str = ""
-    #: What tells the scheme from what it was before it was changed. Results are kept under it (`destage.fleet`); of a scheme
+    #: The version that tells the scheme from its earlier forms. Results are kept under it (`destage.fleet`); of a scheme
     #: without a version none are.
     version: str | None = None
     #: Whether a read that misses puts its page into the buffer.

@@ -13,7 +13,7 @@ from typing import Any
 
 from destage import _core, _registries
 
-#: The metrics that tell buffers apart, in the order of the columns; a table has those that its results have.
+#: The metrics that distinguish buffers, in the order of the columns; a table has those that its results have.
 _USUAL = (
     "response.mean_ms",
     "response.p99_ms",
@@ -150,7 +150,7 @@ def of_table(of: Mapping[str, Any], first: Iterable[str] = ()) -> str:
     columns, rows = of["columns"], of["rows"]
     places = {column["name"]: place for place, column in enumerate(columns)}
     named = [column["name"] for column in columns if column["kind"] == "name"]
-    # What is the same in all rows tells nothing, but the buffer is what it is about.
+    # A column that is the same in all rows is left out, except the buffer, which the table is about.
     told = [
         name for name in named
         if name != "size" and (name == "buffer" or len({json.dumps(row[places[name]]) for row in rows}) > 1)

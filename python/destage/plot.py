@@ -30,7 +30,7 @@ __all__ = ["curve", "destages", "latencies", "learnt", "over_size", "save", "ser
 
 #: Millimetres in an inch.
 _INCH = 25.4
-#: Told apart by those who see colours in other ways too (Okabe and Ito), and in grey by their marks and dashes.
+#: Readers with other colour vision can tell them apart too (Okabe and Ito), and in grey by their marks and dashes.
 _COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
 _MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 _DASHES = ["-", "--", "-.", ":"]
@@ -51,9 +51,9 @@ _PARTS = {
     "channel": ("#cc79a7", ""),
     "transfer": ("#e69f00", "/////"),
 }
-#: What is shown of the course of a run if nothing else is asked for.
+#: The columns that are drawn of the course of a run by default.
 _COURSE = ["write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "utilization.mean"]
-#: With more lines the legend stands beside the axes, in columns of so many.
+#: With more lines the legend stands beside the axes, in columns of this many.
 _INSIDE, _COLUMN = 4, 14
 #: Room for a column of it, in mm.
 _COLUMN_MM = 27
@@ -85,7 +85,7 @@ _STYLE: dict[str, Any] = {
     "svg.hashsalt": "destage",
     "pdf.fonttype": 42,
 }
-#: What a file would otherwise hold that changes from day to day, or with the version of matplotlib.
+#: Metadata of a file that would change from day to day, or with the version of matplotlib.
 _METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
@@ -454,7 +454,7 @@ def _over_size(
     axes.set_xlabel("buffer")
     axes.set_ylabel(_label(metric))
     values = [value for points in lines.values() for value in points.values()]
-    # What spans more than two decades would else hide in a line at the bottom.
+    # Values that span more than two decades would otherwise hide in a line at the bottom.
     if 0 < min(values) and max(values) > 100 * min(values):
         axes.set_yscale("log")
     else:
@@ -488,7 +488,7 @@ def _names(runs: Sequence[Run]) -> list[str]:
     return [told(of) for of in all_facts]
 
 
-#: What does not tell runs apart: the axis, and seeds, over which a mean is taken.
+#: Settings that do not identify a line: the axis, and seeds, over which a mean is taken.
 _NOT_TOLD = {"buffer.capacity_bytes", "sim.seed"}
 
 

@@ -62,7 +62,7 @@ impl<E> From<ClientError> for ReplayError<E> {
     }
 }
 
-/// What a replay measured.
+/// The measurements of a replay.
 #[derive(Debug)]
 pub struct Replayed {
     /// `host.*`, `response.*` and `throughput.*`, as of a run; response times count from when a request was due.

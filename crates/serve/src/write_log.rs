@@ -1,4 +1,4 @@
-//! What clients write, in the form in which the kernel's dm-log-writes keeps it: `replay-log` of xfstests plays it to a
+//! The clients' writes, in the form of the kernel's dm-log-writes: `replay-log` of xfstests plays it to a
 //! file or disk, up to any entry.
 //!
 //! ```text
@@ -15,11 +15,11 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use destage_device::RequestKind;
 use destage_sim::run::live::Ask;
 
-/// What a log begins with.
+/// The beginning of every log.
 const MAGIC: u64 = 0x006a_7366_7773_6872;
 const VERSION: u64 = 1;
 const SECTOR: usize = 512;
-/// Sectors of an entry of zeros, at most: who plays the log wants the data of an entry in memory.
+/// Most sectors of an entry of zeros: a program that plays the log needs the data of an entry in memory.
 const ZEROES_SECTORS: u64 = 1 << 15;
 
 /// Flags of an entry.

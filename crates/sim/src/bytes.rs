@@ -1,4 +1,4 @@
-//! What every run with bytes needs of its configuration.
+//! The demands of every run with bytes on its configuration.
 
 use destage_flash::Ftl;
 use destage_flash::medium::Medium;
@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::error::SimError;
 
 impl Config {
-    /// Where what is in an image of this device's flash, whose owner keeps the first `base` bytes.
+    /// The layout of an image of this device's flash, whose owner keeps the first `base` bytes.
     ///
     /// # Errors
     /// If it has more bytes than can be counted.

@@ -1,6 +1,6 @@
 //! The device by its size and over-provisioning, in place of a geometry.
 //!
-//! Two settings that stand for others: they are set like any parameter, and results hold what they stand for.
+//! Two settings that replace others: they are set like any parameter, and results hold the parameters that they replace.
 
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_flash::ftl::FtlRow;
@@ -36,7 +36,7 @@ pub const OVER_PROVISIONING: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Settings that stand for others. What a row has as a default is an example: they are not set unless given.
+/// Settings that stand for others. The default in such a row is an example: the setting is absent unless it is given.
 pub const STAND_INS: &[Parameter] = &[CAPACITY, OVER_PROVISIONING];
 
 const BLOCKS: &str = "flash.blocks_per_plane";
@@ -46,10 +46,10 @@ const MIN_FREE: &str = "min_free_percent";
 const MIN_FREE_KEY: &str = "ftl.min_free_percent";
 
 impl Settings {
-    /// The same with what [`STAND_INS`] stand for, and the bytes to be offered, if they are set.
+    /// The settings with the parameters that [`STAND_INS`] replace, and the bytes to be offered, if those are set.
     ///
     /// # Errors
-    /// If one of them has no such value, is set beside what it stands for, or cannot be had in the layer `ftl`.
+    /// If one of them has no such value, is set together with the parameter that it replaces, or does not exist in the layer `ftl`.
     pub(crate) fn spelled_out(&self, ftl: &FtlRow) -> Result<(Self, Option<u64>), SimError> {
         let mut settings = self.clone();
         let mut capacity = None;
@@ -75,7 +75,7 @@ impl Settings {
                 )));
             }
             let reserve = 100.0 * percent / (100.0 + percent);
-            // A share that is kept free besides would take most of it: users mean what is not offered.
+            // A share that is kept free in addition would take most of it: users mean the flash that is not offered.
             if has(ftl, MIN_FREE) && settings.gives_way(MIN_FREE_KEY, &origin) {
                 settings.set(MIN_FREE_KEY, "0", origin.clone());
             }
@@ -84,15 +84,15 @@ impl Settings {
         Ok((settings, capacity))
     }
 
-    /// Whether `key` is not set, or by a profile while what comes instead, of `origin`, is not.
+    /// Whether `key` is not set, or is set by a profile while its replacement, of `origin`, is not.
     fn gives_way(&self, key: &str, origin: &Origin) -> bool {
         let is_of_profile = |origin: &Origin| matches!(origin, Origin::Profile(_));
         let entry = self.entry(key);
         entry.is_none_or(|(_, other)| is_of_profile(&other) && !is_of_profile(origin))
     }
 
-    /// Takes out the stand-in `row`, if it is set and counts: of it and `key`, for which it stands, one may be of the
-    /// profile, and gives way.
+    /// Removes the replacing setting `row`, if it is set and counts: if the profile sets it or `key`, which it replaces, the profile's value is
+    /// dropped.
     fn take(&mut self, row: &Parameter, key: &str) -> Result<Option<(Value, Origin)>, SimError> {
         let Some((text, origin)) = self.entry(row.name) else {
             return Ok(None);
@@ -149,7 +149,7 @@ mod tests {
         let config = resolved(None, &["device.op_percent=25"]).unwrap();
         assert_eq!(config.parameters()[RESERVE_KEY], Value::Number(20.0));
         assert!(!config.parameters().contains_key(OVER_PROVISIONING.name));
-        // None of it is kept free but what garbage collection needs, unless that is asked for.
+        // Only as many blocks are kept free as garbage collection needs, unless more is asked for.
         let min_free = |pairs: &[&str]| {
             let config = resolved(None, &[&["device.op_percent=25"], pairs].concat());
             config.unwrap().parameters()[MIN_FREE_KEY].clone()

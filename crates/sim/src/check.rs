@@ -1,13 +1,13 @@
-//! One check of a whole configuration: against what the parameters' rows say that they need and exclude, and for values that do
-//! not fit each other.
+//! One check of a whole configuration: against the needs and exclusions in the parameters' rows, and for values that do not fit each other.
 //!
-//! | what is found | what becomes of it |
+//! | finding | effect |
 //! | --- | --- |
-//! | a parameter that was set, and whose row needs what does not hold | it decides nothing in this run, and is named: [`Config::without_effect`] |
+//! | a parameter that was set, and whose row needs a condition that does not hold | it has no effect in this run, and is named:
+//! [`Config::without_effect`] |
 //! | two parameters of which one excludes the other, and both decide something | [`SimError::Excluded`], with the reason of the row |
 //! | a value that is not possible at this size, such as three channels for eight dies | [`SimError::Config`], by `FITS` |
 //!
-//! What decides nothing excludes nothing: it counts as if it had its default.
+//! A parameter without effect excludes nothing: it counts as if it had its default.
 
 use destage_base::parameter::{Condition, CountOrAuto, Exclusion, Parameter, Value, Whole};
 use destage_buffer::{SchemeConfig, Sees};
@@ -18,7 +18,7 @@ use crate::fits::FITS;
 use crate::parameters::{EXACT_RESPONSES, PARAMETERS, VolatileCache};
 use crate::source::Seen;
 
-/// What a configuration is to be used for.
+/// The purpose of a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {
     /// A run for its figures.
@@ -32,7 +32,7 @@ pub enum Purpose {
     Live,
 }
 
-/// What is asked of a configuration.
+/// The demands on a configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub purpose: Purpose,
@@ -216,7 +216,7 @@ pub fn in_words(condition: &str) -> String {
 pub struct Considered<'c> {
     config: &'c Config,
     purpose: Purpose,
-    /// What there was in the input, once that is known; before, everything may be.
+    /// The kinds of requests in the input, once they are known; before, any kind is possible.
     seen: Option<Seen>,
 }
 
@@ -294,7 +294,7 @@ impl Config {
         })
     }
 
-    /// What `key` needs and does not have in what it is used for, in words; nothing if it decides something, or has its default.
+    /// The condition, in words, that `key` needs and that does not hold for this purpose; nothing if the parameter has an effect, or has its default.
     pub(crate) fn lacks(&self, key: &str, seen: Option<Seen>) -> Option<String> {
         let considered = Considered {
             config: self,
@@ -330,7 +330,7 @@ impl Config {
     /// Checks the configuration as a whole.
     ///
     /// # Errors
-    /// [`SimError::Excluded`] of the first two parameters of which one excludes the other; else what does not fit.
+    /// [`SimError::Excluded`] for the first two parameters of which one excludes the other; otherwise the error in values that do not fit.
     pub fn check(&self, purpose: Purpose) -> Result<(), SimError> {
         self.check_exclusions(purpose)?;
         FITS.iter()

@@ -1,7 +1,6 @@
-//! A checked configuration, and what is made of it.
+//! A checked configuration, and the parts that are built from it.
 //!
-//! Code reads the typed structs. The maps beside them are for results, and for schemes and layers, which read
-//! their own structs from them.
+//! Code reads the typed structs. The maps next to them are for results, and for schemes and layers, which read their own structs from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,7 +57,7 @@ pub struct Config {
     pub explain: bool,
     /// Parameters that were set and decide nothing in a run, each with the reason; those that a profile sets are not among them.
     pub without_effect: Vec<(String, String)>,
-    /// What it is to be used for, and what was set for that.
+    /// Its purpose, and the settings that were made for it.
     pub(crate) asked: Asked,
 }
 
@@ -90,14 +89,14 @@ impl Config {
         }
     }
 
-    /// The same of a device whose power may fail (`device.power_may_fail`).
+    /// As above, for a device whose power may fail (`device.power_may_fail`).
     #[must_use]
     pub fn with_failing_power(mut self) -> Self {
         self.set("device.power_may_fail", Value::Flag(true));
         self.used_for(Purpose::Cut)
     }
 
-    /// The same to be used for `purpose`, for which more of what was set may decide something. With bytes a device has a clock, strict
+    /// As above, for `purpose`, for which more of the settings may have an effect. With bytes a device has a clock, strict
     /// order and exact times, and programs the pages of a block in their order, whatever was set: then that is named.
     #[must_use]
     pub fn used_for(mut self, purpose: Purpose) -> Self {
@@ -226,8 +225,7 @@ impl Config {
         sections.into_iter().flatten().chain(state).collect()
     }
 
-    /// What tells the scheme from another of its name: nothing for one of the registry, whose version is that of the model, and its version
-    /// for another.
+    /// The version that tells the scheme from another of its name: nothing for a scheme of the registry, whose version is that of the model.
     ///
     /// # Errors
     /// If it is in no registry and has no version, so that results of it cannot be kept.
@@ -331,7 +329,7 @@ impl Config {
         }
     }
 
-    /// What a merge is charged for each page it copies and each block it erases.
+    /// The cost of a merge for each page it copies and each block it erases.
     pub(crate) fn merge_cost(&self) -> MergeCost {
         let timing = self.timing();
         let mut copy = timing.program;
@@ -359,14 +357,14 @@ impl Config {
     /// The translation layer, just built, with contents in every page or in none.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// The values that do not fit together.
     pub fn ftl_with(&self, filled: bool) -> Result<Box<dyn Ftl>, SimError> {
         let (geometry, flash) = (self.geometry(), &self.typed.flash);
         if self.is_open() {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
-        // A layer that merges leaves units incomplete only while programs wait for them, and without a clock none waits.
+        // A layer that merges leaves units incomplete only while programs wait for them, and without a clock no program waits.
         let has_units = self.is_timed() || !self.ftl_row.has_merges;
         let of_units = |count: u32| if has_units { count } else { 1 };
         let built = (self.ftl_row.build)(&FtlConfig {
@@ -411,13 +409,13 @@ impl Config {
         self.typed.device.trim == Trim::Strict
     }
 
-    /// Whether there is flash, and not only a count of what is destaged.
+    /// Whether there is flash, and not only a count of destages.
     #[must_use]
     pub fn has_flash(&self) -> bool {
         self.ftl_row.has_flash
     }
 
-    /// What filled the device, here or before its state was kept.
+    /// How the device was filled, here or before its state was kept.
     pub(crate) fn precondition(&self) -> Precondition {
         if let Some(state) = &self.state {
             return state.precondition();
@@ -428,7 +426,7 @@ impl Config {
     /// Whether what is read enters the buffer.
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
-        // A scheme that knows the writes to come is made of these alone, and only for a run.
+        // A scheme that knows the coming writes is built from these alone, and only for a run.
         if self.scheme.needs_future {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Media whose commands wait in queues: what a configuration says of them.
+//! The configuration of media whose commands wait in queues.
 
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_flash::media::PlaneGaps;

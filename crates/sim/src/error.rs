@@ -1,4 +1,4 @@
-//! What can go wrong in a run that is not our mistake.
+//! Errors of a run that are not bugs of the program.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
@@ -15,7 +15,7 @@ use crate::words;
 pub struct Argument {
     /// Its name: of a function's argument, of a field, or `setting` for `KEY=VALUE`.
     pub name: String,
-    /// What follows the name: the value after a space, if there is one, and behind a colon what is wrong with it.
+    /// The text after the name: the value after a space, if there is one, and after a colon the error in it.
     pub what: String,
 }
 
@@ -24,7 +24,7 @@ pub struct Argument {
 pub struct Refusal {
     /// Those that are refused: name, value, and default.
     pub refused: Vec<(String, String, &'static str)>,
-    /// With what, in words.
+    /// The other setting, in words.
     pub with: String,
     /// Why, in one sentence without its full stop.
     pub because: &'static str,
@@ -67,7 +67,7 @@ pub enum SimError {
     /// Parameters of which one excludes the other.
     #[error(transparent)]
     Excluded(Refusal),
-    /// What a caller gave under a name of its own cannot be used.
+    /// An argument that the caller knows by a name of its own cannot be used.
     #[error(transparent)]
     Argument(Argument),
     /// The counts of the device make none.
@@ -88,14 +88,14 @@ pub enum SimError {
         /// Bytes of a page.
         page_bytes: u64,
     },
-    /// No number of blocks makes the device large enough for what it is to offer.
+    /// No number of blocks makes the device as large as it has to be.
     #[error(
         "device.capacity_bytes = {bytes}: a device of this shape offers less than {most} bytes; expected a smaller one, more flash.dies, or larger pages (flash.page_bytes)"
     )]
     CapacityTooLarge {
-        /// What was asked for.
+        /// The size that was asked for.
         bytes: u64,
-        /// What flash of this shape can hold.
+        /// The most that flash of this shape can hold.
         most: u64,
     },
     /// The number of blocks was not found before the run.
@@ -103,7 +103,7 @@ pub enum SimError {
         "flash.blocks_per_plane = auto: there is no input whose addresses could give the size of the device; expected a number, or device.capacity_bytes"
     )]
     OpenSize,
-    /// The image of a flash is not what was written to it.
+    /// The image of a flash has changed since it was written.
     #[error("the image is damaged: {0}; expected it unchanged")]
     Image(Damage),
     /// A request lies outside the device.
@@ -173,7 +173,7 @@ pub enum SimError {
         line: u32,
         /// When it arrives by the trace, in ticks of 0.1 ns.
         arrival: Ticks,
-        /// By what that is multiplied.
+        /// The factor that multiplies it.
         time_scale: f64,
     },
     /// The simulated clock came to its end before the requests did.

@@ -2,9 +2,8 @@
 //!
 //! Many things are due at the same instant, and their order decides block contents once garbage collection is
 //! active. Events for the present instant go to a plain queue. Later ones go to a ring in the order in which they are
-//! due: nearly always a new one comes last, or before few. What would have to pass too many, and what is far away as the next
-//! arrival is, goes to a heap. What ring and heap hold for an instant was put there before that instant began, so
-//! it goes first.
+//! due: nearly always a new one comes last, or before few. An event that would have to pass too many, or is as far away as the next arrival, goes to
+//! a heap. Entries in ring and heap for an instant were put there before that instant began, so they come first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -92,7 +91,7 @@ fn large_as_number(time: Ticks) -> f64 {
 
 /// Places of the ring, a power of two.
 const PLACES: usize = 256;
-/// Of these, how many stay free: one behind the last event, and some before the first, where a new one may come.
+/// Free places among them: one after the last event, and some before the first, where a new one may come.
 const MARGIN: usize = 4;
 /// How many events a new one passes in the ring from behind without a look whether fewer are before it.
 const FEW: usize = 8;
@@ -101,7 +100,7 @@ const STEPS: usize = 16;
 /// Spans are kept at this many places, by the highest bits of their product with an odd number.
 const SPAN_BITS: u32 = 2;
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
-/// The key of what is behind the last event: later than everything.
+/// The key of the place after the last event: later than everything.
 const NEVER: u64 = u64::MAX;
 
 /// Events of type `E`, delivered by time and, among equal times, in the order they were scheduled.
@@ -111,8 +110,8 @@ pub struct EventList<E> {
     now: Ticks,
     scheduled: u64,
     instant: Queue<E>,
-    /// By time and rank from `first` on, with an entry that is never due behind the last; what was before the first is
-    /// past. Places are counted on and on.
+    /// By time and rank from `first` on, with an entry that is never due after the last; entries before the first are past. Places are counted on and
+    /// on.
     ring: [Entry<E>; PLACES],
     first: usize,
     end: usize,
@@ -199,8 +198,8 @@ impl<E: Copy + Default> EventList<E> {
         self.now >= LAST
     }
 
-    /// Schedules `event` at `time`; a time that has passed means now. It is kept out of the way of what comes after a delay:
-    /// there is not much of it, and it is far away.
+    /// Schedules `event` at `time`; a time that has passed means now. It is kept apart from events that come after a delay: there are few of them,
+    /// and they are far away.
     pub fn at<X>(&mut self, time: Ticks, event: X)
     where
         E: From<X>,
@@ -239,7 +238,7 @@ impl<E: Copy + Default> EventList<E> {
         is_next
     }
 
-    /// What is due now, if that is one event. It is the next.
+    /// The event that is due now, if there is exactly one. It is the next.
     #[inline(always)]
     pub fn alone(&self) -> Option<E> {
         let is_next = self.next_key() > self.now_key;
@@ -293,8 +292,7 @@ impl<E: Copy + Default> EventList<E> {
         self.end.wrapping_sub(self.first) > PLACES - MARGIN
     }
 
-    /// Schedules `entry`, which finds the ring full, or many events in it that are due later: those that are due before it make room if
-    /// they are fewer.
+    /// Schedules `entry`, for which the ring is full or has many events that are due later: the events that are due before it move if they are fewer.
     #[inline(never)]
     fn schedule_before_many(&mut self, entry: Entry<E>) {
         if self.is_full() {
@@ -324,7 +322,7 @@ impl<E: Copy + Default> EventList<E> {
         let (key, mut place) = (entry.key, self.end);
         self.end = place.wrapping_add(1);
         self.at_place(self.end).key = NEVER;
-        // What is before the first is past, and so not later.
+        // Entries before the first are past, and so not later.
         while self.at_place(place.wrapping_sub(1)).key > key {
             *self.at_place(place) = *self.at_place(place.wrapping_sub(1));
             place = place.wrapping_sub(1);

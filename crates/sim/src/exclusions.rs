@@ -1,4 +1,4 @@
-//! What parameters of device, host and run cannot stand beside, each with its reason; their rows name these lists.
+//! The exclusions of parameters of device, host and run, each with its reason; their rows name these lists.
 //!
 //! Facts that conditions name are those of [`crate::check`].
 
@@ -70,7 +70,7 @@ pub const SUMMARY: &[Exclusion] = &[excludes(
 const ORDER_OF_THE_TRACE: &str =
     "the scheme knows the coming writes in the order of the trace, and this setting may change that order";
 
-/// Of what changes the order of requests.
+/// The exclusions of settings that change the order of requests.
 pub const FOREKNOWN: &[Exclusion] = &[excludes("", "foreknown", ORDER_OF_THE_TRACE)];
 
 /// Of `device.firmware_cores`.

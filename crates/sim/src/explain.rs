@@ -1,7 +1,7 @@
 //! A run explained: its course, how responses are spread, and what each request waited for.
 //!
-//! A run that is to be explained has an [`Explaining`] as its witness. It sees what happens and changes nothing, and what it
-//! keeps does not grow with the run. What the parts of a response mean stands in `docs/EXPLAIN.md`.
+//! A run that is to be explained has an [`Explaining`] as its witness. It observes events and changes nothing, and its memory does not grow with the
+//! run. `docs/EXPLAIN.md` explains the parts of a response time.
 
 mod path;
 mod queues;
@@ -52,24 +52,24 @@ pub struct Responses {
     pub percentiles: [Ticks; PERCENTILES.len()],
     /// The largest, in ticks.
     pub max: Ticks,
-    /// By their size, and what they are made of.
+    /// By their size, and by their parts.
     pub spreading: Spreading,
 }
 
-/// What a run was like besides its metrics.
+/// Facts about a run besides its metrics.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Explained {
-    /// What needs a clock; none of a run without one.
+    /// Facts that need a clock; `None` for a run without one.
     pub timed: Option<Timed>,
     /// Records by size.
     pub destages: Destages,
     /// Blocks by erases, when statistics closed.
     pub wear: Wear,
-    /// What the buffer's scheme learnt, at the ends of its periods.
+    /// The values that the buffer's scheme learned, at the ends of its periods.
     pub scheme: Learnt,
 }
 
-/// What needs a clock.
+/// Facts that need a clock.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timed {
     /// The names of the parts that are told apart.
@@ -118,7 +118,7 @@ pub struct Explaining {
 }
 
 impl Explaining {
-    /// For a run on `dies` dies, whose commands wait in queues or do not.
+    /// For a run on `dies` dies; the argument says whether their commands wait in queues.
     #[must_use]
     pub fn new(dies: u32, in_queues: bool) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Explaining {
         }
     }
 
-    /// The outcome of it, but for what the scheme learnt.
+    /// The outcome, except for the values that the scheme learned.
     #[must_use]
     pub(crate) fn finish(self) -> Explained {
         let timed = Timed {

@@ -14,7 +14,7 @@ use crate::precondition::{self, Precondition};
 /// A check; its error is in words.
 type Fits = fn(&Config) -> Result<(), String>;
 
-/// All checks, in the order in which errors are told.
+/// All checks, in the order in which errors are reported.
 pub const FITS: &[Fits] = &[
     sectors,
     precondition,

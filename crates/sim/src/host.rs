@@ -1,4 +1,4 @@
-//! The host: its queue of waiting requests, and what it knows of those outstanding.
+//! The host: its queue of waiting requests, and its data about outstanding ones.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -103,7 +103,7 @@ impl Waiting {
         }
     }
 
-    /// The `count` that are sent next, if it is known that these are, this many wait, and none of them was given before.
+    /// The next `count` requests to send, if it is known which these are, enough wait, and none of them was given before.
     #[inline]
     pub fn next(&mut self, count: usize) -> Option<impl Iterator<Item = u32> + '_> {
         match self {
@@ -131,8 +131,8 @@ choices! {
         /// The one that completed.
         Request = "request",
         /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's
-        /// address, otherwise the oldest that does, whatever it asked. The overall mean does not depend on
-        /// it; percentiles, and what counts as a read's response, do.
+        /// address, otherwise the oldest that does, whatever it asked. The overall mean does not depend on it; percentiles, and the response times
+        /// that count as reads', do.
         DiskSim = "disksim",
     }
 }
@@ -144,7 +144,7 @@ pub struct Outstanding {
     requests: Queue<(u64, Identity)>,
 }
 
-/// What a response is reported of.
+/// The request that a response time is reported for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Identity {
     /// Position in the trace, from 0.

@@ -82,7 +82,7 @@ impl Counted {
         self.max
     }
 
-    /// What is reported of them, if there are any.
+    /// The statistics of them, if there are any.
     #[must_use]
     pub fn summary(&self) -> Option<Summary> {
         let count = self.times.len();
@@ -118,7 +118,7 @@ impl Squares {
     }
 }
 
-/// What is reported of a set of response times, in milliseconds.
+/// The statistics of a set of response times, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// How many.
@@ -168,7 +168,7 @@ impl Latencies {
         rest[usize::from(write)].push(time);
     }
 
-    /// Those of reads and those of writes one by one, as they came; none once there are too many.
+    /// The times of reads and of writes one by one, in order of arrival; `None` once there are too many.
     pub(crate) fn kept(&self) -> Option<[&[Ticks]; 2]> {
         let [reads, writes] = &self.kept;
         self.rest.is_none().then_some([reads, writes])

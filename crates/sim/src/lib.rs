@@ -18,7 +18,7 @@
 //! | [`prepass`] | the pass over all requests that a few configurations need first |
 //! | [`limits`] | where a run need not go on |
 //! | [`latencies`], [`metrics`] | `Summary`: one set of times; `Metrics`: the named results |
-//! | [`precondition`], [`state`] | what the device holds before the first request; files that keep it |
+//! | [`precondition`], [`state`] | the contents of the device before the first request; files that keep them |
 //! | [`observer`] | logs, progress, interruption |
 //! | [`watch`] | the beginning of a run recorded, to be watched |
 //! | [`error`] | what can be wrong with a user's input |

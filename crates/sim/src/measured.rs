@@ -17,7 +17,7 @@ use crate::latencies::{Counted, Latencies};
 use crate::meter::Totals;
 use crate::observer::Observer;
 
-/// What the host did.
+/// The host's figures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostCounts {
     /// Requests that arrived.
@@ -52,7 +52,7 @@ impl HostCounts {
         }
     }
 
-    /// Counts requests of a page each that nobody looks at.
+    /// Counts requests of one page each that need no further attention.
     pub(crate) fn pass(&mut self, passed: Passed) {
         self.requests += passed.requests;
         self.completed += passed.requests;
@@ -78,10 +78,10 @@ pub struct Responses {
     pub queues: Vec<Counted>,
 }
 
-/// What the flash and its layer have come to.
+/// The totals of the flash and its layer.
 #[derive(Clone, Debug, Default)]
 pub struct FlashFigures {
-    /// What the dies did.
+    /// The work of the dies.
     pub totals: Totals,
     /// Erase counts over all blocks.
     pub wear: Wear,
@@ -93,10 +93,10 @@ pub struct FlashFigures {
     pub own: Vec<(&'static str, f64)>,
 }
 
-/// What the buffer has come to.
+/// The totals of the buffer.
 #[derive(Clone, Debug, Default)]
 pub struct BufferFigures {
-    /// What it counted; absent without a buffer.
+    /// Its counts; absent without a buffer.
     pub counts: Option<Counts>,
     /// Figures only its scheme has.
     pub own: Vec<(&'static str, f64)>,
@@ -104,14 +104,14 @@ pub struct BufferFigures {
     pub series: Vec<Series>,
 }
 
-/// What a run measured, from the opening of the window to the close.
+/// The values of a run, from the opening of the window to the close.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// What the host did.
+    /// The host's figures.
     pub host: HostCounts,
     /// The run stopped because too many requests were outstanding.
     pub saturated: bool,
-    /// The run ended because this many blocks are not used any more that none is free where one is needed.
+    /// The run ended because so many blocks were retired that none is free where one is needed.
     pub worn_out: bool,
     /// How long what was asked took.
     pub responses: Responses,
@@ -127,10 +127,9 @@ pub struct Measured {
     pub clean_after: Option<Ticks>,
     /// Most pages that a loss of power would have lost at one moment.
     pub at_risk_max: u64,
-    /// What the servers between host and buffer have done, if there are any; before the close, what they had done when the window
-    /// opened.
+    /// The work of the servers between host and buffer, if there are any; before the close, their work when the window opened.
     pub front: Option<FrontUsage>,
-    /// What was counted before the window opened.
+    /// Counts from before the window opened.
     pub(crate) before: Option<(Totals, Counts)>,
 }
 
@@ -148,7 +147,7 @@ pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result
 }
 
 impl Measured {
-    /// Statistics open: what `device` and its dies (`totals`) have counted so far is in none of them.
+    /// Statistics open: the counts of `device` and its dies (`totals`) so far are left out of all of them.
     pub(crate) fn open(&mut self, device: &mut Device, totals: Totals) {
         device.reset_figures();
         self.take_dirty_ages(device);
@@ -157,7 +156,7 @@ impl Measured {
         self.host = HostCounts::default();
     }
 
-    /// Takes the dirty periods that have ended, if anybody asks for them.
+    /// Takes the dirty periods that have ended, if they are asked for.
     #[inline]
     pub(crate) fn take_dirty_ages(&mut self, device: &mut Device) {
         if let Some(ages) = &mut self.dirty_age {

@@ -1,7 +1,6 @@
 //! Pages of a trace that become one page of a device onto which it is shrunk.
 //!
-//! A shrunk trace is another trace where that happens: a page may be found in the buffer that was never asked for. So it is
-//! counted, and told.
+//! A shrunk trace is another trace where that happens: a page may be found in the buffer that was never asked for. So it is counted, and reported.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,7 +24,7 @@ pub struct Spans {
 /// Pages of a device that several pages of the trace fall onto.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merged {
-    /// How many there are; at least this many if not all spans were looked at.
+    /// Their number; a lower bound if not all spans were searched.
     pub pages: u64,
     /// Whether that is all of them.
     pub is_exact: bool,
@@ -68,7 +67,7 @@ impl Spans {
         }
     }
 
-    /// What becomes one page on a device of `device_pages` under `addressing`. Nothing if that does not shrink.
+    /// The pages that become one page on a device of `device_pages` under `addressing`. Nothing if that does not shrink.
     #[must_use]
     pub fn merged(&self, addressing: &Addressing, device_pages: u64) -> Option<Merged> {
         if addressing.map != AddressMap::Shrink || addressing.span_pages <= device_pages {

@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_trace::Operation;
 
-/// One host request and what became of it.
+/// One host request and its outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
     /// Position in the trace, from 0.

@@ -183,7 +183,7 @@ impl<'a> Count<'a> {
         Ok(true)
     }
 
-    /// How many of the requests to come, the next at least, pass before statistics open or progress is told.
+    /// How many of the coming requests, at least the next one, pass before statistics open or progress is reported.
     fn undisturbed(&self) -> usize {
         let to_opening = match self.warmup.saturating_sub(self.arrivals) {
             0 => u64::MAX,
@@ -228,7 +228,7 @@ impl<'a> Count<'a> {
         Ok(true)
     }
 
-    /// What was measured so far.
+    /// The values so far.
     pub(crate) fn so_far(&self) -> SoFar<'_> {
         let (tally, gc_runs) = self.counter.meter.counted();
         SoFar {

@@ -35,10 +35,10 @@ choices! {
 pub struct Addressing {
     /// Treatment of boundaries.
     pub align: Align,
-    /// Sectors of the unit that requests are aligned to before pages are made of them; 0: the nearest size is one in pages,
-    /// and nothing is enlarged otherwise.
+    /// Sectors of the unit that requests are aligned to before they are divided into pages; 0: the nearest size is one in pages, and nothing is
+    /// enlarged otherwise.
     pub unit_sectors: u64,
-    /// Treatment of what lies beyond the device.
+    /// Treatment of addresses beyond the device.
     pub map: AddressMap,
     /// Sectors of 512 bytes in a page.
     pub sectors_per_page: u64,
@@ -50,8 +50,8 @@ impl Addressing {
     /// `request` as a request for a device of `device_pages`; `origin` names the trace in an error.
     ///
     /// # Errors
-    /// [`SimError::BeyondDevice`] for a request that ends beyond the device where that is refused, and
-    /// [`SimError::LongerThanDevice`] for one that would lie over itself.
+    /// [`SimError::BeyondDevice`] for a request that ends beyond the device if that is refused, and [`SimError::LongerThanDevice`] for one that would
+    /// overlap itself.
     #[inline]
     pub fn request(
         &self,
@@ -175,8 +175,8 @@ impl Addressing {
         Span::whole(self.split(request.sector).0, pages as u32)
     }
 
-    /// The sectors of `request` after it was aligned to units: the first, and how many. Two numbers come back in registers; a whole
-    /// span would go through memory, and that of every other request with it.
+    /// The sectors of `request` after it was aligned to units: the first, and how many. Two numbers are returned in registers; a whole span would go
+    /// through memory for every request.
     #[inline(never)]
     fn aligned(&self, request: &Request) -> (u64, u64) {
         let (unit, sectors) = (self.unit_sectors, u64::from(request.sectors.max(1)));
@@ -184,7 +184,7 @@ impl Addressing {
         if self.align == Align::Nearest {
             return (start, nearest(sectors, unit) * unit);
         }
-        // A trim that was enlarged would take what nobody gave away.
+        // An enlarged trim would destroy data that the host did not trim.
         if request.operation == Operation::Trim {
             return (request.sector, sectors);
         }

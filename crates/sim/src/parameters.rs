@@ -1,6 +1,6 @@
 //! The parameters of a run that belong to no scheme and no FTL: device, host, run.
 //!
-//! Those of schemes, FTLs, traces and workloads stand beside their code; [`crate::settings`] joins them.
+//! The parameters of schemes, FTLs, traces and workloads stand with their code; [`crate::settings`] joins them.
 
 use destage_base::parameter::{CountOrAuto, Kind, Parameter};
 use destage_base::{choices, parameters};

@@ -48,18 +48,18 @@ pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
-/// A profile that was read: one that comes with the program, or a file of somebody's own.
+/// A profile that was read: one that comes with the program, or a file of the user.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// Its name, or the path of its file.
     pub name: String,
     /// Its text.
     pub text: String,
-    /// What its table `profile` says: `about`, `source`, `inherits`.
+    /// The content of its table `profile`: `about`, `source`, `inherits`.
     about: toml::Table,
 }
 
-/// What the table `profile` may say of the device.
+/// The keys of the table `profile` that describe the device.
 const ABOUT: [&str; 3] = ["about", "source", "inherits"];
 
 impl Read {
@@ -111,7 +111,7 @@ impl Read {
         Ok(Self { name, text, about })
     }
 
-    /// What it says of the device under `key`.
+    /// Its text about the device under `key`.
     #[must_use]
     pub fn describe(&self, key: &str) -> Option<&str> {
         self.about.get(key)?.as_str()
@@ -128,10 +128,10 @@ impl Read {
     }
 }
 
-/// The profile called `name`, or in a file of that name ending in `.toml`, behind those that it builds on, the first of all first.
+/// The profile called `name`, or in a file of that name ending in `.toml`, after those that it builds on, beginning with the base of all.
 ///
 /// # Errors
-/// If one of them cannot be read, says something of itself that is not known, or builds on itself.
+/// If one of them cannot be read, has an unknown key in its table `profile`, or builds on itself.
 pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
     let mut chain = vec![Read::of(name)?];
     while let Some(base) = chain.last().and_then(Read::inherits) {
@@ -148,7 +148,7 @@ pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
 }
 
 impl Profile {
-    /// What its table `profile` says under `key`.
+    /// The text in its table `profile` under `key`.
     #[must_use]
     pub fn describe(&self, key: &str) -> Option<String> {
         let table: toml::Table = self.text.parse().ok()?;

@@ -25,14 +25,14 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Milliseconds until this many `pages` are programmed that are all in the buffer, by dies that take them in turn.
+    /// Milliseconds until this many `pages`, all of them in the buffer, are programmed by dies that take turns.
     ///
     /// A die takes the pages of an operation over its channel, and then programs them while its channel serves other dies. A channel
     /// with `n` operations of its `w` dies is busy without a break if `w` transfers take as long as a transfer and a program, and
     /// ends with a program: `n * transfer + program`. Otherwise its dies are busy without a break after the first transfers:
     /// `rounds * (transfer + program) + (r - 1) * transfer`, of which the last round has `r` operations. The larger one holds.
     ///
-    /// Of several `planes` it is the least: each program has a page for all of them only if the layer lays pages on planes alike.
+    /// With several `planes` it is the least: each program has a page for all of them only if the layer spreads pages evenly over planes.
     #[must_use]
     pub fn time_ms(&self, pages: u64) -> f64 {
         if pages == 0 {
@@ -49,7 +49,7 @@ impl Programs {
         by_channel.max(by_die)
     }
 
-    /// How many programs of a plane this many `pages` take.
+    /// The number of programs of a plane that this many `pages` take.
     #[must_use]
     pub fn count(&self, pages: u64) -> u64 {
         pages.div_ceil(self.pages)
@@ -62,7 +62,7 @@ impl Config {
     pub fn programs(&self) -> Programs {
         let (flash, timing) = (&self.typed.flash, self.timing());
         let times = match self.ftl_row.has_cell_modes {
-            // What is written goes to cells with one bit first.
+            // Written pages go to cells with one bit first.
             true => vec![timing.one_bit[1]],
             false => by_type(timing.program, &flash.program_times_us),
         };

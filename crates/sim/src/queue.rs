@@ -1,4 +1,4 @@
-//! A queue that mostly holds nothing or few: first in, first out, and what came last may be looked at as well.
+//! A queue that mostly holds nothing or few entries: first in, first out, and the last entry can be read as well.
 //!
 //! It is a vector of which the first part is past, so that no place has to be wrapped round.
 
@@ -70,7 +70,7 @@ impl<T: Copy> Queue<T> {
         Some(item)
     }
 
-    /// Takes the first of those that are `wanted`.
+    /// Removes the first entry that is `wanted`.
     pub fn take(&mut self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
         let offset = self.items[self.first..].iter().position(wanted)?;
         let place = self.first + offset;

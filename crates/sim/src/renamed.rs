@@ -44,13 +44,13 @@ fn new_name(table: &[(&str, &'static str)], old: &str) -> Option<&'static str> {
     row.map(|(_, new)| *new)
 }
 
-/// What parameter `old` is called now, if it was renamed.
+/// The present name of parameter `old`, if it was renamed.
 #[must_use]
 pub fn key(old: &str) -> Option<&'static str> {
     new_name(KEYS, old)
 }
 
-/// What parameter `old` with the value `word` is called now, with its value, if it was renamed.
+/// The present name and value of parameter `old` with the value `word`, if it was renamed.
 #[must_use]
 pub fn pair(old: &str, word: &str) -> Option<String> {
     let new = key(old)?;
@@ -64,13 +64,13 @@ pub fn pair(old: &str, word: &str) -> Option<String> {
     Some(format!("{new}={word}"))
 }
 
-/// What metric `old` is called now, if it was renamed.
+/// The present name of metric `old`, if it was renamed.
 #[must_use]
 pub fn metric(old: &str) -> Option<&'static str> {
     new_name(METRICS, old)
 }
 
-/// What value `old` of parameter `key` is called now, if it was renamed.
+/// The present word for value `old` of parameter `key`, if it was renamed.
 #[must_use]
 pub fn value(key: &str, old: &str) -> Option<&'static str> {
     let row = VALUES

@@ -23,7 +23,7 @@ use crate::profiles;
 use crate::renamed;
 use crate::state::{self, State};
 
-/// Defaults of what belongs to no scheme and no layer: read once, as many configurations are made of few settings.
+/// Defaults of parameters that belong to no scheme and no layer: read once, as many configurations are made of few settings.
 static DEFAULTS: LazyLock<Values> =
     LazyLock::new(|| Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)));
 
@@ -59,7 +59,7 @@ impl Origin {
         matches!(self, Self::Profile(_) | Self::Input(_))
     }
 
-    /// The error that what was written there is `wrong`.
+    /// The error that the text there is `wrong`.
     fn error(&self, wrong: impl std::fmt::Display) -> SimError {
         match self {
             Self::Argument(name, text) => argument(name, format!(" {text}: {wrong}")),
@@ -83,7 +83,7 @@ struct Setting {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     entries: BTreeMap<String, Setting>,
-    /// Schemes that are in no registry, and what tells each from an earlier one of its name.
+    /// Schemes that are in no registry, and the version of each, which tells it from an earlier one of its name.
     schemes: Vec<(&'static SchemeRow, Option<String>)>,
     explain: bool,
 }
@@ -95,8 +95,8 @@ impl Settings {
         Self::default()
     }
 
-    /// Makes a scheme known that is in no registry, so that `buffer.kind` may name it. Its results are never kept: nothing tells it from
-    /// what the scheme was before it was changed.
+    /// Makes a scheme known that is in no registry, so that `buffer.kind` may name it. Its results are never kept: nothing tells the scheme from its
+    /// earlier versions.
     ///
     /// # Errors
     /// If there is a scheme of that name.
@@ -104,8 +104,8 @@ impl Settings {
         self.add(row, None)
     }
 
-    /// As [`Settings::add_scheme`], and results of it may be kept: they are found again under the same `version`, which is the caller's
-    /// to change whenever the scheme decides differently.
+    /// As [`Settings::add_scheme`], and results of it may be kept: they are found again under the same `version`, which the caller has to change
+    /// whenever the scheme decides differently.
     ///
     /// # Errors
     /// If there is a scheme of that name.
@@ -235,7 +235,7 @@ impl Settings {
         for (name, value) in table {
             let key = format!("{prefix}{name}");
             let text = match value {
-                // What a profile says of itself is no parameter.
+                // The texts of a profile about itself are no parameters.
                 toml::Value::Table(_) if key == "profile" => continue,
                 toml::Value::Table(inner) => {
                     self.load_below(inner, &format!("{key}."), origin)?;
@@ -270,11 +270,11 @@ impl Settings {
         self.load_toml(&text, &origin)
     }
 
-    /// Reads a device profile by name, or from a `.toml` file. One that builds on another (`inherits` in its table `profile`) sets what
-    /// it says after what the other does.
+    /// Reads a device profile by name, or from a `.toml` file. A profile that builds on another (`inherits` in its table `profile`) is applied after
+    /// the other.
     ///
     /// # Errors
-    /// If there is no such profile, or its file cannot be read; or one that it builds on.
+    /// If there is no such profile, or its file cannot be read; the same for one that it builds on.
     pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
         for profile in profiles::chain(name)? {
             self.load_toml(&profile.text, &Origin::Profile(profile.name))?;
@@ -305,13 +305,13 @@ impl Settings {
         self.entries.keys().map(String::as_str)
     }
 
-    /// What `key` is set to, as it was written.
+    /// The value of `key`, as it was written.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<String> {
         Some(self.entries.get(key)?.text.clone())
     }
 
-    /// What `key` is set to, and where.
+    /// The value of `key`, and its origin.
     pub(crate) fn entry(&self, key: &str) -> Option<(String, Origin)> {
         let setting = self.entries.get(key)?;
         Some((setting.text.clone(), setting.origin.clone()))
@@ -371,8 +371,8 @@ impl Settings {
         Ok(config)
     }
 
-    /// As [`Settings::resolve`], but what excludes each other stands in the configuration as it was set: a run of it fails by itself
-    /// ([`Config::check`]), beside others that do not.
+    /// As [`Settings::resolve`], but settings that exclude each other stay in the configuration: a run of it fails by itself ([`Config::check`]),
+    /// beside others that do not.
     ///
     /// # Errors
     /// The first setting that is unknown or does not fit its row.
@@ -392,7 +392,7 @@ impl Settings {
                 if others.peek().is_none() {
                     return Err(setting.origin.error(unknown(key, &setting.text, &rows)));
                 }
-                // A value that none of them takes is a slip, wherever it would have counted.
+                // A value that none of them accepts is an error, even where it would have no effect.
                 if let Some(Err(expected)) = others
                     .map(|row| row.read(&setting.text))
                     .max_by_key(Result::is_ok)
@@ -430,14 +430,14 @@ impl Settings {
         Ok(config)
     }
 
-    /// The keys that somebody set, not a profile or an input.
+    /// The keys that the user set, not a profile or an input.
     fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
         let given = keys.filter(|(_, setting)| !setting.origin.is_beneath());
         given.map(|(key, _)| key)
     }
 
-    /// Parameters that somebody set, not a profile, and that decide nothing in a run of `config`, each with the reason.
+    /// Parameters that the user set, not a profile, and that have no effect in a run of `config`, each with the reason.
     fn without_effect(&self, config: &Config, rows: &Rows) -> Vec<(String, String)> {
         let with_reason = self.given().filter_map(|key| {
             let reason = match rows.find(key) {
@@ -573,8 +573,8 @@ const SYNONYMS: [(&str, &str); 8] = [
     ("page-level", "page"),
 ];
 
-/// `; did you mean "x"?` for the nearest of `names`, if one is near: in letters (of equally near ones the first), as a word that people
-/// use for it, or as the shortest one that has `name` in it.
+/// `; did you mean "x"?` for the nearest of `names`, if one is near: in letters (the first of equally near ones), as a synonym, or as the shortest
+/// one that contains `name`.
 pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let name = name.trim().to_ascii_lowercase();
     let in_letters = || {

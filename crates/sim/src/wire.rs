@@ -3,7 +3,7 @@
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 
-/// What a message carries.
+/// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
     /// Nothing: it asks for an entry of a queue, or for data.

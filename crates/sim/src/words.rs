@@ -1,4 +1,4 @@
-//! What the core says in numbers, in words: with the keys that can be set, their values, and what was expected.
+//! The errors that the core gives as numbers, in words: with the keys that can be set, their values, and what was expected.
 
 use destage_flash::GeometryError;
 use destage_flash::ftl::{BuildError, ReserveTooSmall, Shortage};
@@ -104,7 +104,7 @@ fn reserve(of: &ReserveTooSmall) -> String {
     )
 }
 
-/// What ran out, and which parameter helps.
+/// The resource that ran out, and the parameter that helps.
 pub fn shortage(shortage: &Shortage) -> String {
     match *shortage {
         Shortage::Pool {

@@ -1,4 +1,4 @@
-//! What happens to a decoded request before it is handed out: length, address, order.
+//! The treatment of a decoded request before it is handed out: length, address, order.
 
 use crate::address::Addresses;
 use crate::error::Fault;
@@ -59,7 +59,7 @@ impl Admission {
         self.latest = latest;
     }
 
-    /// Applies the rules to `batch`, and leaves in it what may be handed out now. `bad` gets each request
+    /// Applies the rules to `batch`, and leaves in it the requests that may be handed out now. `bad` gets each request
     /// that breaks one, and says whether to go on with the next.
     pub fn admit(
         &mut self,
@@ -86,8 +86,7 @@ impl Admission {
         batch.truncate(kept);
     }
 
-    /// Admits requests up to the first that needs a closer look, and returns how many. Almost always that is all of
-    /// them, and none has to be moved.
+    /// Admits requests up to the first that needs a closer look, and returns how many. Almost always these are all of them, and none has to be moved.
     fn clean(&mut self, batch: &[Request]) -> usize {
         if !self.in_place || self.window.is_some() {
             return 0;

@@ -26,7 +26,7 @@ pub(crate) enum BlockError {
 pub(crate) struct Blocks {
     source: Source,
     buffer: Vec<u8>,
-    /// What is shown: from here ..
+    /// The visible part: from here ..
     start: usize,
     /// .. to here, just past a newline ..
     end: usize,
@@ -75,7 +75,7 @@ impl Blocks {
         debug_assert!(self.start <= self.end);
     }
 
-    /// What was read and is not done, with an incomplete last line.
+    /// Bytes that were read and not processed, with an incomplete last line.
     pub fn in_sight(&self) -> &[u8] {
         &self.buffer[self.start..self.filled]
     }
@@ -172,7 +172,7 @@ impl Blocks {
         Some(hexadecimal(&digest))
     }
 
-    /// Moves what is in sight to the front of the buffer, and fills the rest of it.
+    /// Moves the visible bytes to the front of the buffer, and fills the rest of it.
     fn read_on(&mut self) {
         self.buffer.copy_within(self.start..self.filled, 0);
         self.filled -= self.start;

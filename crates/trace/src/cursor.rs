@@ -2,19 +2,19 @@
 //!
 //! The whole speed of decoding is decided here. A [`Cursor`] walks a block of complete lines: every block ends
 //! with a newline and nothing steps past one except [`Cursor::end`], so a field never needs to know where its
-//! line ends. All checks are made; what fails goes to a cold path that may be slow.
+//! line ends. All checks are made; failures go to a cold path that may be slow.
 
 use crate::digits::{DIGITS_SAFE, POWERS_OF_TEN, digits, plain_digits};
 use crate::error::Fault;
 
-/// A column: its name in error messages, and what it may hold.
+/// A column: its name in error messages, and its possible contents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub name: &'static str,
     pub expected: &'static str,
 }
 
-/// What a line failed with, before file and line number are known.
+/// The error of a line, before file and line number are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem {
     pub fault: Fault,
@@ -235,7 +235,7 @@ impl<'a> Cursor<'a> {
     /// Blanks, if there are any.
     #[inline(always)]
     pub fn skip_blanks(&mut self) {
-        // Two questions only of what is none of the usual characters.
+        // Only unusual characters take two comparisons.
         while self.peek() <= b' ' && matches!(self.peek(), b' ' | b'\t') {
             self.at += 1;
         }
@@ -280,7 +280,7 @@ impl<'a> Cursor<'a> {
         bad_field(self.field, fault, column)
     }
 
-    /// The word read last is none of those it may be, or is missing.
+    /// The word read last is none of the possible ones, or is missing.
     #[cold]
     #[inline(never)]
     pub fn unknown_word(&self, column: &'static Column) -> Problem {
@@ -307,7 +307,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-// What follows is for what is wrong or odd. It is given what it needs by value, so that a cursor stays in registers.
+// The rest is for errors and unusual input. Its arguments are passed by value, so that a cursor stays in registers.
 
 #[cold]
 #[inline(never)]
@@ -335,7 +335,7 @@ fn odd_number(
             _ => not_a_number(bytes, field, column),
         });
     }
-    // Leading zeros are legal, this many digits need not be a large number.
+    // Leading zeros are legal, so many digits need not be a large number.
     bytes[field..field + digits]
         .iter()
         .try_fold(0u64, |value, digit| {

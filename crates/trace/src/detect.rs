@@ -15,7 +15,7 @@ use crate::options::{BadLines, Choices, Columns, ReadOptions};
 use crate::report::block_error;
 use crate::variant::variant;
 
-/// What some programs begin a file of UTF-8 with.
+/// The bytes with which some programs begin a file of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Lines looked at.
@@ -133,7 +133,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     let mut first = None;
     let mut sampled = 0;
     let mut matched = [0; FORMATS.len()];
-    // Some formats say on their first lines what the others mean.
+    // In some formats the first lines say what the others mean.
     let mut states: Vec<State> = FORMATS
         .iter()
         .map(|format| State::new(format.time_unit.exponent()).with(choices))
@@ -218,7 +218,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     decide(file, &candidates, line, || Excerpt::new(text))
 }
 
-/// The one that fits, or the one of several that the file's name ends in.
+/// The format that fits, or the one of several that the file's name ends in.
 fn decide(
     file: &str,
     candidates: &[&'static Format],

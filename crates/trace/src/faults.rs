@@ -1,9 +1,9 @@
-//! Bad lines: what becomes of them, and what is told.
+//! Bad lines: their treatment, and the report about them.
 
 use crate::error::TraceError;
 use crate::options::BadLines;
 
-/// What became of bad lines.
+/// The number and the first of the bad lines.
 pub(crate) struct Faults {
     pub policy: BadLines,
     pub skipped: u64,

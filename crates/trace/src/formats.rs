@@ -78,7 +78,7 @@ fn padded_comma(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), 
     Ok(())
 }
 
-/// What a SCSI command does, of those that a trace of a disk holds.
+/// The operation of a SCSI command, for those that a trace of a disk holds.
 #[inline(always)]
 fn scsi_operation(opcode: u64) -> Option<Operation> {
     match opcode {

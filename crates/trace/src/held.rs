@@ -28,7 +28,7 @@ pub struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The requests in order of arrival; those that arrive together stay as they stand. `name` stands for them in errors,
+    /// The requests in order of arrival; requests that arrive together keep their order. `name` stands for them in errors,
     /// which count rows from 1.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl Columns<'_> {
     }
 }
 
-/// What the columns have to hold.
+/// The demands on the columns.
 const LAYOUT: &str =
     "time_ns from 0 on, op 0 (read), 1 (write), 2 (flush) or 3 (trim), offset and bytes in bytes";
 

@@ -1,4 +1,4 @@
-//! What a trace lost, put back by rule: flushes, forced unit access, trims and streams.
+//! Requests that a trace lost, inserted by rule: flushes, forced unit access, trims and streams.
 //!
 //! All rules count requests of the slice that is handed out. Flushes by count arrive with every n-th write; by time, at
 //! each multiple of a period after the first request, if something was written since the last flush of any origin: a
@@ -156,8 +156,8 @@ impl Injection {
     }
 }
 
-/// `requests`, in order of arrival, with what `options` ask to put back, and what a disk of an array sees of them: as a
-/// [`crate::Reader`] does with those of a trace.
+/// `requests`, in order of arrival, with those that `options` insert, and only the part that a disk of an array sees: as a [`crate::Reader`] does
+/// with those of a trace.
 #[must_use]
 pub fn injected(
     mut requests: Box<dyn Iterator<Item = Request> + Send>,

@@ -1,7 +1,6 @@
-//! Whether the times of a trace can be what they are taken for.
+//! Whether the times of a trace are plausible in their assumed unit.
 //!
-//! A wrong unit passes every check of a line: the trace is only a thousand times too fast. What gives it away is what no
-//! device does.
+//! A wrong unit passes every check of a line: the trace is only a thousand times too fast. A rate that no device reaches gives a wrong unit away.
 
 use crate::format::TimeUnit;
 use crate::request::{Operation, Request, SECTOR_BYTES};
@@ -20,8 +19,8 @@ const REQUESTS_PER_SECOND_BUSY: f64 = 5e4;
 /// Fewer requests may be one burst.
 const REQUESTS_MIN: u64 = 16;
 
-/// Clocks whose times, taken for ns, are no beginning of a trace: what they are, their unit, and their first ticks from one
-/// year to another. Unix times in ms or s are, and those in ns are known.
+/// Clocks whose times, read as ns, are no beginning of a trace: their kind, their unit, and their first ticks from one year to another. Unix times in
+/// ms or s are among them, and those in ns are recognised.
 const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
     // 2001 to 2200.
     (
@@ -37,7 +36,7 @@ const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
     ),
 ];
 
-/// What is counted of requests in order of arrival, to judge their times.
+/// Counts of requests in order of arrival, to judge their times.
 ///
 /// ```
 /// use destage_trace::{Operation, Request, TimeUnit, plausibility::Pace};
@@ -108,7 +107,7 @@ impl Pace {
         self.requests += batch.len() as u64;
     }
 
-    /// Warnings about times that were taken for `unit`.
+    /// Warnings about times that were read in `unit`.
     #[must_use]
     pub fn doubts(&self, unit: TimeUnit) -> Vec<Doubt> {
         let mut doubts = Vec::new();

@@ -32,8 +32,7 @@ const BATCH: usize = 4096;
 
 /// One pass over a trace.
 ///
-/// Times are the trace's own in ticks of 0.1 ns, except in formats whose times count from a day of the calendar:
-/// those are relative to the trace's first request.
+/// Times are the trace's own in ticks of 0.1 ns, except in formats with calendar times, which are relative to the trace's first request.
 pub struct Reader {
     file: String,
     format: &'static Format,
@@ -80,8 +79,8 @@ impl Reader {
     /// Opens the trace at `path`, or standard input for `-`, and finds its format.
     ///
     /// # Errors
-    /// If there is no such file, it cannot be read or decompressed, it is empty or no text, or its format cannot
-    /// be told; with [`Volumes::Concatenate`] also whatever is wrong anywhere in the file.
+    /// If there is no such file, it cannot be read or decompressed, it is empty or not text, or its format is unknown; with [`Volumes::Concatenate`]
+    /// also for any error in the file.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, TraceError> {
         let file = path.display().to_string();
         let stdin = path.as_os_str() == "-";
@@ -250,7 +249,7 @@ impl Reader {
             .unwrap_or(self.unit)
     }
 
-    /// What was met so far.
+    /// The counts so far.
     #[must_use]
     pub fn report(&self) -> ReadReport {
         ReadReport {
@@ -375,7 +374,7 @@ impl Reader {
         };
         self.blocks.consume(consumed);
         if self.faults.pending.is_some() {
-            // What was sorted so far is handed out before the error.
+            // The sorted requests so far are handed out before the error.
             self.admission.finish();
         }
         Ok(())

@@ -17,7 +17,7 @@ pub(crate) trait Records {
     fn record(bytes: &[u8], state: &mut State, batch: &mut Vec<Request>) -> Result<Step, Problem>;
 }
 
-/// What became of the bytes at hand.
+/// The outcome of the bytes at hand.
 pub(crate) enum Step {
     /// A record of that many bytes is done; it counts as that many.
     Done {

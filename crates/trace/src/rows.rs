@@ -1,6 +1,6 @@
 //! Requests out of tables with a directory at their end. Such files need random access and are not read from front to back.
 //!
-//! The sibling of [`crate::decode`] and [`crate::records`]. What is done with a request once it is decoded is the same.
+//! The sibling of [`crate::decode`] and [`crate::records`]. Decoded requests are treated in the same way.
 
 use crate::decode::State;
 use crate::error::{Excerpt, TraceError};

@@ -1,4 +1,4 @@
-//! The known facts about neighbours that were touched together, held once for all of them.
+//! Facts about neighbours that were touched together, stored once for all of them.
 //!
 //! A request names a run of pages, however long. Held run by run, memory grows with the number of requests and not with their
 //! lengths.
@@ -7,10 +7,9 @@ use crate::page_bits::Mix;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
-/// The known facts about the first of a run of neighbours, and so of all.
+/// A fact about the first of a run of neighbours, from which those about the others follow.
 pub trait Along: Copy + PartialEq {
-    /// Values count on from update to update: what an update gives goes on from the value before it in place only if that was given
-    /// by the update just before.
+    /// Values increase from update to update: a value continues the one before it in place only if the update just before gave that one.
     const COUNTS_ON: bool = false;
 
     /// The same of the neighbour `distance` further on.
@@ -21,7 +20,7 @@ impl Along for () {
     fn along(self, _: u64) {}
 }
 
-/// A run's length, and what is known of its first.
+/// A run's length, and the fact about its first.
 #[derive(Clone, Copy, Debug)]
 struct Run<V> {
     length: u64,
@@ -74,7 +73,7 @@ impl<V: Along> Runs<V> {
     ) {
         let end = last + 1;
         let goes_on = std::mem::replace(&mut self.latest, (volume, end)) == (volume, first);
-        // Most often all of it is one run that is there as it is, or there is nothing: then no run has to be cut.
+        // Mostly the whole range is one existing run, or empty: then no run has to be cut.
         if let Some(run) = self.runs.get_mut(&(volume, first))
             && run.length == end - first
         {

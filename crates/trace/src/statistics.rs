@@ -1,4 +1,4 @@
-//! What a trace is like, in numbers, from one pass.
+//! Statistics of a trace, from one pass.
 //!
 //! Pages are those a request touches, also in part, unless its taker says which they are. Pages of different volumes are
 //! different pages even where their addresses are equal.
@@ -69,7 +69,7 @@ pub struct Collector {
 /// Sectors in the largest unit that alignment is told of, 16 KiB.
 const ALIGNED_SECTORS: usize = 32;
 
-/// What is remembered of a volume: where its last requests ended, and its counts.
+/// The state of a volume: where its last requests ended, and its counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Volume {
     end: Option<u64>,

@@ -18,7 +18,7 @@ use std::io::{self, BufWriter, Write};
 pub struct OutputForm {
     /// The name, which is that of the format that reads it.
     pub name: &'static str,
-    /// One sentence: what it keeps.
+    /// One sentence on what it keeps.
     pub about: &'static str,
     kind: Kind,
 }
@@ -114,7 +114,7 @@ enum Lines<'a> {
 
 enum Packed<'a> {
     Plain(BufWriter<&'a mut (dyn Write + Send)>),
-    // Both gather what they get before they pack it.
+    // Both collect their input before they compress it.
     Zstd(Box<BufWriter<zstd::Encoder<'static, &'a mut (dyn Write + Send)>>>),
     Gzip(Box<BufWriter<GzEncoder<&'a mut (dyn Write + Send)>>>),
 }

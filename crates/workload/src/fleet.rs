@@ -1,8 +1,8 @@
 //! `fleet`: many volumes at once, each with its own rate, skew, footprint and share of writes.
 //!
 //! Arrivals of all volumes together are one stream, of which each volume takes its share: that is how independent volumes
-//! with exponential gaps look side by side. What a volume is like is drawn once from the seed, and shares come in halves and
-//! eighths, so that a thousand volumes need few tables. Draws, per request and in this order: the gap, the volume, the
+//! with exponential gaps look side by side. The properties of a volume are drawn once from the seed, and shares come in halves and eighths, so that a
+//! thousand volumes need few tables. Draws, per request and in this order: the gap, the volume, the
 //! operation, the size, the rank. A draw that could come out only one way is not made.
 
 use super::shared::{
@@ -62,7 +62,7 @@ struct Fleet {
     footprints: Vec<(u64, Places)>,
 }
 
-/// What a volume is like.
+/// The properties of a volume.
 struct Volume {
     footprint: u8,
     skew: u8,

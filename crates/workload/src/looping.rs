@@ -25,7 +25,7 @@ parameters! {
         loop_pages: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 40 }, "pages", "";
         /// Size of the loop's requests; the last one before the loop starts over may be shorter.
         step_pages: u64 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "pages", "";
-        /// Share of requests that go on with the loop; all others are of one page, anywhere behind it.
+        /// Share of requests that continue the loop; all others are of one page, anywhere after the loop.
         loop_percent: f64 = "80" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
     }
 }

@@ -1,4 +1,4 @@
-//! `mixed`: what a personal computer does to its disk, in small.
+//! `mixed`: a small model of a personal computer's disk requests.
 //!
 //! Small writes come back to popular pages in one part of the footprint, streams run through the rest, and reads
 //! go to the popular pages. Draws, per request and in this order: the gap, whether it reads; then of a write

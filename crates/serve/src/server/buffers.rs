@@ -85,7 +85,7 @@ impl Input {
         }
     }
 
-    /// Gives back what memory holds no bytes, where that is much.
+    /// Frees memory that holds no bytes, if there is much of it.
     pub fn shrink(&mut self) {
         if self.buffer.len() - (self.end - self.start) > SMALL {
             self.buffer = self.bytes().to_vec();
@@ -93,8 +93,7 @@ impl Input {
         }
     }
 
-    /// Reads what is there, towards a message of `needed` bytes. Memory grows with what has come, not with what was
-    /// announced.
+    /// Reads what is there, towards a message of `needed` bytes. Memory grows with the received bytes, not with the announced length.
     pub fn fill(&mut self, from: &mut impl Read, needed: usize) -> Moved {
         let used = self.end - self.start;
         let room = self.buffer.len() - self.start;
@@ -118,7 +117,7 @@ impl Input {
 /// Bytes that are to go, in pieces: what has gone takes no memory, however much follows it.
 #[derive(Default)]
 pub(super) struct Output {
-    /// In their order; what is added goes to the last.
+    /// In their order; new bytes are appended to the last.
     pieces: VecDeque<Vec<u8>>,
     /// Bytes, and bytes of memory, of all but the last.
     full: [usize; 2],
@@ -259,7 +258,7 @@ mod tests {
             let answer = vec![round as u8; bytes];
             output.piece(bytes).extend_from_slice(&answer);
             said.extend_from_slice(&answer);
-            // It is never empty, and takes about as much as is left.
+            // It is never empty, and takes about as much as remains.
             while output.len() > 400_000 {
                 output.send(&mut to);
             }

@@ -50,7 +50,7 @@ pub(super) fn asked<'i>(command: &Command<'i>, owner: Owner) -> (InFlight, Ask<'
     (request, ask)
 }
 
-/// What the range of `command` holds, from its beginning.
+/// The state of the range of `command`, from its beginning.
 pub(super) fn extents(front: &Front<'_>, command: &Command<'_>) -> Vec<Extent> {
     let mut at = command.offset / SECTOR;
     let end = at + u64::from(command.length) / SECTOR;

@@ -1,14 +1,15 @@
-//! Memory for connections: what each may hold, what all may, which of them wait for it, and what the limit of the whole program leaves.
+//! Memory for connections: how much each may hold, how much all may hold, which of them wait for memory, and how much the limit of the whole program
+//! leaves.
 //!
 //! A connection holds the message that is coming, the data of its requests that the device has not answered, and answers that its
-//! client has not taken. [`SHARE`] bytes each may hold at any time. What goes beyond that is granted only while all connections together
-//! hold no more than the pool; else the connection waits, and is read no further. Those that wait share what becomes free: a byte is due
-//! to each of them in turn, so a request has its turn when its bytes would be complete, before one of the same time that is longer, and
-//! never behind all of those that came before it. When one of them has waited for [`STARVED`], connections are closed that have held more than their share for as long: because their message does not
-//! come to its end, or because their answers are not taken. What is in the device ends by itself, in the model's time.
+//! client has not taken. [`SHARE`] bytes each may hold at any time. More than that is granted only while all connections together hold no more than
+//! the pool; otherwise the connection waits, and is not read any further. Waiting connections share the memory that becomes free: each of them is due
+//! a byte in turn. So a request has its turn when its bytes would be complete: before a longer one of the same time, and never after all of those
+//! that came before it. When a connection has waited for [`STARVED`], those are closed that have held more than their share for as long: because
+//! their message does not end, or because their answers are not accepted. Requests in the device end by themselves, in the model's time.
 //!
-//! The pool is for connections. Contents in RAM grow with what is written, so each command that takes memory also needs room below the
-//! limit of the program, or is refused; the part of the limit that is left free is for what grows by itself.
+//! The pool is for connections. Contents in RAM grow with the written data, so each command that takes memory also needs room below the limit of the
+//! program, or is refused; the part of the limit that is left free is for tables that grow by themselves.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -28,11 +29,11 @@ pub(super) const SHARE: usize = 1 << 17;
 const POOL_MAX: usize = 1 << 28;
 /// The part of the program's limit that connections may have: for the pool, and for the shares.
 const PART: u64 = 4;
-/// What is kept of a page besides its bytes: its spare area, its place in tables, and what the ledger knows.
+/// Memory for a page besides its bytes: its spare area, its place in tables, and its entry in the ledger.
 const PAGE: usize = 512;
 /// How long a connection waits for memory before others are closed, and how long these have held it then.
 const STARVED: Duration = Duration::from_secs(2);
-/// How often connections are looked for that have held memory so long, while another waits.
+/// How often the server looks for connections that have held memory for so long while another waits.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A connection that waits for `wanted` bytes more.
@@ -60,8 +61,8 @@ struct Queue {
 }
 
 impl Queue {
-    /// `id` waits for `wanted` bytes more from `now` on, or if it waits already, for as much and no longer for what it wanted before;
-    /// whether another is the first by that.
+    /// `id` waits for `wanted` more bytes from `now` on; if it waits already, the new amount replaces the old one; returns whether another connection
+    /// is now the first.
     fn push(&mut self, id: PeerId, wanted: usize, now: Instant) -> bool {
         let place = self.waiting.iter().position(|each| each.id == id);
         let before = place.and_then(|place| self.waiting.remove(place));
@@ -109,7 +110,7 @@ pub(super) struct Memory {
     has_freed: bool,
 }
 
-/// What a command needs of the program's limit.
+/// The part of the program's limit that a command needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Need {
     /// Bytes that stay: contents.
@@ -119,7 +120,7 @@ pub(super) enum Need {
 }
 
 impl Need {
-    /// What `ask` needs of the device behind `front`. With contents grows what their next mount takes.
+    /// The memory that `ask` needs of the device behind `front`. The memory of its next mount grows with the contents.
     pub fn of(ask: &Ask<'_>, front: &Front<'_>) -> Self {
         let bytes = u64::from(ask.sectors) * SECTOR;
         let of_pages = (bytes.div_ceil(front.page_bytes()) as usize + 1) * PAGE;
@@ -144,7 +145,7 @@ impl Need {
     }
 }
 
-/// Connections of clients whose shares the program's limit has room for.
+/// Connections of clients whose shares fit into the program's limit.
 pub(super) fn clients_max() -> usize {
     let shares = destage_memory::limit() / PART / SHARE as u64;
     usize::try_from(shares).unwrap_or(usize::MAX)
@@ -206,7 +207,7 @@ impl Memory {
 }
 
 impl Core<'_> {
-    /// Counts what `id` holds now.
+    /// Counts the bytes that `id` holds now.
     pub(super) fn count_memory(&mut self, id: PeerId) {
         if let Some(peer) = self.peer(id) {
             let now = peer.memory();
@@ -390,7 +391,7 @@ mod tests {
     fn one_that_wants_something_else_by_now_waits_for_that() {
         let mut queue = Queue::default();
         let now = Instant::now();
-        // The short answer that it waited for has room, and the long message behind it has not.
+        // The short answer that it waited for has room, and the long message after it has not.
         assert!(queue.push(id(0), MIB, now));
         assert!(!queue.push(id(1), 8 * MIB, now));
         assert!(!queue.push(id(0), MIB, now));

@@ -2,8 +2,8 @@
 //!
 //! No thread is there for a connection or a request. Sockets are read and written as far as they go without waiting; a
 //! command goes to the device when its last byte is there, and its answer is put out when the device has completed it.
-//! What a client may hold is bounded: requests under way, bytes it does not take, memory for messages that come slowly,
-//! time for a handshake. Who holds more waits, or is closed; others do not notice.
+//! The resources of a client are bounded: requests under way, bytes that it does not accept, memory for messages that arrive slowly, time for a
+//! handshake. Who holds more waits, or is closed; others do not notice.
 
 mod buffers;
 mod commands;
@@ -42,14 +42,14 @@ const CLIENTS: Token = Token(2);
 const OPERATORS: Token = Token(3);
 const FIRST_PEER: usize = 4;
 
-/// Connections of clients, and of operators, at most: clients never take the places of those that could end them.
+/// Most connections of clients, and of operators: clients never take the places of operators, who could end them.
 const CLIENTS_MAX: usize = 4096;
 const OPERATORS_MAX: usize = 32;
-/// Open files of the server besides those of clients: operators, listeners, logs, what keeps the bytes.
+/// Open files of the server besides those of clients: operators, listeners, logs, the files behind the device.
 const OTHER_FILES: usize = OPERATORS_MAX + 32;
 /// Connections that are accepted before those that are there have their turn.
 const ACCEPTED_MAX: usize = 256;
-/// What is due within this time is waited for without sleep, as waking up takes about as long.
+/// The server waits without sleep for events that are due within this time, as waking up takes about as long.
 const TOO_SOON: Duration = Duration::from_micros(60);
 /// A sleep shorter than this costs more than it spares: after one the next event is waited for so long without sleep.
 const BRIEF: Duration = Duration::from_micros(40);
@@ -83,7 +83,7 @@ pub enum ServeError {
     Place {
         /// The place.
         place: String,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
     /// Other machines would reach it.
@@ -115,10 +115,10 @@ impl Stopper {
     }
 }
 
-/// What is left of a server.
+/// The remains of a server.
 #[derive(Debug)]
 pub struct Ended {
-    /// What a run of the same requests would have for results.
+    /// The results of a run of the same requests.
     pub metrics: Metrics,
     /// Why the device could not be used to the end, if it could not.
     pub broken: Option<Broken>,
@@ -140,7 +140,7 @@ pub struct Server<'a> {
     clients_max: usize,
     /// Connections wait to be accepted at this time: the system had no room for them, or others had their turn first.
     accept_at: Option<Instant>,
-    /// The last wait was [brief](BRIEF), and the machine has another processor for who ends the next.
+    /// The last wait was [brief](BRIEF), and the machine has another processor for the program that ends the next wait.
     was_brief: bool,
     has_others: bool,
     core: Core<'a>,
@@ -277,8 +277,8 @@ impl<'a> Server<'a> {
         Ok(timeout.into_iter().chain(of_poll).min())
     }
 
-    /// Waits for events, at first without sleep where the last have come at once. A client that asks as soon as it is answered is so
-    /// served without waking anybody up, and one that does not costs one such wait.
+    /// Waits for events, at first without sleep where the last have come at once. A client that sends its next request as soon as it is answered is
+    /// served without a wake-up in this way, and a client that does not costs one such wait.
     fn wait_for_next(
         &mut self,
         events: &mut Events,
@@ -325,7 +325,7 @@ impl<'a> Server<'a> {
             match listener.accept() {
                 // One too many: it sees that it is closed.
                 Ok(_) if !has_place => {}
-                // Without power there is nobody to talk to.
+                // Without power there are no clients to serve.
                 Ok(_) if of_clients && !self.core.front.is_on() => {}
                 Ok(stream) => {
                     let registry = self.poll.registry();

@@ -18,7 +18,7 @@ use super::peer::{PeerId, Role};
 use crate::control::{done, failed};
 use crate::device::PowerError;
 
-/// What those hear who ask a device for something that has no power.
+/// The error for requests to a device without power.
 pub(super) const POWER_OFF: &str = "the power is off; expected restore";
 /// Bad sectors that are named, at most.
 const BAD_MAX: usize = 100;
@@ -47,7 +47,7 @@ impl Core<'_> {
         }
     }
 
-    /// The cut that the device is armed for does not come, and the operator that waits for it is told so.
+    /// The armed cut does not come, and the operator that waits for it gets an error.
     pub(super) fn cancel_cut(&mut self) -> Value {
         // Its time may have come.
         self.front.advance();
@@ -64,7 +64,7 @@ impl Core<'_> {
         done(Map::new())
     }
 
-    /// The power fails: clients are dropped with what they have under way, and who waits for the cut is told.
+    /// The power fails: clients are dropped with their requests under way, and an operator that waits for the cut is told.
     pub(super) fn fail_power(&mut self, seed: Option<u64>) {
         let outcome = self.front.cut(seed);
         if !self.front.is_on() {
@@ -100,7 +100,7 @@ impl Core<'_> {
         }
     }
 
-    /// Closes the connections of all clients. What was answered before is sent as far as it goes.
+    /// Closes the connections of all clients. Earlier answers are sent as far as possible.
     fn drop_clients(&mut self) {
         let clients = self.peers.iter_mut().enumerate();
         let clients: Vec<PeerId> = clients
@@ -178,7 +178,7 @@ impl Core<'_> {
 
 /// Writes all that `ledger` knows to the file at `path`.
 fn write(ledger: &Ledger, path: &Path) -> Result<(), Error> {
-    // The server would wait for any caller that reads from it, and its clients with it.
+    // The server would wait for the reader of the pipe, and its clients with it.
     let kind = path.metadata().map(|data| data.file_type());
     if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
         return Err(Error::Input(format!(

@@ -58,7 +58,7 @@ pub(super) enum Listener {
 }
 
 impl Listener {
-    /// Listens at `place`. A socket in the file system that nobody listens to is replaced.
+    /// Listens at `place`. A socket in the file system without a listener is replaced.
     pub fn bind(place: &Place) -> io::Result<Self> {
         match place {
             Place::Unix(path) => {
@@ -99,7 +99,7 @@ impl Listener {
             Self::Unix(listener, _) => Ok(Stream::Unix(listener.accept()?.0)),
             Self::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
-                // Replies are small, and somebody waits for each.
+                // Replies are small, and a client waits for each.
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }
@@ -110,7 +110,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Self::Unix(_, path) = self {
-            // What cannot be removed is replaced by the next server.
+            // A socket that cannot be removed is replaced by the next server.
             let _ = std::fs::remove_file(path);
         }
     }

@@ -1,7 +1,7 @@
 //! Makes bytes last on a thread of its own, since that takes as long as a disk takes: others are served meanwhile.
 //!
-//! All that wait when one sync begins are answered by it together. What has failed once stays failed: nobody knows what a
-//! disk has dropped then, and a second sync would say that all is well.
+//! All requests that wait when a sync begins are answered by it together. After a failure every sync fails: it is unknown what the disk has dropped,
+//! and a second sync would report success.
 
 use std::io;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Syncer {
         }
     }
 
-    /// Those who can be answered, and how.
+    /// The requests that can be answered, and with which result.
     pub fn done(&mut self) -> Option<(Vec<Owner>, Result<(), Fault>)> {
         let ended = self.ended.take().or_else(|| self.told.try_recv().ok())?;
         if let Err(error) = ended {
@@ -99,7 +99,7 @@ impl Syncer {
 }
 
 impl Drop for Syncer {
-    /// The file is nobody's when the server is gone.
+    /// The file has no owner when the server is gone.
     fn drop(&mut self) {
         self.ask = None;
         if let Some(thread) = self.thread.take() {

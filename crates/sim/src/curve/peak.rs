@@ -2,8 +2,7 @@
 
 /// For each size: how many pages the buffer has, and the most it ever had.
 ///
-/// A tree over sizes whose nodes keep what was added to all sizes below them, and the most that this ever was, since it was
-/// last passed on.
+/// A tree over sizes whose nodes keep the sum that was added to all sizes below them, and the maximum of that sum, since it was last passed on.
 pub(super) struct Peak {
     /// A power of two.
     sizes: usize,

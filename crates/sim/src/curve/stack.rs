@@ -1,6 +1,6 @@
-//! What LRU buffers of all sizes hold, at once.
+//! The contents of LRU buffers of all sizes at once.
 //!
-//! Pages stand in the order of their last write, and the buffer of `n` pages holds those among the first `n` places. A page
+//! Pages stand in the order of their last write, and the buffer of `n` pages holds the pages among the first `n` places. A page
 //! that leaves from the middle (a trim, a forced write) leaves a *hole*: a free slot of every buffer that is large enough to
 //! have held it. The next page that enters pushes the others down as far as the first hole and fills it: buffers below that
 //! hole are full and evict, all others have room. (The stack of Mattson and others, IBM Systems Journal 1970; deletions as of
@@ -18,7 +18,7 @@ const HOLE: u32 = u32::MAX;
 /// Fewest places that are numbered before all are numbered again.
 const LEAST: usize = 1 << 12;
 
-/// What a write met.
+/// What a write found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Written {
     /// The smallest buffer that held the page.
@@ -108,7 +108,7 @@ impl Stack {
         Written { hit, room }
     }
 
-    /// `page` leaves every buffer that holds it: the smallest of these.
+    /// `page` leaves every buffer that holds it; the argument is the smallest of these.
     pub(super) fn remove(&mut self, page: Lpn) -> Option<u32> {
         let slot = self.places.remove(page)?;
         let place = self.places.stamp(slot);

@@ -92,7 +92,7 @@ impl Spread {
     }
 }
 
-/// What the requests of one bucket waited for.
+/// The waits of the requests of one bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bucket {
     /// How many requests.
@@ -116,7 +116,7 @@ impl Bucket {
     }
 }
 
-/// Responses of one operation by their size, and what they are made of.
+/// Response times of one operation by their size, and their parts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spreading {
     buckets: Vec<Bucket>,

@@ -91,9 +91,9 @@ pub struct Slow {
     pub sectors: u32,
     /// When it arrived, in ticks.
     pub arrival: Ticks,
-    /// What its response is made of.
+    /// The parts of its response time.
     pub split: Split,
-    /// What decided when it was answered, if it was not answered at once.
+    /// The event that decided when it was answered, if it was not answered at once.
     pub awaited: Option<Awaited>,
     /// The die of that, if there was one.
     pub die: Option<u32>,

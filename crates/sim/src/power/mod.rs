@@ -1,4 +1,4 @@
-//! A run with bytes whose power fails: what is there after the mount, compared with what was promised.
+//! A run with bytes whose power fails: the contents after the mount, compared with the promises.
 //!
 //! It is the event-driven run, with a [`Payload`] and a [`Ledger`] beside it. Equal configuration, requests, moment and
 //! seed give equal contents.
@@ -62,30 +62,30 @@ impl std::fmt::Display for CutAt {
 pub struct CutPlan {
     /// When.
     pub at: CutAt,
-    /// Fixes what is left open: where in a program, which sectors a bad drive tears.
+    /// Seed of what is left to chance: the place within a program, the sectors that a bad drive tears.
     pub seed: u64,
 }
 
-/// The outcome of it: equal for equal inputs, on any machine.
+/// The outcome, which is equal for equal inputs on any machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutResult {
     /// Every parameter by its dotted name.
     pub parameters: BTreeMap<String, Value>,
     /// When the power failed, in ticks.
     pub time: Ticks,
-    /// Requests accepted, and of these those answered.
+    /// Number of accepted requests, and of answered ones among them.
     pub requests: [u64; 2],
     /// Page programs begun.
     pub programs: u64,
-    /// What was cut off.
+    /// The operations that were cut off.
     pub cut: CutReport,
-    /// What the capacitor paid for, if there is one.
+    /// The work that the capacitor paid for, if there is one.
     pub dump: Option<Dump>,
-    /// What the mount took.
+    /// The time and work of the mount.
     pub mount: MountReport,
-    /// What the ledger knew.
+    /// The knowledge of the ledger.
     pub counts: Counts,
-    /// Sectors that hold what they must not, in ascending order.
+    /// Sectors that break a promise, in ascending order.
     pub bad: Vec<u64>,
     /// Sectors that were lost by an option, or cannot be judged, by the name of that.
     pub lost: BTreeMap<&'static str, u64>,
@@ -181,7 +181,7 @@ pub fn cut_run<'a>(
     Ok((result, source))
 }
 
-/// A device after its mount, and what it is compared with.
+/// A device after its mount, and the ledger that it is compared with.
 pub(crate) struct Check<'c> {
     pub ledger: &'c Ledger,
     pub lost: BTreeMap<Lpn, Lost>,
@@ -227,8 +227,8 @@ impl Check<'_> {
 }
 
 impl Config {
-    /// The power of `device` fails at `time`: only what is on flash in `payload` is left. The latest step of each die began at
-    /// `begins`, and `seed` fixes what is left open.
+    /// The power of `device` fails at `time`: only the contents of flash in `payload` remain. The latest step of each die began at `begins`, and
+    /// `seed` decides what is left to chance.
     ///
     /// # Errors
     /// That a layer cannot be mounted which a capacitor needs.
@@ -283,12 +283,12 @@ impl Config {
                 layer,
                 shortage: shortage.clone(),
             },
-            // A layer that does what flash cannot do is a bug, as it is in any other run.
+            // A layer that does something that flash cannot do is a bug, as in any other run.
             MountError::Refused(refusal) => panic!("mount of {layer}: {refusal}"),
         }
     }
 
-    /// What a ledger of a device with `pages` pages has to know.
+    /// The properties that a ledger of a device with `pages` pages needs.
     #[must_use]
     pub fn terms(&self, pages: u64) -> Terms {
         Terms {

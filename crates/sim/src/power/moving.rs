@@ -1,4 +1,4 @@
-//! What moves the bytes of a run: payload and ledger beside the engine, and the moment at which the power fails.
+//! The part that moves the bytes of a run: payload and ledger next to the engine, and the moment at which the power fails.
 
 use destage_base::{Random, Ticks};
 use destage_device::ledger::Ledger;
@@ -16,7 +16,7 @@ use crate::engine::Mover;
 pub(super) struct Moving {
     pub payload: Payload,
     pub ledger: Ledger,
-    /// Requests accepted, and of these those answered.
+    /// Number of accepted requests, and of answered ones among them.
     pub requests: [u64; 2],
     pub trigger: Trigger,
     pages: u64,

@@ -38,7 +38,7 @@ impl Config {
         Ok(ftl)
     }
 
-    /// What metrics need to know of a run over `ftl`.
+    /// The configuration that metrics need, for a run over `ftl`.
     pub(super) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
         Scope {
             timed,
@@ -51,8 +51,7 @@ impl Config {
         }
     }
 
-    /// What [`Config::prepared_ftl`] depends on, if that takes a while: configurations of which this is equal have
-    /// equal ones.
+    /// The settings that [`Config::prepared_ftl`] depends on, if that takes a while: configurations with equal values have equal layers.
     #[must_use]
     pub fn preparation(&self) -> Option<String> {
         let takes_a_while =
@@ -105,7 +104,7 @@ impl<'a> Simulation<'a> {
 }
 
 impl<'a, B: Mover> Simulation<'a, B> {
-    /// As [`Simulation::new`]; where time passes, `mover` hears what becomes of requests, pages and flash commands.
+    /// As [`Simulation::new`]; if the run has a clock, `mover` is told of the events of requests, pages and flash commands.
     ///
     /// # Errors
     /// An error in the configuration.
@@ -165,8 +164,8 @@ impl<'a, B: Mover> Simulation<'a, B> {
         }
     }
 
-    /// `pages` page writes went to other devices before the next request. The virtual time of schemes counts page writes: a device
-    /// that gets a sample of them so has the virtual time of the device that it stands for.
+    /// `pages` page writes went to other devices before the next request. The virtual time of schemes counts page writes: a device that gets only a
+    /// sample of them is told the virtual time of the device that it stands for.
     pub fn pass_writes(&mut self, pages: u64) {
         match &mut self.kind {
             Kind::Timed(engine) => engine.pass_writes(pages),
@@ -190,7 +189,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
         }
     }
 
-    /// What the buffer has counted so far; nothing where the run cannot tell before its end.
+    /// The counts of the buffer so far; `None` if the run knows them only at its end.
     #[must_use]
     pub fn buffer_counts(&self) -> Option<Counts> {
         Some(self.so_far()?.counts)

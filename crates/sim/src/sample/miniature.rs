@@ -5,14 +5,14 @@ use destage_base::parameter::Value;
 use crate::error::{Argument, SimError};
 use crate::settings::Config;
 
-/// What a layer counts on each die.
+/// A layer's parameter that counts on each die.
 const LOG_BLOCKS: &str = "log_blocks";
-/// What a layer sets aside of its flash.
+/// The flash that a layer sets aside.
 const RESERVE: &str = "reserve_percent";
-/// What a layer counts on all dies.
+/// A layer's parameter that counts on all dies.
 const MAP_ENTRIES: &str = "cmt_entries";
 
-/// Pages of the blocks that are sampled: a multiple of those of an erase block and of a cluster of the buffer.
+/// Pages of the sampled blocks: a multiple of those of an erase block and of a cluster of the buffer.
 ///
 /// # Errors
 /// If a block has no page for data.
@@ -29,7 +29,7 @@ pub fn block_pages(config: &Config) -> Result<u64, SimError> {
     Ok(pages / one * cluster)
 }
 
-/// Why there is no miniature of `config`, if there is none: what was found, and what was expected.
+/// Why there is no miniature of `config`, if there is none: the finding, and what was expected.
 #[must_use]
 pub fn refusal(config: &Config) -> Option<String> {
     let common = config.common();
@@ -116,7 +116,7 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     small.set("flash.parallel_units", Value::Integer(1));
     small.set("flash.channels", text(destage_base::parameter::AUTO));
     if config.ftl_parameter(RESERVE).is_some() {
-        // What is set aside is whole blocks of a plane; a miniature with other planes sets aside as much in all.
+        // Whole blocks of a plane are set aside; a miniature with another number of planes sets aside as much in total.
         let raw = config.flash_bytes() / page_bytes;
         let offered = config.offered_pages()?.min(raw);
         let percent = 100.0 * (raw - offered) as f64 / raw.max(1) as f64;

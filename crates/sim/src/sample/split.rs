@@ -11,7 +11,7 @@ use crate::error::SimError;
 use crate::measured::HostCounts;
 use crate::paging::{Addressing, Align};
 
-/// What a miniature gets of a batch of requests.
+/// The part of a batch of requests that a miniature gets.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     /// Its requests.
@@ -48,7 +48,7 @@ pub struct Splitter {
     device_pages: u64,
     block_pages: u64,
     samples: Samples,
-    /// By sample. What walks them takes what has no order.
+    /// By sample. The visitor takes items without an order.
     blocks: Vec<HashMap<u64, Block>>,
     host: HostCounts,
     page_reads: Vec<u64>,
@@ -58,8 +58,8 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// For requests of what is called `origin` in errors, made pages of by `addressing` for a device of `device_pages`, of
-    /// which `samples` takes blocks of `block_pages`.
+    /// For requests that errors call `origin`, divided into pages by `addressing` for a device of `device_pages`, of which `samples` takes blocks of
+    /// `block_pages`.
     #[must_use]
     pub fn new(
         origin: &str,
@@ -83,13 +83,13 @@ impl Splitter {
         }
     }
 
-    /// What all requests ask for, sampled or not.
+    /// The pages of all requests, sampled or not.
     #[must_use]
     pub fn host(&self) -> &HostCounts {
         &self.host
     }
 
-    /// What is asked for, of all and of each sample and block: page reads, and page writes.
+    /// The requested pages, of all requests and of each sample and block: page reads, and page writes.
     #[must_use]
     pub fn asked(&self) -> [Asked; 2] {
         let of_blocks = |count: fn(&Block) -> u64| {
@@ -131,7 +131,7 @@ impl Splitter {
         }
     }
 
-    /// What drops requests that are in no sample before they come here; none where a request may not be the page it lies in.
+    /// The filter that drops requests that are in no sample before they come here; `None` where a request may reach beyond the page it lies in.
     #[must_use]
     pub fn sieve(&self) -> Option<Sieve> {
         let Addressing {
@@ -268,7 +268,7 @@ mod tests {
             let pages = u64::from(request.sectors / 8);
             for (part, clock) in parts.iter().zip(&mut clocks) {
                 for (own, passed) in part.requests.iter().zip(&part.passed) {
-                    // What the sample heard of is what was written before its part of the request, and no more than the request.
+                    // The sample is told of the pages written before its part of the request, and of no more than the request.
                     *clock += passed;
                     assert!((written..=written + pages).contains(clock));
                     if own.operation == Operation::Write {

@@ -1,9 +1,9 @@
-//! What has changed between two sequences of tokens, in few splices.
+//! The difference between two sequences of tokens, in few splices.
 //!
 //! Most events insert a little and take out a little: both sequences are followed side by side, and where they part, the nearest
-//! places from which they agree again are looked for. If there are none nearby, the rest is matched as a whole. Almost every
-//! token stands once in its sequence, so those that stand once in both are kept, as many as keep their order (the longest
-//! increasing run of places), and what lies between two of them is replaced. That is O(n log n) whatever changed, and a page
+//! places from which they agree again are looked for. If there are none nearby, the rest is matched as a whole. Almost every token stands once in its
+//! sequence, so tokens that stand once in both are kept, as many as keep their order (the longest increasing run of places), and the tokens between
+//! two of them are replaced. That is O(n log n) whatever changed, and a page
 //! that moves to the front of a list takes two splices however long the list is.
 
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
             return splices;
         };
         splices.push(Splice {
-            // What stands before is new already.
+            // The tokens before it are new already.
             at: from_new as u32,
             removed: removed as u32,
             inserted: rest_new[..inserted].to_vec(),

@@ -15,7 +15,7 @@ type Key = (u32, u32, u8);
 /// Operations whose commands are to come, and commands under way.
 #[derive(Default)]
 pub(super) struct Commands {
-    /// For what each operation is, those that are alike in their order.
+    /// The purpose of each operation, with equal ones in their order.
     to_come: BTreeMap<Key, VecDeque<Interval>>,
     /// The place among the intervals of each command under way, likewise.
     under_way: BTreeMap<Key, VecDeque<usize>>,
@@ -62,7 +62,7 @@ impl Commands {
         let mut all: Option<Interval> = None;
         for at in last + 1 - command.pages..=last {
             let key = key(die, Ppn(at), command.kind);
-            // Another pass of it comes.
+            // Another pass of it follows.
             let one = match command.pass {
                 Pass::First => self.to_come.get(&key).and_then(|all| all.front()).cloned(),
                 Pass::Only | Pass::Second => take(&mut self.to_come, key),

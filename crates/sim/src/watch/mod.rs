@@ -4,7 +4,7 @@
 //!   engine --(what a `Mover` hears)--> Watcher --> Recording: requests, events, intervals of the dies
 //! ```
 //!
-//! The state of the buffer is a sequence of [tokens](Token), and each event holds what it changed of it. So the state after any
+//! The state of the buffer is a sequence of [tokens](Token), and each event holds its changes to them. So the state after any
 //! event follows from the events before. Memory is bounded: beyond [`MOST_REQUESTS`] and the other bounds recording stops, and
 //! the run goes on.
 

@@ -1,7 +1,7 @@
 //! `blkparse`: the events of the Linux block layer, as text in the tool's default form.
 //!
-//! The YCSB/RocksDB trace of SNIA is in this form too. A request is one event of one kind (`trace.event`): D by
-//! default, because that is what the device is given, after merging and splitting. Other events are passed over,
+//! The YCSB/RocksDB trace of SNIA is in this form too. A request is one event of one kind (`trace.event`): D by default, because that is what the
+//! device receives, after merging and splitting. Other events are passed over,
 //! and so are messages, SCSI commands that carry no sectors, and the summary that ends the text. A request that is
 //! put back and issued again counts each time it is issued.
 //!
@@ -80,7 +80,7 @@ impl Layout for BlkParse {
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         cursor.skip_blanks();
-        // No line of the summary begins with a digit: what does was put behind it, and is not to be lost.
+        // No line of the summary begins with a digit: a line that does was appended to the file, and must not be lost.
         let in_summary = state.kind == SUMMARY && !cursor.peek().is_ascii_digit();
         if in_summary || matches!(cursor.peek(), b'C' | b'T') {
             return summary(cursor, state);
@@ -179,11 +179,11 @@ fn summary(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
     Ok(None)
 }
 
-/// What the letters of an operation ask for.
+/// The operation that the letters stand for.
 struct Asked {
     /// A flush before anything else.
     flush: bool,
-    /// What is done then, if anything.
+    /// The operation, if there is one.
     operation: Option<Operation>,
     fua: bool,
 }

@@ -1,7 +1,7 @@
 //! `blktrace`: the events of the Linux block layer, as the kernel writes them.
 //!
 //! Records of 48 bytes in the byte order of the traced machine, each followed by data of its own length
-//! (`linux/blktrace_api.h`, version 7). Which events are requests, and what flush bits mean, is as in `blkparse`.
+//! (`linux/blktrace_api.h`, version 7). As in `blkparse`, `trace.event` says which events are requests, and flush bits mean the same.
 //! Files of several processors that were put end to end are not in order of time, hence sorted in a window.
 
 use crate::cursor::{Column, Problem};

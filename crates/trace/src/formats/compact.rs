@@ -42,7 +42,7 @@ pub(crate) const FORMAT: Format = Format {
     }),
 };
 
-/// What every file begins with; the version follows.
+/// The beginning of every file; the version follows.
 pub(crate) const MARK: &[u8; 7] = b"destage";
 /// The version that is written, and the only one there is.
 pub(crate) const VERSION: u8 = 1;
@@ -89,7 +89,7 @@ struct Packed {
     scale: u64,
 }
 
-/// Requests unpacked at once: what lies between columns and requests then stays in the nearest cache.
+/// Requests unpacked at once: the data between columns and requests then stay in the nearest cache.
 const RUN: usize = 256;
 
 impl Packed {

@@ -1,4 +1,4 @@
-//! `csv`: any table, whose columns its first line or `trace.columns` names.
+//! `csv`: any table whose columns are named by its first line or by `trace.columns`.
 //!
 //! Written by this project with all columns and times in ns with one decimal, which holds every tick. Tables of others write
 //! many things in other ways: fields that the plain reading refuses are looked at once more, by [`odd`].
@@ -207,7 +207,7 @@ enum Position {
     Bytes(u64),
 }
 
-/// What was read of a row.
+/// The values of a row.
 struct Row {
     arrival: u64,
     volume: u32,
@@ -216,7 +216,7 @@ struct Row {
     sectors: Position,
     fua: bool,
     stream: u16,
-    /// What the row says of all others, as in [`State::kind`].
+    /// What the row shows about all others, as in [`State::kind`].
     marks: u32,
 }
 
@@ -317,8 +317,7 @@ impl Row {
         place.leave(cursor, column)
     }
 
-    /// Reads one field in whatever form others write it, and steps onto the next. `problem` is what is wrong if it has none
-    /// of them.
+    /// Reads one field in whatever form others write it, and steps onto the next. `problem` is the error if it has none of them.
     #[cold]
     #[inline(never)]
     fn read_odd(
@@ -331,7 +330,7 @@ impl Row {
         let Some((text, end)) = odd::field(cursor.bytes, cursor.at, place.separator) else {
             return Err(problem);
         };
-        // What is not UTF-8 is none of the words and numbers below.
+        // Text that is not UTF-8 is none of the words and numbers below.
         let text = std::str::from_utf8(&text).unwrap_or("\u{fffd}");
         let whole = odd::whole(text);
         let column = match place.field {

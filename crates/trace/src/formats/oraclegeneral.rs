@@ -1,8 +1,8 @@
 //! `oraclegeneral`: the common binary form of libCacheSim, with the next access of each object.
 //!
 //! Records of 24 bytes, lowest byte first: time in s, object number, bytes, and the number of the request that asks
-//! for the object next. It says neither what a request does (`trace.missing_op`) nor what an object number
-//! counts (`trace.block_bytes`): the maker of the file knows both. The next access plays no part in reading.
+//! for the object next. The format says neither what a request does (`trace.missing_op`) nor what an object number counts (`trace.block_bytes`): the
+//! maker of the file knows both. The next access plays no part in reading.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;

@@ -1,4 +1,4 @@
-//! Requests of which few are wanted: what is in no sample is counted and passed over before it becomes a request.
+//! Requests of which few are wanted: a request that is in no sample is counted and skipped before it is decoded.
 
 use destage_base::Ticks;
 use destage_base::sample::Samples;
@@ -39,7 +39,7 @@ pub struct Passed {
     pub is_write: bool,
 }
 
-/// What became of a block.
+/// The outcome of a block.
 pub(crate) struct Sifted {
     /// Bytes of the records that are done.
     pub(crate) consumed: usize,
@@ -77,7 +77,7 @@ impl Reader {
         matches!(self.format.encoding, Encoding::Binary(binary) if binary.sift.is_some())
     }
 
-    /// As [`Reader::fill`], without most of what `sieve` drops, which is counted instead. Returns `None`, with an empty batch,
+    /// As [`Reader::fill`], without most of the requests that `sieve` drops, which are counted instead. Returns `None`, with an empty batch,
     /// at the end.
     ///
     /// # Errors

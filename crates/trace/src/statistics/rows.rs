@@ -9,7 +9,7 @@ pub struct StatisticRow {
     pub name: &'static str,
     /// The unit, or nothing for counts and shares.
     pub unit: &'static str,
-    /// One sentence: what it is.
+    /// One sentence on its meaning.
     pub about: &'static str,
 }
 
@@ -44,7 +44,7 @@ pub enum Number {
     Decimal(f64),
 }
 
-/// What a field of statistics may be.
+/// The kinds of values of statistics.
 trait Figure {
     /// Its number, if it has a meaning.
     fn number(self) -> Option<Number>;
@@ -184,7 +184,7 @@ statistics! {
         zero_gap_share: Option<f64> = "zero_gap_share", "";
         /// Requests over the span.
         requests_per_s: Option<f64> = "requests_per_s", "1/s";
-        /// Most requests in a second, of those that follow one another from the first arrival on.
+        /// Most requests in a second, over consecutive seconds from the first arrival on.
         requests_per_s_peak: Option<u64> = "requests_per_s_peak", "1/s";
         /// Bytes moved over the span.
         mb_per_s: Option<f64> = "mb_per_s", "MB/s";
@@ -203,7 +203,7 @@ statistics! {
         written_blocks: u64 = "written_blocks", "blocks";
         /// Different pages written more than once.
         rewritten_pages: u64 = "rewritten_pages", "pages";
-        /// Half of the rewrites of a page come after at most this many page writes (PIRD).
+        /// Half of the rewrites of a page come after at most this number of page writes (PIRD).
         pird_p50: Option<u64> = "pird.p50", "page writes";
         /// 90 of 100 rewrites do.
         pird_p90: Option<u64> = "pird.p90", "page writes";
@@ -231,13 +231,13 @@ statistics! {
         pird_of_next_900: Option<f64> = "pird.mean_of_next_900", "page writes";
         /// Mean PIRD of the 9000 pages after those.
         pird_of_next_9000: Option<f64> = "pird.mean_of_next_9000", "page writes";
-        /// Half of the rewrites of a page come after at most this many different pages were written (stack distance).
+        /// Half of the rewrites of a page come after at most this number of different pages were written (stack distance).
         stack_p50: Option<u64> = "stack.p50", "pages";
         /// 90 of 100 rewrites do.
         stack_p90: Option<u64> = "stack.p90", "pages";
         /// 99 of 100 rewrites do.
         stack_p99: Option<u64> = "stack.p99", "pages";
-        /// Half of the page writes to a block come after at most this many page writes since its last one (BIRD).
+        /// Half of the page writes to a block come after at most this number of page writes since its last one (BIRD).
         bird_p50: Option<u64> = "bird.p50", "page writes";
         /// 90 of 100 do.
         bird_p90: Option<u64> = "bird.p90", "page writes";
@@ -268,7 +268,7 @@ statistics! {
     }
 }
 
-/// What a volume's requests come to.
+/// The totals of a volume's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeStatistics {
     /// The volume.

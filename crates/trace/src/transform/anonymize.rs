@@ -1,7 +1,7 @@
-//! A trace without the addresses, volume numbers and times of day that tell where it comes from.
+//! A trace without the addresses, volume numbers and times of day that show where it comes from.
 //!
-//! What a buffer study needs stays exactly as it was: order, gaps between arrivals, sizes, operations, which page is
-//! written again and when, which pages share a block. The address space is cut into regions of equal length; regions
+//! Everything that a buffer study needs stays exactly the same: order, gaps between arrivals, sizes, operations, which page is written again and
+//! when, which pages share a block. The address space is cut into regions of equal length; regions
 //! that a request spans stay side by side, so that no request is torn, and the chains that result are laid in a
 //! shuffled order without gaps. Regions that are a multiple of every block studied keep pages at their place in a block.
 

@@ -18,7 +18,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// What is kept of `request`, if anything.
+    /// The kept part of `request`, if any.
     ///
     /// ```
     /// use destage_trace::{Operation, Request, transform::Cut};

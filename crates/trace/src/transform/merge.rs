@@ -8,7 +8,7 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::BTreeMap;
 
-/// What becomes of the volumes of merged traces.
+/// The treatment of the volumes of merged traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Volumes {
     /// Each volume of each trace gets a number of its own, in the order of first appearance.
@@ -90,7 +90,7 @@ impl Head {
 }
 
 impl Merge {
-    /// Of what `readers` read.
+    /// The traces of `readers`.
     #[must_use]
     pub fn new(readers: Vec<Reader>, volumes: Volumes, clocks: Clocks) -> Self {
         let head = |reader| Head {

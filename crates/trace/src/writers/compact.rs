@@ -23,7 +23,7 @@ impl<W: Write> CompactWriter<W> {
         Ok(Self::resumed(out, 0))
     }
 
-    /// Goes on with a file that has `total` requests; `out` takes what comes behind them.
+    /// Goes on with a file that has `total` requests; `out` takes the bytes after them.
     pub fn resumed(out: W, total: u64) -> Self {
         Self {
             out,

@@ -11,8 +11,7 @@ pub struct Access {
     pub operation: Operation,
 }
 
-/// A queue of requests. One that goes on where the last one ended becomes part of it, as a block layer would merge
-/// them, up to a largest size.
+/// A queue of requests. A request that begins where the last one ended becomes part of it, as a block layer would merge them, up to a largest size.
 #[derive(Clone, Debug)]
 pub struct Disk {
     queue: VecDeque<Access>,

@@ -6,15 +6,15 @@
 //! ```
 //!
 //! Metadata goes to the disk twice: first, at a commit, its pages are copied to the journal, one after the other;
-//! later, at a checkpoint, each is written where it belongs. Data goes there once, in ascending order and before the
-//! commit that makes it part of a file (`data=ordered`, the default of ext3); what is written twice between two
-//! commits reaches the disk once, and what is removed before the next does not reach it at all.
+//! later, at a checkpoint, each is written where it belongs. Data goes there once, in ascending order and before the commit that makes it part of a
+//! file (`data=ordered`, the default of ext3); data that are written twice between two commits reach the disk once, and data that are removed before
+//! the next commit do not reach it at all.
 //!
-//! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses: a group has as many pages as a page has bits, there is
-//! an inode of 128 bytes for every 8 KiB, and the journal's size goes by the volume's. Directories are plain lists.
-//! Files lie in the group of their directory (`fs/ext3/ialloc.c`). Room for the first page of a file is looked for from
-//! one of sixteen places of the group on, by the number of the process (`ext3_find_near` in `fs/ext3/inode.c`): what one
-//! process makes lies side by side, what several make at the same time lies apart.
+//! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses: a group has as many pages as a page has bits, there is an inode of 128 bytes for every 8
+//! KiB, and the journal's size depends on the volume's. Directories are plain lists.
+//! Files lie in the group of their directory (`fs/ext3/ialloc.c`). Room for the first page of a file is searched from one of sixteen places of the
+//! group on, by the number of the process (`ext3_find_near` in `fs/ext3/inode.c`): files of one process lie side by side, files that several
+//! processes make at the same time lie apart.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
@@ -231,7 +231,7 @@ impl Ext {
 
     fn release(&mut self, extent: Extent) {
         for page in extent.first..extent.first + extent.pages {
-            // What is free again need not reach its place any more.
+            // Metadata that are free again need not reach their place any more.
             self.dirty.remove(&page);
             self.committed.remove(&page);
         }

@@ -9,7 +9,7 @@
 //! | `ntfs` | a file table, a log, a bitmap |
 //!
 //! They know where things lie and when metadata is written back, and nothing of names, bytes or reading after a
-//! crash. What an application does with files stands in `standins`.
+//! crash. The work of an application with files is in `standins`.
 
 pub(super) mod disk;
 pub(super) mod ext;
@@ -75,7 +75,7 @@ impl File {
     }
 }
 
-/// What applications ask of a file system.
+/// The operations that applications use.
 ///
 /// Whoever writes or makes a file has asked [`FileSystem::fits`] before.
 pub(super) trait FileSystem: Send {

@@ -1,18 +1,17 @@
-//! A file system of the NTFS kind: a table of files, a log of changes, a bitmap of what is taken.
+//! A file system of the NTFS kind: a table of files, a log of changes, a bitmap of used clusters.
 //!
 //! ```text
 //! | boot | bitmap | data ... | file table, growing into its zone | data ... | log | data ... |
 //! ```
 //!
-//! Data and metadata wait for a write-back, as many of them as is said; what is removed before that never reaches the
-//! disk. At each write-back the changes of metadata since the last one are said in the log, whose last page is written
-//! again each time until it is full. Pages that have waited long enough are written: data before, metadata after the log:
+//! Data and metadata wait for the given number of write-backs; data that are removed before that never reach the disk. Each write-back writes the
+//! changes of metadata since the last one to the log, whose last page is written again each time until it is full. Pages that have waited long enough
+//! are written: data before, metadata after the log:
 //! pages of the table, of the bitmap, of directories. A file of at most 700 bytes lies in its own record of the table.
 //!
 //! The zone of the table begins at a third of the volume and has an eighth of it, kept free for the table; the log is
-//! in the middle and has a hundredth, from 2 to 64 MiB. A record has 1 KiB, a directory's page some 40 names. These
-//! follow what is publicly known of NTFS 3.1; its own rules for finding room are not public, and the first free run
-//! behind the last allocation that holds a whole file stands for them.
+//! in the middle and has a hundredth, from 2 to 64 MiB. A record has 1 KiB, a directory's page some 40 names. These follow what is publicly known of
+//! NTFS 3.1; its own rules for finding room are not public, and the first free run after the last allocation that holds a whole file stands for them.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
@@ -22,7 +21,7 @@ const RECORD_BYTES: u64 = 1024;
 const RESIDENT_BYTES: u64 = 700;
 /// Of a directory's page, with a name of some 15 characters.
 const ENTRY_BYTES: u64 = 104;
-/// What the log says about one changed page: both what was and what is.
+/// The log's entry about one changed page: both the old and the new content.
 const LOG_BYTES_PER_CHANGE: u64 = 256;
 const BOOT_BYTES: u64 = 8 << 10;
 /// The log begins with two pages that say where it stands.

@@ -24,7 +24,7 @@ pub(super) struct Extent {
 pub(super) struct Place {
     /// Its extent, in the order in which extents are first touched.
     pub(super) extent: u32,
-    /// How many blocks of that lie before it.
+    /// How many blocks of the extent lie before it.
     pub(super) offset: u32,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Touches the blocks of `request`: the number of the first, and sectors behind the start of that.
+    /// Touches the blocks of `request`; returns the number of the first, and the sectors after the start of that block.
     pub(super) fn touch(&mut self, request: &Request) -> (u32, u32) {
         let first = request.sector / BLOCK_SECTORS;
         for address in first..request.end().div_ceil(BLOCK_SECTORS).max(first + 1) {

@@ -28,7 +28,7 @@ impl GapClasses {
         class.unwrap_or(GAP_CLASSES - 1) as u8
     }
 
-    /// Gaps that stand for those of each class in `sorted`: means of groups of equally many.
+    /// Gaps that stand for those of each class in `sorted`: means of equally large groups.
     pub(super) fn gaps(&self, sorted: &[u64]) -> [Vec<u64>; GAP_CLASSES] {
         std::array::from_fn(|class| {
             let of: Vec<u64> = sorted

@@ -1,7 +1,7 @@
 //! Stand-ins fitted to a trace: a profile of it, and requests drawn from the profile.
 //!
-//! A profile keeps the sweeps of a trace - reads, or writes, that go on behind each other -: in which block of the
-//! working set each begins, and where in it, the sizes of its requests, and when among all others it began and ended.
+//! A profile keeps the sweeps of a trace, which are sequences of reads or writes that continue each other: in which block of the working set each
+//! begins, and where in it, the sizes of its requests, and when among all others it began and ended.
 //! Blocks are numbered in the order in which they are first touched. A generator gives them other addresses, where
 //! neighbours stay neighbours; requests of a sweep come at a steady pace. Of each gap its class is kept. Pages are of 4 KiB and blocks of 64 pages, whatever the device.
 //!
@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `profile` `text` | what is kept of a trace, and the same as TOML |
 //! | `fit` `sweep` `blocks` `classes` | from requests to a profile |
-//! | `generate` `schedule` `arrivals` `addresses` | and back: what comes next, when, and where it goes |
+//! | `generate` `schedule` `arrivals` `addresses` | the reverse: which request comes next, when, and at which address |
 //! | `deck` | draws without replacement |
 
 mod addresses;

@@ -1,4 +1,4 @@
-//! What is kept of a trace: its sweeps over numbered blocks, which blocks are neighbours, and gaps.
+//! The kept parts of a trace: its sweeps over numbered blocks, which blocks are neighbours, and gaps.
 
 use destage_base::time::TICKS_PER_MS;
 
@@ -31,7 +31,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// How many requests the trace had; after this many, its sweeps begin again at other addresses.
+    /// The number of requests of the trace; after that many, its sweeps begin again at other addresses.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.requests

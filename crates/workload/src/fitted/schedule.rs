@@ -16,7 +16,7 @@ pub(super) struct Step {
     pub(super) writes: bool,
     /// The block its sweep begins in.
     pub(super) block: u32,
-    /// Sectors behind the start of that.
+    /// Sectors after the start of that.
     pub(super) sector: u64,
     pub(super) sectors: u32,
 }

@@ -7,7 +7,7 @@ use super::JobFileError;
 pub(super) struct Given {
     pub line: usize,
     pub key: String,
-    /// What stands behind the `=`; nothing if there is none.
+    /// The text after the `=`; nothing if there is none.
     pub value: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Section {
     }
 }
 
-/// The name of sections whose options all jobs behind them have.
+/// The name of sections whose options apply to all jobs after them.
 const GLOBAL: &str = "global";
 
 /// The jobs of `text`.

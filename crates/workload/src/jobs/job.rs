@@ -1,10 +1,10 @@
-//! What the options of a job mean.
+//! The meaning of the options of a job.
 
 use super::JobFileError;
 use super::file::{Given, Section};
 use super::values::{Lengths, SIZE, Span, by_kind};
 
-/// What a job asks for.
+/// The requests of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Mix {
     Read,
@@ -36,11 +36,11 @@ pub(super) struct Measure {
 /// Its part of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// What `filename` says; nothing if each copy has a file of its own.
+    /// The value of `filename`; `None` if each copy has a file of its own.
     pub file: Option<String>,
     pub size: Option<Measure>,
     pub offset: Option<Measure>,
-    /// What is added to the offset for each copy before it.
+    /// The distance that is added to the offset for each copy before it.
     pub increment: Option<Measure>,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Pace {
     pub is_poisson: bool,
 }
 
-/// What makes its writes durable.
+/// The option that makes its writes durable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Syncs {
     /// Writes from one flush to the next; 0 for none.
@@ -101,7 +101,7 @@ pub(super) struct Job {
     pub syncs: Syncs,
     /// It begins when all before it have ended: the line that says so.
     pub waits: Option<usize>,
-    /// What the reader of results should know.
+    /// Notes for the reader of results.
     pub remarks: Vec<String>,
 }
 
@@ -165,7 +165,7 @@ const UNDERSTOOD: [&str; 38] = [
     "kb_base",
 ];
 
-/// Options that change neither what a drive is asked for nor when.
+/// Options that change neither the requests to a drive nor their times.
 const PASSED_OVER: &[&str] = &[
     "name",
     "description",
@@ -284,7 +284,7 @@ const PASSED_OVER: &[&str] = &[
     "fadvise_hint",
 ];
 
-/// Options that change what a drive is asked for, or when, unless they are off.
+/// Options that change the requests to a drive, or their times, unless they are off.
 const OFF_ONLY: [&str; 7] = [
     "thinktime",
     "startdelay",
@@ -358,7 +358,7 @@ fn check_known(given: &Given) -> Result<(), JobFileError> {
     Err(given.wrong("an option that is understood; docs/workloads.md lists them"))
 }
 
-/// The number that one of `names` has, from `least` to `most`.
+/// The number of the option that has one of `names`, from `least` to `most`.
 fn whole(
     section: &Section,
     names: &[&str],
@@ -390,7 +390,7 @@ fn flag(section: &Section, names: &[&str]) -> Result<bool, JobFileError> {
     }
 }
 
-/// The size that one of `names` has.
+/// The size of the option that has one of `names`.
 fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFileError> {
     let Some(given) = section.find(names) else {
         return Ok(None);
@@ -405,7 +405,7 @@ fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFile
     }
 }
 
-/// What it asks for, and whether at random.
+/// The operations, and whether they are random.
 fn direction(section: &Section) -> Result<(Mix, bool), JobFileError> {
     let Some(given) = section.find(&["rw", "readwrite"]) else {
         // fio reads in order where nothing is said.

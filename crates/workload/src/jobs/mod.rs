@@ -35,7 +35,7 @@ pub struct JobFileError {
     pub line: usize,
     /// What stands there.
     pub text: String,
-    /// What would have been right.
+    /// A correct text.
     pub expected: String,
 }
 

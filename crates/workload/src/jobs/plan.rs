@@ -46,7 +46,7 @@ impl Plan {
     /// The jobs of `file` that the values of its parameters ask for.
     ///
     /// # Errors
-    /// What cannot be said of them: a size that is missing, jobs that go at different depths one after the other.
+    /// The reason why they cannot be simulated: a size that is missing, jobs with different depths one after the other.
     pub fn new(file: &JobFile, values: &Values) -> Result<Self, JobFileError> {
         let own = Parameters::from_values(values);
         let jobs: Vec<Arc<Job>> = file
@@ -112,7 +112,7 @@ impl Plan {
         self.has_rates
     }
 
-    /// What the reader of results should know; one sentence each, with its line.
+    /// Notes for the reader of results; one sentence each, with its line.
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks
@@ -126,7 +126,7 @@ impl Plan {
     }
 }
 
-/// What tells a file from others: what `filename` says, or the job and the number of its copy.
+/// The identity of a file: the value of `filename`, or the job and the number of its copy.
 type FileName = (Option<String>, usize, usize);
 
 /// The file of a copy of `job`, which is the job in this `place`.
@@ -137,7 +137,7 @@ fn name_of(place: usize, job: &Job, copy: usize) -> FileName {
     }
 }
 
-/// The first sector of each file: one lies behind the other, in the order in which they are named.
+/// The first sector of each file: one follows the other, in the order in which they are named.
 fn files(jobs: &[Arc<Job>], file_bytes: u64) -> Result<BTreeMap<FileName, u64>, JobFileError> {
     let mut sizes: Vec<(FileName, u64)> = Vec::new();
     for (place, job) in jobs.iter().enumerate() {

@@ -69,7 +69,7 @@ struct Places {
     popular: Option<(ZipfRanks, Scatter)>,
 }
 
-/// What one copy of a job asks for.
+/// The requests of one copy of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Worker {
     copy: JobCopy,
@@ -79,7 +79,7 @@ pub(super) struct Worker {
     /// A request, its kind and its sectors, that comes behind a flush.
     held: Option<(usize, u32)>,
     flush_is_due: bool,
-    /// When the next request arrives, of those with exponential gaps.
+    /// The arrival of the next request, with exponential gaps.
     arrival_ms: f64,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Step by step, one of: a small write somewhere in one large file that is always there (a registry, an index), a
 //! whole file read, a piece put at the end of a file, a file removed, or else a new file. When there are more files
-//! than allowed, or the volume is full, one is removed first. Choices of a file are uniform, except that `removed` says
-//! which file goes: a cache gives up what is oldest, and a temporary file is the latest.
+//! than allowed, or the volume is full, one is removed first. Choices of a file are uniform, except that `removed` says which file goes: a cache
+//! removes the oldest, and a temporary file is the latest.
 //!
 //! Draws, per step and in this order: what is done; then the place in the large file, or the file and the size of the
 //! piece, or the size of the new file and the files that have to make room, where these are drawn at random; and per
@@ -37,7 +37,7 @@ struct FileMix {
     directories: Vec<usize>,
     made: u64,
     hot: Option<File>,
-    /// In the order in which they were made, unless any may be removed. Boxed, as those behind one that is taken out move up.
+    /// In the order in which they were made, unless any may be removed. Boxed, as files after a removed one move up.
     files: VecDeque<Box<File>>,
     removed: Removed,
 }
@@ -156,7 +156,7 @@ impl FileMix {
     fn take_for_room(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Oldest => self.files.pop_front(),
-            // What is latest was just made, and is still wanted.
+            // The latest file was just made, and is still wanted.
             Removed::Random | Removed::Latest => self.take_random(random),
         }
     }

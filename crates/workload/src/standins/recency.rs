@@ -1,14 +1,14 @@
 //! Stand-ins for servers' traces: rewrites of what was written a short while ago, and fresh places between.
 //!
-//! One machine and a set of parameters for each trace. A write goes with some probability to where one of the last
-//! few writes went, and how many writes ago that was follows a Zipf law: this sets how many different pages there are
-//! among all, and how soon a page comes back. All other writes go on where the last of their kind ended, or start
+//! One machine and a set of parameters for each trace. With some probability a write goes where one of the last few writes went, and a Zipf law gives
+//! how many writes ago that was: this sets how many different pages there are among all, and how soon a page is rewritten. All other writes go on
+//! where the last of their kind ended, or start
 //! anywhere. Reads choose in the same way and leave no trace.
 //!
 //! Financial1 begins as the public first 10000 requests of its trace do, with a table of streams; the rest is as above.
 //!
-//! Draws, per request and in this order: the gap, the operation, whether it comes back, how many writes ago; and of
-//! one that does not, or is earlier than the first, whether it goes on, the size, the start. A draw that could come
+//! Draws, per request and in this order: the gap, the operation, whether it is a rewrite, how many writes ago; if it is not a rewrite, or is earlier
+//! than the first, whether it continues the last one, the size, the start. A draw that could come
 //! out only one way is not made.
 
 use super::financial1::FINANCIAL1_HEAD;
@@ -27,8 +27,7 @@ use destage_trace::Request;
 /// Requests are cut to this.
 const MOST_SECTORS: u64 = 1 << 14;
 
-/// The head's own: the sectors that it lies in, its share of writes, and the mean_interarrival_ms with which its gaps
-/// are those of the trace.
+/// Values of the head: the sectors that it lies in, its share of writes, and the mean_interarrival_ms with which its gaps are those of the trace.
 const HEAD_SECTORS: u64 = 1_010_000;
 const HEAD_WRITE_PERCENT: f64 = 59.2;
 const HEAD_GAPS_MS: f64 = 8.0;
@@ -116,7 +115,7 @@ const SEQUENTIAL_PERCENT: Parameter = Parameter {
 };
 
 parameters! {
-    /// What every row of this machine has.
+    /// The parameters that every row of this machine has.
     struct Parameters {
         page_bytes: u64 as PAGE_BYTES;
         requests: u64 as REQUESTS;
@@ -242,7 +241,7 @@ struct Recency {
     head: Option<Streams>,
     /// Which part of its reads, and of its writes, is kept.
     kept_percent: [Chance; 2],
-    /// What its gaps are multiplied by, and the last.
+    /// The factor for its gaps, and the last gap.
     pace: f64,
     gap_ms: f64,
     arrivals: Arrivals,
@@ -318,7 +317,7 @@ fn make(
                 .map_err(|needed| no_room(name, footprint_pages, needed, page_sectors))?,
         ),
     };
-    // What the head has more of than is asked for is left out.
+    // Requests of the head beyond the requested number are left out.
     let (asked, has) = (own.write_percent, HEAD_WRITE_PERCENT);
     let odds = if asked == has {
         1.0
@@ -364,7 +363,7 @@ impl Recency {
         }
     }
 
-    /// What the head has next, as long as it lasts.
+    /// The next request of the head, as long as it lasts.
     fn head_step(&mut self) -> Option<Step> {
         let head = self.head.as_mut()?;
         loop {

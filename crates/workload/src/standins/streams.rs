@@ -1,7 +1,7 @@
-//! What several writers and readers do side by side: a table of streams, each a short list of facts.
+//! Several writers and readers side by side: a table of streams, each a short list of facts.
 //!
-//! A stream makes this many requests in a part of the course of the workload, evenly but for chance, a few in a row at
-//! a time. It goes through runs of sectors. When all streams are through, the course begins again, and each goes on
+//! A stream makes this many requests in a part of the course of the workload, evenly except for chance, a few in a row at a time. It goes through
+//! runs of sectors. When all streams are through, the course begins again, and each goes on
 //! where it was.
 //!
 //! Draws: for each stream when its turn is and where its run; per request, of a run that ends where the next one is,
@@ -44,7 +44,7 @@ macro_rules! streams {
 }
 pub(super) use streams;
 
-/// What a line of [`streams`] begins with.
+/// The beginning of a line of [`streams`].
 pub(super) const WRITE: bool = true;
 pub(super) const READ: bool = false;
 
@@ -64,8 +64,8 @@ pub(super) struct Stream {
     pub walk: Walk,
     /// How often a place is asked for before the walk goes on, on average.
     pub times: f64,
-    /// After a request: how many in a hundred are followed at once; and the mean of the other gaps in ms, plus so
-    /// much for each sector. They lie evenly from half the mean to one and a half.
+    /// After a request: how many of a hundred are followed at once; and the mean of the other gaps in ms, plus this much for each sector. They lie
+    /// evenly from half the mean to one and a half.
     pub gap: (f64, f64, f64),
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Walk {
     pub align: u32,
     /// Once through, it is gone through again, so often in all.
     pub passes: u32,
-    /// 0: from end to end. Else as much of it, in any order, at multiples of this.
+    /// 0: from end to end. Otherwise the same amount of it, in random order, at multiples of this.
     pub step: u32,
 }
 
@@ -100,7 +100,7 @@ struct Walker {
 }
 
 parameters! {
-    /// The parameters of a workload that is streams and nothing else.
+    /// The parameters of a workload that consists of streams.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;
@@ -114,7 +114,7 @@ parameters! {
 pub(super) struct Table {
     pub name: &'static str,
     pub streams: &'static [Stream],
-    /// All lies in this many pages at the end of the footprint, or in all of it if it is smaller.
+    /// Everything lies in this many pages at the end of the footprint, or in all of it if it is smaller.
     pub area_pages: u64,
     /// The mean gap that the table's gaps come to.
     pub mean_ms: f64,
@@ -161,7 +161,7 @@ impl Stream {
 }
 
 impl Streams {
-    /// Streams over a space of this many sectors; or else how many they need.
+    /// Streams over a space of this many sectors; or the number of sectors that they need.
     pub fn new(
         streams: &[Stream],
         footprint: u64,
@@ -307,7 +307,7 @@ struct StreamRequests {
     arrivals: Arrivals,
     streams: Streams,
     first: u64,
-    /// What gaps are multiplied by.
+    /// The factor for gaps.
     pace: f64,
     gap_ms: f64,
 }

@@ -125,7 +125,7 @@ pub(super) fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// What a request does, by the words of several tools.
+/// The operation of a request, in the words of several tools.
 pub(super) fn operation(text: &str) -> Option<Operation> {
     match text.to_ascii_lowercase().as_str() {
         "write" | "w" | "wr" => Some(Operation::Write),

@@ -177,7 +177,7 @@ const APPEND_BYTES: Parameter = Parameter {
 };
 
 parameters! {
-    /// What every row of this machine may have.
+    /// The parameters that every row of this machine may have.
     pub(super) struct Parameters {
         requests: u64 as REQUESTS;
         page_bytes: u64 as BLOCK_BYTES;
