@@ -76,7 +76,10 @@ fn for_people(outcome: &CutOutcome) -> String {
     row("erases cut off", result.cut.erases.to_string());
     if let Some(dump) = &result.dump {
         row("pages saved by the capacitor", dump.pages.to_string());
-        row("pages that the capacitor did not save", dump.left.to_string());
+        row(
+            "pages that the capacitor did not save",
+            dump.left.to_string(),
+        );
         row("energy", format!("{:.6} J", dump.energy as f64 / 1e12));
         row("time of the dump", ms(dump.time));
     }

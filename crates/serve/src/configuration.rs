@@ -42,9 +42,8 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
     config = config.used_for(Purpose::Live);
     config.check_live()?;
     let in_vain = config.without_effect.iter();
-    notes.extend(
-        in_vain.map(|(key, reason)| format!("{key} was set, but has no effect: {reason}")),
-    );
+    notes
+        .extend(in_vain.map(|(key, reason)| format!("{key} was set, but has no effect: {reason}")));
     Ok((config, notes))
 }
 

@@ -114,7 +114,9 @@ fn moment(object: &Map<String, Value>) -> Result<Option<CutAfter>, String> {
         return Ok(None);
     };
     if let Some((other, _)) = given.next() {
-        return Err(format!("{key} and {other}: both are given; expected one of them"));
+        return Err(format!(
+            "{key} and {other}: both are given; expected one of them"
+        ));
     }
     if key == "at_ms" {
         let time = value.as_f64().and_then(time_of_ms);

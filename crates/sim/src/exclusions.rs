@@ -67,8 +67,7 @@ pub const SUMMARY: &[Exclusion] = &[excludes(
     "the layer counts whole units, and a summary page takes one page of the block",
 )];
 
-const ORDER_OF_THE_TRACE: &str =
-    "the scheme knows the coming writes in the order of the trace, and this setting may change that order";
+const ORDER_OF_THE_TRACE: &str = "the scheme knows the coming writes in the order of the trace, and this setting may change that order";
 
 /// The exclusions of settings that change the order of requests.
 pub const FOREKNOWN: &[Exclusion] = &[excludes("", "foreknown", ORDER_OF_THE_TRACE)];
@@ -106,15 +105,15 @@ pub const NO_CLOCK: &[Exclusion] = &[
         "bytes",
         "bytes move as time passes, and this run has no clock",
     ),
-    excludes(
-        "",
-        "watch",
-        "without a clock there are no moments to watch",
-    ),
+    excludes("", "watch", "without a clock there are no moments to watch"),
 ];
 
 /// Of `sim.clock`.
-pub const DRIFT: &[Exclusion] = &[excludes("", "cut", "bytes can be moved only at exact times")];
+pub const DRIFT: &[Exclusion] = &[excludes(
+    "",
+    "cut",
+    "bytes can be moved only at exact times",
+)];
 
 /// Of `flash.multi_plane`.
 pub const OUT_OF_ORDER: &[Exclusion] = &[

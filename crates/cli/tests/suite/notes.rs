@@ -97,7 +97,10 @@ fn overload_is_named() {
     let many = "compare --buffers lru,fab,clc --sizes 64KiB,128KiB --ftls page --set flash.blocks_per_plane=2048 --workload uniform:requests=20000,mean_interarrival_ms=0.001";
     let errors = place.run(&many.split(' ').collect::<Vec<_>>()).errors;
     assert_eq!(errors.lines().count(), 1, "{errors}");
-    assert!(errors.contains("; the same holds for 5 other runs"), "{errors}");
+    assert!(
+        errors.contains("; the same holds for 5 other runs"),
+        "{errors}"
+    );
 }
 
 /// What somebody tries first is no overload: made-up workloads, with their defaults, on the default device.

@@ -75,7 +75,8 @@ fn times_that_most_requests_share_are_told() {
     for command in [&["trace", "info"][..], &run] {
         let errors = place.run(&[command, &["t.csv"]].concat()).errors;
         assert!(
-            errors.contains("t.csv: 95 % of its requests arrive at the same time as the one before"),
+            errors
+                .contains("t.csv: 95 % of its requests arrive at the same time as the one before"),
             "{errors}"
         );
         assert_eq!(errors.lines().count(), 1, "{errors}");

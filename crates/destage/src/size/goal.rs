@@ -39,8 +39,12 @@ impl Goal {
             .parse()
             .ok()
             .filter(|value: &f64| value.is_finite());
-        let value = number
-            .ok_or_else(|| wrong(format!("{:?} is not a value; expected a number", value.trim())))?;
+        let value = number.ok_or_else(|| {
+            wrong(format!(
+                "{:?} is not a value; expected a number",
+                value.trim()
+            ))
+        })?;
         Ok(Self {
             metric: metric.to_owned(),
             below: sign == "<",

@@ -46,7 +46,10 @@ pub(crate) fn complete(
     for index in to_do {
         let key = &keys[index];
         let result = store.read(key).ok_or_else(|| {
-            Error::Internal(format!("the result {} was written, but does not exist any more", key.name()))
+            Error::Internal(format!(
+                "the result {} was written, but does not exist any more",
+                key.name()
+            ))
         })?;
         results.insert(key.name(), Arc::new(result));
     }

@@ -143,9 +143,7 @@ impl Study {
             ("figure", &figures),
         ] {
             if let Some(twice) = repeated(names) {
-                return Err(self.wrong(format!(
-                    "{what} {twice:?}: occurs twice; expected it once"
-                )));
+                return Err(self.wrong(format!("{what} {twice:?}: occurs twice; expected it once")));
             }
         }
         if variants.contains(&BASE) {

@@ -176,7 +176,9 @@ fn overload(record: &Record) -> Option<String> {
     let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
     // A workload of this program has no times in another unit.
     let why = match record.whole("workload.requests") {
-        Some(_) => "the device gets more requests than it can serve (a larger host.time_scale gives it time)",
+        Some(_) => {
+            "the device gets more requests than it can serve (a larger host.time_scale gives it time)"
+        }
         None => {
             "either the device gets more requests than it can serve, or the times of the trace are in another unit (trace.time_unit, host.time_scale)"
         }

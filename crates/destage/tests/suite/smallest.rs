@@ -404,10 +404,7 @@ fn smaller_sizes_that_were_not_tried_are_named() {
         words.contains(" is the smallest buffer tried that reaches"),
         "{words}"
     );
-    let said = format!(
-        "larger buffer does better: {} of lru.",
-        untried.len()
-    );
+    let said = format!("larger buffer does better: {} of lru.", untried.len());
     assert!(words.contains(&said), "{words}");
 }
 

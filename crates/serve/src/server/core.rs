@@ -637,8 +637,14 @@ impl<'a> Core<'a> {
 /// The error that a client gets for one of the disk behind the buffer.
 fn failed(fault: Fault) -> (ErrorCode, &'static str) {
     match fault {
-        Fault::Full => (ErrorCode::NoSpace, "the file or disk behind the buffer has no room left"),
-        Fault::Io => (ErrorCode::Io, "the file or disk behind the buffer has failed"),
+        Fault::Full => (
+            ErrorCode::NoSpace,
+            "the file or disk behind the buffer has no room left",
+        ),
+        Fault::Io => (
+            ErrorCode::Io,
+            "the file or disk behind the buffer has failed",
+        ),
     }
 }
 

@@ -159,7 +159,9 @@ impl Core<'_> {
 
     pub(super) fn ledger(&self, to: Option<&Path>) -> Value {
         let Some(ledger) = self.front.ledger() else {
-            return failed("this server keeps no promises to compare with; expected a server with a control socket");
+            return failed(
+                "this server keeps no promises to compare with; expected a server with a control socket",
+            );
         };
         let counts = ledger.counts();
         let mut more = Map::new();

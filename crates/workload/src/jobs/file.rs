@@ -85,9 +85,7 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
             continue;
         }
         if written.starts_with("include ") {
-            return Err(wrong(
-                "the text of that file: included files are not read",
-            ));
+            return Err(wrong("the text of that file: included files are not read"));
         }
         let (key, value) = match written.split_once('=') {
             Some((key, value)) => (key.trim(), Some(value.trim().to_owned())),

@@ -102,7 +102,8 @@ fn file_mix(name: &'static str, law: SizeLaw, own: &Parameters) -> Result<FileMi
         *until = sum / 100.0;
     }
     if sum >= 100.0 {
-        let expected = "less than the part of 100 that hot_percent, read_percent and append_percent leave";
+        let expected =
+            "less than the part of 100 that hot_percent, read_percent and append_percent leave";
         return Err(contradiction(name, "remove_percent", removed, expected));
     }
     Ok(FileMix {

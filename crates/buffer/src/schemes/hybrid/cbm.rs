@@ -202,7 +202,10 @@ impl Scheme for Cbm {
         let list = shown.list("Page region", "latest use", "leaves if there is no block");
         list.row(self.page_order.iter(LIST));
         let list = shown.list("Block region", "latest use", "leaves next");
-        list.note(format!("a block is kept as a whole from {} of its pages on", self.threshold));
+        list.note(format!(
+            "a block is kept as a whole from {} of its pages on",
+            self.threshold
+        ));
         for cluster in self.cluster_order.iter(LIST) {
             let label = format!("dirty {}", self.clusters.data(cluster));
             self.clusters.show(cluster, label, list);

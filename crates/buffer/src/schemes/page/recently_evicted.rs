@@ -234,7 +234,11 @@ impl Scheme for RecentlyEvicted {
     fn show(&self, shown: &mut Shown) {
         let list = shown.list("Used lately", "latest use", "");
         list.row(self.pages.iter(YOUNG));
-        let list = shown.list("Window", "", "the oldest page marked v leaves next, or else the last page");
+        let list = shown.list(
+            "Window",
+            "",
+            "the oldest page marked v leaves next, or else the last page",
+        );
         let blocks: Vec<_> = self
             .blocks
             .iter()
