@@ -1,4 +1,4 @@
-"""Studies on a cluster of Dask, which hands out parts and knows nothing of results: those are in the folder."""
+"""Studies on a cluster of Dask, which distributes parts and knows nothing of results: those are in the folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PATIENCE = 3
 
 
 class Task(NamedTuple):
-    """What a worker has to know of the study."""
+    """A worker's description of the study."""
 
     version: str
     path: str
@@ -34,7 +34,7 @@ class Task(NamedTuple):
 
 
 def study(client: Any, path: Any, results: Any, kept: tuple[list[str], Any, bool], threads: int) -> str:
-    """Makes the runs of a study that are missing, on the workers of `client`; what came of all, as JSON."""
+    """Makes the missing runs of a study on the workers of `client`; returns the results of all runs as JSON."""
     distributed = _results.library("distributed", "client")
     if not isinstance(client, distributed.Client):
         raise _core.InputError(f"client: {client!r}: expected a distributed.Client")
@@ -97,7 +97,8 @@ _known: tuple[str, _core.Study] | None = None
 
 
 def part(task: Task, index: int, of: int) -> tuple[int, int]:
-    """What a worker does: the runs of one part that are missing; how many they were, and how many the part has."""
+    """The work of a worker: makes the missing runs of one part; returns how many they were, and how many the part
+    has."""
     global _known
     if task.version != _core.__version__:
         raise _core.InputError(f"a worker has destage {_core.__version__}; expected {task.version}, as here")

@@ -17,9 +17,10 @@ Place = Mapping[str, Any]
 
 
 def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about: Mapping[str, str]) -> xarray.Dataset:
-    """The values of `rows` over their places; NaN where there is none. What is the same everywhere is a coordinate without a dimension.
+    """The values of `rows` over their places; NaN stands for a missing value. A value that is the same everywhere is a
+    coordinate without a dimension.
 
-    `about` becomes the attributes of the dataset. It is an `InputError` if two rows stand in one place.
+    `about` becomes the attributes of the dataset. Two rows with the same coordinates are an `InputError`.
     """
     import numpy as np
 
@@ -69,8 +70,8 @@ _ALWAYS = ("trace", "buffer.kind", "buffer.capacity_bytes", "ftl.kind")
 
 
 def places(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Where each run of a comparison stands, from its trace and its parameters: by trace, buffer, size and layer, and by as many
-    further parameters as tell runs apart that agree in these."""
+    """The coordinates of each run of a comparison, from its trace and its parameters: trace, buffer, size and layer,
+    and as many further parameters as distinguish runs that agree in these."""
     everything = [{"trace": trace, **parameters} for trace, parameters in runs]
 
     def at(of: Mapping[str, Any], axes: Sequence[str]) -> tuple[Any, ...]:

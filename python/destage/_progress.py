@@ -18,7 +18,7 @@ _WIDTH = 30
 
 
 class Progress:
-    """What is drawn again and again, on a terminal or in a notebook, and gone at the end."""
+    """A line that is redrawn on a terminal or in a notebook, and gone at the end."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -83,7 +83,7 @@ def _in_notebook() -> bool:
 
 
 def line(stage: str, done: int, expected: int | None, seconds: float, *, bar: bool = True) -> str:
-    """What is shown after `seconds`: how much is done, and how long the rest takes at this pace."""
+    """The state after `seconds`: how much is done, and how long the rest takes at this pace."""
     unit = {"runs": "runs", "preparation": "page writes"}.get(stage, "requests")
     what = {"first pass": "first pass: ", "preparation": "filling the device: "}.get(stage, "")
     if not expected:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 class Scheme:
     """Chooses which buffered pages leave next. An instance of a subclass goes where a buffer's name goes.
 
-    The instance itself is only a pattern: each run works on a deep copy of it, as it is when the run begins. The copy is
-    told what is around it by the attributes below, before the first call.
+    The instance itself is only a template: each run works on a deep copy of it, as it is when the run begins. Before
+    the first call, the attributes below tell the copy about its buffer.
 
     `insert` names a page that is not resident, `touch` and `remove` resident ones. The pages that `evict` names have left; a
     scheme forgets them itself.

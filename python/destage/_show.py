@@ -1,4 +1,5 @@
-"""Results as a notebook shows them: what came out in sentences, a table with units and small charts, and the page behind one click."""
+"""The notebook's display of results: conclusions in sentences, a table with units and small charts, and the page behind
+one click."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def card(
     body: str = "",
     page: Callable[[], str] | None = None,
 ) -> str:
-    """What a notebook shows: `sentences` first, then `body`, which is HTML, `notes`, and the `page` behind a link."""
+    """The notebook's display: `sentences` first, then `body`, which is HTML, `notes`, and the `page` behind a link."""
     parts = [_STYLE, '<div class="destage">', f"<h4>{html.escape(title).replace(chr(10), '<br>')}</h4>"]
     parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences]
     parts.append(body)
@@ -58,7 +59,7 @@ def card(
 
 
 def _link(page: str) -> str:
-    """Opens `page`, which is packed into the link: a notebook that is sent to somebody has it, too."""
+    """Opens `page`, which is packed into the link: everybody who gets the notebook has it, too."""
     packed = base64.b64encode(gzip.compress(page.encode(), 9, mtime=0)).decode()
     if len(packed) > _PAGE_BYTES:
         return '<p class="note">The page is too large to be kept in a notebook: <code>.report("report.html")</code> writes it.</p>'
