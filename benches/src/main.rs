@@ -129,7 +129,7 @@ fn bench(program: &Path, runs: usize) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// A trace on disk: one that is there, or one made for this run and removed after it.
+/// A trace on disk: an existing one, or one made for this run and removed after it.
 enum Trace {
     There(PathBuf),
     Made(tempfile::NamedTempFile),

@@ -51,7 +51,7 @@ fn measured(
     for pair in ["trace.block_bytes=4096", "trace.missing_op=write"] {
         settings.set_pair(pair)?;
     }
-    // From what has eight blocks in a sample of a hundredth up to all pages.
+    // Sizes from eight blocks in a sample of a hundredth up to all pages.
     let size = |index: u64| 52_000 + index * (FOOTPRINT - 52_000) / (SIZES - 1);
     let plan = CurvePlan {
         settings,

@@ -26,7 +26,7 @@ pub enum Archive<'a> {
 }
 
 impl Archive<'_> {
-    /// Writes `bytes`, or replaces them by what is read.
+    /// Writes `bytes`, or replaces them by the bytes that are read.
     ///
     /// # Errors
     /// If that cannot be done.
@@ -38,7 +38,7 @@ impl Archive<'_> {
         if done { Ok(()) } else { Err(Damaged) }
     }
 
-    /// Writes `len`, or gives what is read in its place.
+    /// Writes `len`, or returns the length that is read.
     ///
     /// # Errors
     /// If that cannot be done.
@@ -50,7 +50,7 @@ impl Archive<'_> {
 
 /// A value that can be written as bytes, and read into a value that was built in the same way.
 pub trait Archived {
-    /// Writes the state, or replaces it by what is read.
+    /// Writes the state, or replaces it by the state that is read.
     ///
     /// # Errors
     /// If that cannot be done. A partly read value is of no use.

@@ -1,6 +1,6 @@
 //! Doubly linked lists over numbered things, without a node allocation.
 //!
-//! A thing that has a number (a slot, a cluster, a block) has the node of that number. So finding a node is
+//! An item with a number (a slot, a cluster, a block) has the node of that number. So finding a node is
 //! an array access, and a thing is in at most one list. A node leaves its list without anyone knowing which
 //! list that is, because every list is a ring and a ring has no ends to test for.
 //!
@@ -148,8 +148,8 @@ impl<V: Copy + Default> Links<V> {
         })
     }
 
-    /// Takes apart the ring of `first`, which has `nodes` nodes, and shows `visit` each of them, from `first`
-    /// on. The owner's count says where the ring ends: the processor goes on while nodes are fetched.
+    /// Dissolves the ring of `first`, which has `nodes` nodes, and shows `visit` each of them, from `first` on. The owner's count says where the ring
+    /// ends: the processor goes on while nodes are fetched.
     #[inline]
     pub fn take_ring(&mut self, first: u32, nodes: u32, mut visit: impl FnMut(u32, V)) {
         let mut index = first;

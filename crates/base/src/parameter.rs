@@ -41,7 +41,7 @@ pub enum Kind {
         /// Largest legal value.
         max: u64,
     },
-    /// A whole number, or the word `auto`: it is then found from what it is used for.
+    /// A whole number, or the word `auto`, for a number that is derived from the input.
     CountOrAuto {
         /// Smallest legal number.
         min: u32,
@@ -103,7 +103,7 @@ impl core::fmt::Display for Value {
 pub const AUTO: &str = "auto";
 
 impl Parameter {
-    /// A row without anything, for what others leave out: it needs nothing and excludes nothing.
+    /// A row without content, for use as a default: it needs nothing and excludes nothing.
     pub const BLANK: Self = Self {
         name: "",
         kind: Kind::Text,

@@ -5,8 +5,7 @@
 
 use alloc::vec::Vec;
 
-/// Up to this many entries, memory is set aside at the start. A larger table grows as it is used, so what a
-/// table takes never follows from a parameter alone.
+/// Up to this many entries, memory is set aside at the start. A larger table grows as it is used, so its memory never follows from a parameter alone.
 const PREPARED: u32 = 1 << 20;
 
 /// For how many of `expected` entries memory is set aside at the start.

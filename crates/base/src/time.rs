@@ -27,7 +27,7 @@ pub const TICKS_PER_SECOND: u64 = 1_000 * TICKS_PER_MS;
 /// ```
 #[must_use]
 pub fn from_units(amount: f64, ticks_per_unit: u64) -> Ticks {
-    // `as` saturates and maps NaN to 0, which is what the text above promises.
+    // `as` saturates and maps NaN to 0, as the text above promises.
     (amount * ticks_per_unit as f64 + 0.5) as u64
 }
 

@@ -1,8 +1,8 @@
 //! The engine all schemes share: looks pages up, makes room, keeps the books, writes the records.
 //!
 //! Decisions do not depend on how fast the flash is. A victim is asked for when the *resident* pages fill the capacity, it leaves the
-//! count of resident pages at once, and the page enters at once; the bytes of both are in RAM until the victim is programmed. Whoever
-//! drives the buffer holds a request back while there is [more in RAM](Buffer::over_capacity) than there are slots. So one stream of
+//! count of resident pages at once, and the page enters at once; the bytes of both are in RAM until the victim is programmed. The caller holds a
+//! request back while there are [more pages in RAM](Buffer::over_capacity) than slots. So one stream of
 //! requests gives one sequence of records, under either [`Release`] and any program times.
 //!
 //! The caller's side of a page write:
@@ -144,7 +144,7 @@ impl Buffer {
         self.resident.occupied()
     }
 
-    /// Resident pages that are dirty; those being programmed are not among them.
+    /// Dirty resident pages; pages that are being programmed do not count.
     #[inline]
     #[must_use]
     pub fn dirty(&self) -> u32 {
@@ -180,8 +180,8 @@ impl Buffer {
         self.pending_victims.clear();
     }
 
-    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer of `destager`, which takes on their way the records
-    /// that make room for it; whether the page was resident and is overwritten in place.
+    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer of `destager`, which receives the records that make room for
+    /// it; returns whether the page was resident and is overwritten in place.
     ///
     /// The version before it may still be in flight (written back with `retain`, or read again while it left), so a driver that moves real bytes
     /// takes them out of the slot when a record is issued.
@@ -413,7 +413,7 @@ impl Buffer {
         dropped.is_some()
     }
 
-    /// The same for all `pages` pages of the current request, if there is nothing in RAM of which a copy could be dropped; whether that is so.
+    /// The same for all `pages` pages of the current request, if RAM holds nothing of which a copy could be dropped; returns whether that is so.
     #[inline]
     pub fn bypass_whole(&mut self, pages: u32) -> bool {
         if self.resident.occupied() > 0 {
@@ -491,7 +491,7 @@ impl Buffer {
         self.resident.close_dirty_periods(now);
     }
 
-    /// When the page that has been dirty longest became so, those being programmed included. Takes a look at every page.
+    /// The time at which the page that has been dirty longest became dirty, pages that are being programmed included. Takes a look at every page.
     #[must_use]
     pub fn oldest_dirty_since(&self) -> Option<Ticks> {
         self.resident.oldest_dirty_since()

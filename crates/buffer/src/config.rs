@@ -32,7 +32,7 @@ choices! {
     pub enum PadUnwritten {
         /// Programs a filler page.
         Fill = "fill",
-        /// Programs fillers, but none behind the last page that has data.
+        /// Programs fillers, but none after the last page that has data.
         StopAtLast = "stop_at_last",
         /// Leaves gaps; only for flash that allows them.
         Skip = "skip",
@@ -60,9 +60,9 @@ parameters! {
         cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.", needs &["clusters"];
         /// Whether flush and FUA destage; `ignore` models a buffer that survives power loss.
         flush_mode: FlushMode = "honor", "", "Ours.", needs &["pages", "durable-answers"];
-        /// Write requests of at least this many pages go straight to the flash; 0 buffers all of them.
+        /// Write requests of at least this many pages bypass the buffer; 0 buffers all of them.
         bypass_pages: u32 = "0", "pages", "Ours.", needs &["pages"];
-        /// Whether what padding programs again is read from flash first; false: it is at hand, and no read is charged.
+        /// Whether pages that padding programs again are read from flash first; false: they are at hand, and no read is charged.
         pad_charge_reads: bool = "true", "", "BPLRU (FAST 2008); false: BPAC (MSST 2010), figure 9, counts no reads of merges.", needs &["pads"];
         /// How padding treats pages that were never written: a filler, a filler only before the last data, or a gap.
         pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.", needs &["pads"];
@@ -74,7 +74,7 @@ parameters! {
         bg_destage: bool = "false", "", "Ours; the watermarks of write-back caches.", needs &["clock", "pages"];
         /// With bg_destage: idle time is used once more than this share of the buffer is dirty.
         bg_high: f64 = "0.9" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
-        /// With bg_destage: once begun, it goes on until at most this share is dirty; never above bg_high.
+        /// With bg_destage: once begun, destaging goes on until at most this share is dirty; never above bg_high.
         bg_low: f64 = "0.7" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
         /// With bg_destage: how long no host request may have been queued or in service before.
         bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "Ours.", needs &["clock", "buffer.bg_destage = true"];
@@ -117,7 +117,7 @@ impl Common {
 pub struct BufferConfig {
     /// Slots, one page each; 0 for a buffer that keeps no pages. Resident pages never exceed it.
     pub capacity_pages: u32,
-    /// Slots beyond these, for pages that have left and wait, for others to be programmed with them.
+    /// Slots beyond these, for pages that have left and wait for the other pages of their program units.
     pub held_pages: u32,
     /// Pages of a cluster; at least 1.
     pub cluster_pages: u32,

@@ -84,7 +84,7 @@ pub struct DirtyPage {
 pub enum PadContent {
     /// Its newest copy is read from flash first.
     Read,
-    /// Its newest copy is at hand, and no read is charged for it.
+    /// The newest copy is at hand, and no read is charged for it.
     AtHand,
     /// It was never written: a filler is programmed.
     Filler,

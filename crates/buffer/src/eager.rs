@@ -14,8 +14,8 @@ impl Buffer {
         self.properties.is_eager
     }
 
-    /// A page write has been taken in: `true` if the scheme has something programmed at once, and
-    /// [`record`](Self::record) holds it, `false` once there is nothing.
+    /// A page write has been taken in: `true` if the scheme has pages programmed at once, and [`record`](Self::record) holds them; `false` if there
+    /// are none left.
     ///
     /// # Panics
     /// If the scheme breaks its contract.

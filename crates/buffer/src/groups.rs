@@ -31,7 +31,7 @@ struct Group {
     pages: u32,
 }
 
-/// All groups. One without pages is gone, and its number is given to the next.
+/// All groups. A group without pages is removed, and its number is given to the next.
 #[derive(Default)]
 pub struct Groups {
     /// By slot: a ring per group, in the order the pages joined.

@@ -1,4 +1,4 @@
-//! The buffer in idle time: what it is offered, and what it writes back.
+//! The buffer in idle time: the offers it gets, and its write-backs.
 
 use destage_base::{Lpn, Ticks};
 

@@ -13,7 +13,7 @@ pub trait Destager {
     /// Why a record could not go.
     type Error;
 
-    /// The buffer, and what its scheme may ask about the device.
+    /// The buffer, and the questions that its scheme may ask about the device.
     fn buffer(&mut self) -> (&mut Buffer, &dyn View);
 
     /// [`Buffer::record`] holds victims: takes them on their way. The scheme's next answer may depend on it.

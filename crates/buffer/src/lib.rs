@@ -3,16 +3,16 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`scheme`] | the [`Scheme`] trait: the calls a scheme gets, and the one question it answers |
-//! | [`view`] | the [`View`] trait: what a scheme may ask about the device |
+//! | [`view`] | the [`View`] trait: the questions that a scheme may ask about the device |
 //! | [`destage`] | the [`Destage`] record, which is all that leaves this crate |
 //! | [`buffer`] | [`Buffer`], the engine every scheme shares |
 //! | [`intake`] | passes its records on while a page enters |
 //! | [`background`] | destaging in idle time, for every scheme |
 //! | [`config`] | the parameters every buffer has |
-//! | [`counts`] | what a buffer counts |
+//! | [`counts`] | the counts of a buffer |
 //! | [`registry`] | the table of all schemes |
 //! | [`schemes`] | the schemes, a folder per family |
-//! | [`shown`] | what a scheme shows of itself to any caller that watches |
+//! | [`shown`] | the lists that a scheme shows in a recording |
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
 //! | [`heap`] | an order by key, for schemes that need more than lists |

@@ -62,7 +62,7 @@ pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
     /// By bucket: the number of entries that belong to it or to an earlier bucket, found it full, and went on.
     passed: Vec<u8>,
-    /// Eight for each word of tags; only those of taken entries mean anything.
+    /// Eight for each word of tags; only the tags of used entries mean anything.
     slots: Vec<u32>,
     /// By slot: the page it was last given to, even if the map has forgotten that since.
     rows: Vec<Row<Stamp>>,

@@ -43,8 +43,8 @@ impl PendingVictims {
 }
 
 impl Buffer {
-    /// Whether a page waits for the programs of what was in its place, [`next_pending_victim`](Self::next_pending_victim),
-    /// and not for [`over_capacity`](Self::over_capacity).
+    /// Whether a page waits for the programs of the former pages of its place, [`next_pending_victim`](Self::next_pending_victim), and not for
+    /// [`over_capacity`](Self::over_capacity).
     #[inline]
     #[must_use]
     pub fn waits_for_its_place(&self) -> bool {

@@ -89,7 +89,7 @@ impl core::fmt::Debug for SchemeRow {
 }
 
 impl SchemeRow {
-    /// Whether it says what no device can do better, and is no scheme that a device could have.
+    /// Whether it is a bound, and no scheme that a device could have.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.family == BOUND

@@ -83,7 +83,7 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Nothing yet, with memory set aside for `pages` of them.
+    /// Empty, with memory reserved for `pages` pages.
     #[must_use]
     pub fn prepared_for(pages: u32) -> Self {
         let prepared = table::prepared(pages);
@@ -284,8 +284,7 @@ impl Resident {
         self.status[slot.0 as usize].state = State::WritingBack;
     }
 
-    /// A leaving page becomes resident again where it is, clean: what is being programmed is its
-    /// newest version.
+    /// A leaving page becomes resident again in its slot, clean: its newest version is being programmed.
     pub fn come_back(&mut self, slot: Slot) {
         let status = &mut self.status[slot.0 as usize];
         debug_assert!(status.state == State::Leaving);
@@ -314,7 +313,7 @@ impl Resident {
         debug_assert!(state != State::Free, "a free slot has no program in flight");
         // By far the most pages are on their way out.
         if state == State::Leaving {
-            // A newer copy may have entered meanwhile, and then the map names that one.
+            // A newer copy may have entered meanwhile, and then the map names that copy.
             self.map.remove_if(page, slot.0);
             self.release(slot);
         } else if state == State::WritingBack {
@@ -397,7 +396,7 @@ impl Resident {
     #[inline]
     fn programming_since(&self, index: usize) -> Ticks {
         let Status { state, in_flight } = self.status[index];
-        // Written again since, or written back twice: what is in flight is not the newest copy.
+        // The page was written again since, or written back twice: the copy in flight is not the newest.
         let is_older = state == State::Dirty || in_flight > 1;
         if is_older {
             self.older_since[index]
@@ -406,7 +405,7 @@ impl Resident {
         }
     }
 
-    /// When the page that has been dirty longest became so, those being programmed included. Looks at every slot.
+    /// The time at which the page that has been dirty longest became dirty, pages that are being programmed included. Looks at every slot.
     #[must_use]
     pub fn oldest_dirty_since(&self) -> Option<Ticks> {
         let slots = self.status.iter().enumerate();

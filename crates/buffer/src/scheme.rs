@@ -71,7 +71,7 @@ pub struct Victim {
     pub retain: bool,
 }
 
-/// When a scheme is offered idle time: what the wiring has to watch, and how often to ask.
+/// When a scheme is offered idle time: which idle time to watch, and how often to ask.
 ///
 /// A group of pages is *idle* while no host request for any of its pages is queued or in service. Once it
 /// has been idle for `after`, counted from the later of its last request's arrival and last completion, the
@@ -105,8 +105,7 @@ pub struct Properties {
     pub keeps_pages: bool,
     /// Whether a read that misses enters the buffer as a clean page.
     pub allocates_reads: bool,
-    /// Whether a page that entered waits until what was in its place is programmed, however many slots are
-    /// free elsewhere.
+    /// Whether a page that enters waits until the former page of its place is programmed, however many slots are free elsewhere.
     pub waits_for_its_place: bool,
     /// Whether the buffer takes every page, whatever its capacity. Pages still leave where
     /// [`Scheme::is_full_for`] wants room.
@@ -142,8 +141,7 @@ pub struct Series {
     pub name: &'static str,
     /// In the order of time; none where it had no meaning. At most a few thousand, however long the run.
     pub values: Vec<Option<f64>>,
-    /// How much it varied, over all values, also those that had no place: the square of the standard deviation over the
-    /// mean. None if it says nothing.
+    /// How much the values varied, including those that were not kept: the square of the standard deviation over the mean. None if it says nothing.
     pub squared_variation: Option<f64>,
 }
 
@@ -192,17 +190,16 @@ pub trait Scheme: Send {
     /// Shows `visit` the pages this scheme would evict for [`Need::Evict`], one victim after another and the next
     /// first, until it answers `false`.
     ///
-    /// For wrappers that pass over some candidates and take out a later one by [`remove`](Self::remove). A
-    /// scheme either shows all its pages, exactly in the order they would leave, or none; then the wrapper
-    /// takes its victims as they come.
+    /// For wrappers that pass over some candidates and take out a later one by [`remove`](Self::remove). A scheme shows either all its pages, exactly
+    /// in the order in which they would leave, or none; without them, the wrapper takes victims one by one.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let _ = visit;
     }
 
     /// Shows its lists and regions as its paper draws them, each page it keeps once.
     ///
-    /// Labels give values that change only with the group itself, such as the time of its last use, and not its present age. Default: what
-    /// [`candidates`](Self::candidates) shows, as one list.
+    /// Labels give values that change only with the group itself, such as the time of its last use, and not its present age. Default: the pages of
+    /// [`candidates`](Self::candidates), as one list.
     fn show(&self, shown: &mut Shown) {
         let mut pages = Vec::new();
         self.candidates(&mut |entry| {
@@ -258,7 +255,7 @@ pub trait Scheme: Send {
         let _ = emit;
     }
 
-    /// Begins what [`Scheme::report`] and [`Scheme::series`] count again, for a measurement that begins now. It keeps what it has learned, and
+    /// Resets the counts of [`Scheme::report`] and [`Scheme::series`], for a measurement that begins now. It keeps what it has learned, and
     /// decides as before. Default: it counts nothing.
     fn reset_figures(&mut self) {}
 

@@ -70,7 +70,7 @@ impl Scheme for Shares {
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
         let own = &self.parts[self.current];
         let part = match need {
-            // A part may hold nothing but clean pages, and then names none.
+            // A part may hold only clean pages, and then names none.
             Need::Flush => {
                 for part in self.parts.iter_mut().filter(|part| !part.is_empty()) {
                     part.evict(need, access, view, victim);

@@ -42,7 +42,7 @@ pub struct ShownList {
 pub enum Frame {
     /// As many as it has pages.
     Row,
-    /// One for each page of a logical block; where a page is not here there is a hole.
+    /// One entry for each page of a logical block; a missing page leaves a hole.
     Block {
         /// The first page of the block.
         first: Lpn,
@@ -56,11 +56,11 @@ pub enum Frame {
 /// Pages that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownGroup {
-    /// A few words, such as a count; empty if there is nothing to say.
+    /// A few words, such as a count; may be empty.
     pub label: String,
     /// How many places it has.
     pub frame: Frame,
-    /// In their order; those of a block ascend.
+    /// In their order; pages of a block ascend.
     pub pages: Vec<ShownPage>,
 }
 

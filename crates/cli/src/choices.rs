@@ -1,4 +1,4 @@
-//! From what was typed to settings.
+//! From the arguments to settings.
 //!
 //! Defaults give way to the profile, that to the configuration file, that to the command line; there,
 //! `--buffer`, `--size`, `--capacity`, `--op`, `--ftl` and `--set` count in the order they were typed.

@@ -1,4 +1,4 @@
-//! `destage demo`: what the program is for, in a few seconds.
+//! `destage demo`: shows the purpose of the program in a few seconds.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -28,7 +28,7 @@ pub(crate) fn of_run(record: &Record) -> String {
     for sentence in words(explained) {
         text.push_str(&format!("\n{sentence}"));
     }
-    // A run without a clock has no responses to tell of.
+    // A run without a clock has no response times to explain.
     if !text.is_empty() {
         text.push('\n');
     }

@@ -1,7 +1,7 @@
 //! Responses as fio writes them (`--output-format=json+`), so that programs that draw fio's results also draw those of runs and replays.
 //!
 //! Response times are counted in fio's own bins: whole nanoseconds below 128, and beyond that 64 bins for each doubling, each called
-//! by its middle. Percentiles are those of the bins, as fio's are; means and deviations are of the times themselves.
+//! by its middle. Percentiles are those of the bins, as fio's are; means and deviations are computed from the times themselves.
 
 use std::path::Path;
 

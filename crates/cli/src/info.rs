@@ -1,4 +1,4 @@
-//! `destage trace info`: what a trace is like.
+//! `destage trace info`: statistics of a trace.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};

@@ -3,17 +3,17 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `args` `usage` | the arguments, in groups, and the errors about anything else |
-//! | `choices` | from what was typed to settings, in the order it was typed |
+//! | `choices` | from the arguments to settings, in their order |
 //! | `run` `compare` `fleet` `precondition` `demo` `drive` `info` `fit` `list` `show` | one command each |
 //! | `measure` | `drive measure`: the experiments on a real drive |
-//! | `lookup` | `explain`: what a word or a message means |
+//! | `lookup` | `explain`: the meaning of a word or a message |
 //! | `power` | `run` with bytes, whose power fails |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `partition` | the volumes of a trace, each in a file of its own: `trace partition` |
 //! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, commands to it, traces played to it, programs on it whose power
 //! fails; their arguments |
-//! | `trace_args` `trace_file` | what may be typed there; the trace being written |
-//! | `fleet_args` | what may be typed after `fleet` |
+//! | `trace_args` `trace_file` | their arguments; the trace being written |
+//! | `fleet_args` | the arguments of `fleet` |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` `fio` | logs of responses, destages and erases; responses as fio's JSON |
 //! | `progress` `interrupt` | progress and interrupts during a run |

@@ -1,6 +1,6 @@
 //! The response log, the destage log and the erase log; and fio's JSON beside them.
 //!
-//! They are written while the run goes on. Times are milliseconds with seven decimals, one for each of
+//! They are written while the run continues. Times are milliseconds with seven decimals, one for each of
 //! the tick's ten-millionths, made from the whole number of ticks: nothing is rounded.
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! `destage explain`: what a word or a message means.
+//! `destage explain`: the meaning of a word or a message.
 
 use destage::registries::{self, Explanation};
 

@@ -1,4 +1,4 @@
-//! `destage run --payload --cut-at-...`: the power fails, and what is there after it is compared with what was promised.
+//! `destage run --payload --cut-at-...`: the power fails, and the contents after it are compared with the promises.
 
 use destage::base::time::to_ms;
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Input, Observer};

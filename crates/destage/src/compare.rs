@@ -24,7 +24,7 @@ pub struct Effort<'a> {
     /// more than once. It is so, too, if they would take more than 256 MiB and are more than four for each thread, since more at a
     /// time would not be faster. If not said, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
     pub memory: u64,
-    /// The progress that is told how far the work is.
+    /// Receives the progress of the work.
     pub progress: &'a dyn Progress,
 }
 

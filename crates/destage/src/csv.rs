@@ -136,7 +136,7 @@ pub fn rows(rows: &Rows) -> String {
         .all
         .iter()
         .map(|row| row.error().unwrap_or("").to_owned());
-    // A column is there if any run has something in it.
+    // A column is there if any run has a value in it.
     let ends = [
         ("warnings", warnings.collect()),
         ("error", errors.collect()),

@@ -29,7 +29,7 @@ use crate::sampled::{Asked, Rate, SampledHow, SampledPoint, Sampling, for_error,
 
 /// Pages of the smallest buffer where no sizes are given.
 const FIRST_PAGES: u64 = 64;
-/// The largest number of sizes where none are given.
+/// The largest number of sizes if none are given.
 const SIZES: usize = 24;
 /// Pages of the largest buffer where no sizes are given. An input that writes more pages needs no larger one.
 pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
@@ -44,8 +44,8 @@ pub struct CurvePlan {
     pub settings: Settings,
     /// Schemes as in [`Grid::buffers`]; none: that of the settings.
     pub buffers: Option<Vec<String>>,
-    /// Sizes as in [`Grid::sizes`]; none: 24 at most, from 64 pages on, by steps of a half and a third in turn, up to as
-    /// many pages as are ever written. `all` alone: every size at which anything changes, where one pass gives all of them.
+    /// Sizes as in [`Grid::sizes`]; `None`: at most 24 sizes, from 64 pages in alternating steps of a half and a third, up to as many pages as are
+    /// ever written. `all` alone: every size at which a metric changes, if one pass gives all of them.
     pub sizes: Option<Vec<String>>,
     /// Points are estimated from samples; none: they are exact.
     pub sampling: Option<Sampling>,
@@ -425,7 +425,7 @@ fn read(
 }
 
 impl Curves {
-    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: what `destage curve --json` prints. A point has
+    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: the output of `destage curve --json`. A point has
     /// `pages`, `bytes` and the metrics by name; metrics of the host, which no size changes, are given once.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -21,14 +21,14 @@ const MOST_NAMED: usize = 100;
 pub struct CutOutcome {
     /// How it came to be.
     pub manifest: Manifest,
-    /// When the power failed, and what the seed was.
+    /// The moment of the power failure, and the seed.
     pub plan: CutPlan,
     /// The outcome.
     pub result: CutResult,
 }
 
 impl CutOutcome {
-    /// `{"manifest", "parameters", "power"}`: what `destage run --cut-at-program k --payload --json` prints.
+    /// `{"manifest", "parameters", "power"}`: the output of `destage run --cut-at-program k --payload --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(&json!({
@@ -77,8 +77,8 @@ impl CutOutcome {
     }
 }
 
-/// Simulates `input` under `combination` with bytes until the power fails by `plan`, mounts the device again, and holds every sector
-/// against what was promised. `observer` sees what happens to each request.
+/// Simulates `input` under `combination` with bytes until the power fails by `plan`, mounts the device again, and compares every sector with the
+/// promises. `observer` is told of the events of each request.
 ///
 /// # Errors
 /// As of [`run`](crate::run()), and that the run ended before the power failed or cannot have bytes.

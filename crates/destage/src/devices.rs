@@ -1,4 +1,4 @@
-//! Devices in their state before the first request: one that takes a while to bring about is prepared once and copied.
+//! Devices in their state before the first request: a state that takes a while is prepared once and copied.
 
 use destage_flash::Ftl;
 use destage_sim::observer::Observer;
@@ -16,7 +16,7 @@ pub(crate) struct Devices {
 
 struct Kept {
     preparation: String,
-    /// Runs that will still ask for it.
+    /// Runs that will still need it.
     wanted: usize,
     is_taken: bool,
     original: Option<Box<dyn Ftl>>,

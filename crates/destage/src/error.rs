@@ -5,7 +5,7 @@ use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
-/// Why there is no result. The text names where (file, line or key), the offending text, and what was expected.
+/// Why there is no result. The text names the place (file, line or key), the offending text, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The arguments make no sense: an unknown name, an empty grid, inputs that cannot be combined.
@@ -23,7 +23,7 @@ pub enum Error {
     /// The device is too small for the trace.
     #[error(transparent)]
     DeviceFull(SimError),
-    /// A run that was ended because no more of it can bring it to the goals of [`size`](crate::size()).
+    /// A run that was ended because the rest of it could not reach the goals of [`size`](crate::size()).
     #[error("ended after {requests} requests, when the goals were out of reach")]
     OutOfReach {
         /// How many of the input it has taken.
@@ -58,7 +58,7 @@ impl Error {
         Self::argument(name, Self::unknown(what, given, names))
     }
 
-    /// Whether a run that ended with it has no result because something is wrong, and not because no more of it was wanted.
+    /// Whether a run with this error has no result because of a failure, and not because the rest of it was not needed.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::OutOfReach { .. })

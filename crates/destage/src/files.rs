@@ -128,8 +128,7 @@ fn folder_of(place: &Path) -> &Path {
     }
 }
 
-/// Whether the entries of `folder` are open files of a process. Such a file may be a regular one, of which another process holds
-/// the beginning.
+/// Whether the entries of `folder` are open files of a process. Such a file may be a regular one, to which another process has written the beginning.
 fn holds_open_files(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
@@ -204,7 +203,7 @@ impl Target {
         }
         remove_orphans(folder);
         let file = builder.tempfile_in(folder)?;
-        // Without locks, what a killed program leaves stays.
+        // Without locks, files of a killed program stay.
         let _ = file.as_file().try_lock();
         let entry = Entry(file.path().to_owned());
         pending().push(entry.0.clone());

@@ -59,7 +59,7 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// The stand-in's figure against the trace's in per cent; none where the trace's is 0.
+    /// The difference of the stand-in's figure from the trace's in per cent; `None` if the trace's is 0.
     #[must_use]
     pub fn percent((real, standin): (f64, f64)) -> Option<f64> {
         (real != 0.0).then(|| (standin / real - 1.0) * 100.0)

@@ -82,7 +82,7 @@ impl<'a> Going<'a> {
         Ok(true)
     }
 
-    /// There are no more requests: works off those that wait, unless it is found beyond its limits.
+    /// There are no more requests: processes the waiting ones, unless the run is found beyond its limits.
     fn work_down(&mut self) -> Result<(), Error> {
         let Some(limits) = &mut self.limits else {
             return Ok(());

@@ -138,7 +138,8 @@ impl Grid {
                     let asked = buffer.is_none_or(|buffer| buffer.asked);
                     let config = self.config(scheme, *size, *ftl, &mut foreign)?;
                     match config.check(Purpose::Run) {
-                        // From all schemes, those that the settings exclude are left out. The run of one that was named fails by itself.
+                        // From all schemes, those that the settings exclude are left out. A run of a scheme that was named explicitly fails by
+                        // itself.
                         Err(SimError::Excluded(_)) if !asked => continue,
                         Err(SimError::Excluded(_)) | Ok(()) => {}
                         Err(error) => return Err(error.into()),
@@ -273,7 +274,7 @@ pub(crate) fn capacities(combinations: &[Combination]) -> Vec<u64> {
     sizes
 }
 
-/// The items, or one that leaves things as they are.
+/// The items, or a single one that changes nothing.
 fn of(items: &Option<Vec<String>>) -> Vec<Option<&String>> {
     match items {
         None => vec![None],
@@ -406,7 +407,7 @@ mod tests {
         let clook = names("host.scheduler=clook", &["all"]);
         assert!(!clook.contains(&"belady".to_owned()));
         assert_eq!(clook.len(), registered.len() - 1);
-        // A scheme that was asked for by name stays, and its run says what is wrong.
+        // A scheme that was named explicitly stays, and its run reports the error.
         assert_eq!(names("host.scheduler=clook", &["belady"]), ["belady"]);
     }
 

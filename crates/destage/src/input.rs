@@ -37,7 +37,7 @@ enum Kind {
     Requests(String, Arc<Vec<Request>>),
     /// Requests that a function of the caller makes again for each reading.
     Made(Made),
-    /// What was read of another.
+    /// The requests read for another input.
     Decoded(Box<Input>, Arc<Vec<Request>>),
 }
 
@@ -61,7 +61,7 @@ struct Generator {
 const WORKLOAD: &str = "workload";
 const SETTING: &str = "setting";
 
-/// What makes the requests.
+/// The source of the requests.
 #[derive(Clone)]
 enum What {
     /// A row of the registry.
@@ -80,7 +80,7 @@ enum What {
     },
 }
 
-/// How an input is read, beside its `trace.*` parameters. Default: all of it, and a bad line is an error.
+/// How an input is read, beside its `trace.*` parameters. Default: the whole trace, and a bad line is an error.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     /// The trace's format, a name from [`FORMATS`]; found from the content if not given.
@@ -142,11 +142,11 @@ impl Input {
         Self::new(Kind::Trace(path.as_ref().to_owned()))
     }
 
-    /// The workload `NAME[:k=v,...]`; NAME may be a file `.toml` of [`fit`](crate::fit()), or a file `.fio`, a job file of fio. Of `pairs`, `KEY=VALUE` each, those
-    /// that begin with `workload.` are its parameters, too.
+    /// The workload `NAME[:k=v,...]`; NAME may be a file `.toml` of [`fit`](crate::fit()), or a file `.fio`, a job file of fio. Those of `pairs`,
+    /// `KEY=VALUE` each, that begin with `workload.` are also parameters of the workload.
     ///
     /// # Errors
-    /// If there is no such workload, or it has no such parameter, or not such a value of it.
+    /// If there is no such workload, parameter or value.
     pub fn workload(text: &str, pairs: &[String]) -> Result<Self, Error> {
         Self::workload_from(Path::new(""), text, pairs)
     }
@@ -181,7 +181,7 @@ impl Input {
         }))
     }
 
-    /// What was read of it, all of which `requests` are: to read it again takes no time.
+    /// The data of `input`, all of whose requests are `requests`: reading it again takes no time.
     pub(crate) fn decoded(&self, requests: Vec<Request>) -> Self {
         Self::new(Kind::Decoded(Box::new(self.clone()), Arc::new(requests)))
     }
@@ -189,7 +189,7 @@ impl Input {
     /// This input, read as `reading` says.
     ///
     /// # Errors
-    /// If a format is named of what is no trace.
+    /// If a format is given for an input that is no trace.
     pub fn read(mut self, reading: Reading) -> Result<Self, Error> {
         if let (Kind::Workload(generator), Some(format)) = (&self.kind, &reading.format) {
             return Err(Error::argument(
@@ -233,7 +233,7 @@ impl Input {
         parameters
     }
 
-    /// What fixes the requests of a workload, but for the seed: its parameters, and the content of its file if it has one.
+    /// Everything that determines the requests of a workload, except the seed: its parameters, and the content of its file if it has one.
     pub(crate) fn identity(&self) -> serde_json::Value {
         let mut parameters = self.parameters();
         if let Kind::Workload(Generator {
@@ -248,8 +248,8 @@ impl Input {
         crate::json::parameters(&parameters)
     }
 
-    /// Sets in `settings` how the host asks for it, where nothing but a profile says otherwise: of a job file `host.replay` and
-    /// `host.queue_depth`, of all other inputs nothing.
+    /// Sets in `settings` how the host sends its requests, unless the user has set that: for a job file `host.replay` and `host.queue_depth`, for all
+    /// other inputs nothing.
     pub fn set_host(&self, settings: &mut Settings) {
         let Some(plan) = self.plan() else { return };
         let replay = match plan.has_rates() {
@@ -261,7 +261,7 @@ impl Input {
         settings.offer("host.queue_depth", &plan.depth().to_string(), origin());
     }
 
-    /// What a job file has that a reader of results should know; one sentence each.
+    /// Notes of a job file for a reader of results; one sentence each.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let remarks = self.plan().map_or(&[][..], |plan| plan.remarks());
         let sentence = |remark: &String| format!("{}: {remark}", self.name());
@@ -301,7 +301,7 @@ impl Input {
         Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
     }
 
-    /// What comes behind the first half of `requests` of its requests; none if that is not even one.
+    /// The second half of `requests` of its requests; `None` if that is not even one.
     pub(crate) fn second_half(&self, requests: u64) -> Option<Self> {
         let half = requests / 2;
         let mut behind = self.clone();
@@ -319,7 +319,8 @@ impl Input {
         of.decoded(all.iter().filter(stays).copied().collect())
     }
 
-    /// `windows` of `requests` of its requests each, at even distances; of what is not in memory as many at its beginning.
+    /// `windows` excerpts of `requests` of its requests each, at even distances; for an input that is not in memory, one excerpt of the same length
+    /// at its beginning.
     pub(crate) fn excerpt(&self, windows: u64, requests: u64) -> Self {
         if let Kind::Decoded(of, all) = &self.kind {
             let (windows, length) = (count(windows), count(requests));
@@ -352,7 +353,7 @@ impl Input {
         }
     }
 
-    /// An error if there is no such file. What can be read once only is left alone.
+    /// An error if there is no such file. An input that can be read only once is left alone.
     pub(crate) fn check_exists(&self) -> Result<(), Error> {
         match &self.kind {
             Kind::Trace(path) if path.as_os_str() != "-" => match path.metadata() {
@@ -377,7 +378,7 @@ impl Input {
         }
     }
 
-    /// Whether it can be read more than once: what comes through a pipe is gone after the first time.
+    /// Whether it can be read more than once: data that come through a pipe are gone after the first time.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.kind {
             Kind::Trace(path) => can_be_read_again(path),
@@ -397,7 +398,7 @@ impl Input {
         ))
     }
 
-    /// The requests one after the other, in bounded memory, for a pass before the one that counts.
+    /// The requests one after the other, in bounded memory, for a pass before the main one.
     pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
         let options = ReadOptions {
             digest: false,
@@ -424,7 +425,7 @@ impl Input {
         self.source(config, &self.options(config)?)
     }
 
-    /// The requests of a workload for `seed`; none of what is no workload.
+    /// The requests of a workload for `seed`; `None` if it is no workload.
     pub(crate) fn generated(&self, seed: u64) -> Result<Requests, Error> {
         match &self.kind {
             Kind::Workload(generator) => generator.requests(seed),
@@ -465,7 +466,7 @@ impl Input {
                 Source::generated(name, sliced(Box::new(requests), options))
             }
             Kind::Made(made) => Source::generated(&made.name, sliced((made.make)()?, options)),
-            // What `options` change was changed when it was read.
+            // The changes of `options` were made when it was read.
             Kind::Decoded(of, requests) => {
                 let requests = Arc::clone(requests);
                 let first = count(options.skip).min(requests.len());
@@ -501,7 +502,7 @@ pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<
     Ok(())
 }
 
-/// The slice of `requests` that `options` ask for, as a trace would be cut, with what they add.
+/// The slice of `requests` that `options` select, as a trace would be cut, with the requests that they insert.
 fn sliced(
     requests: Box<dyn Iterator<Item = Request> + Send>,
     options: &ReadOptions,
@@ -550,7 +551,7 @@ enum Begun {
 }
 
 impl Begun {
-    /// What `name` says: a row of the registry, or a file in `folder` by its ending.
+    /// The meaning of `name`: a row of the registry, or a file in `folder` by its ending.
     fn new(folder: &Path, name: &str) -> Result<Self, Error> {
         let path = folder.join(name);
         let wrong = |error: &dyn std::fmt::Display| {

@@ -1,4 +1,4 @@
-//! What a trace is like as JSON, with sentences.
+//! Statistics of a trace as JSON, with sentences.
 
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::statistics::{Grid, Histogram, Load, Number as Statistic, Statistics};
@@ -9,8 +9,8 @@ use crate::numbers;
 use crate::trace_metrics::Inspection;
 
 impl Inspection {
-    /// `{"manifest", "conclusions", "statistics": {name: value}, "volumes": [...], "shape"}`: what `destage trace info --json` prints.
-    /// docs/TRACES.md says what is in the shape.
+    /// `{"manifest", "conclusions", "statistics": {name: value}, "volumes": [...], "shape"}`: the output of `destage trace info --json`.
+    /// docs/TRACES.md describes the shape.
     #[must_use]
     pub fn to_json(&self, manifest: &Manifest) -> String {
         let values = self.rows().into_iter().map(|row| {
@@ -39,7 +39,7 @@ impl Inspection {
         }))
     }
 
-    /// What stands out, in sentences.
+    /// Conclusions, in sentences.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         let of = self.collector.finish();
@@ -100,7 +100,7 @@ impl Inspection {
     }
 }
 
-/// How much is asked for in what time.
+/// The number of requests and their time span.
 fn extent(of: &Statistics) -> String {
     let writes = match of.write_share {
         Some(share) => format!(", {} % of them writes", numbers::real(100.0 * share)),

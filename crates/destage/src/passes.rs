@@ -16,7 +16,7 @@ pub(crate) struct Pass {
     pub(crate) combinations: Range<usize>,
 }
 
-/// Bytes that a model keeps for a page of flash: where it is, whose it is, and a part of the tables of its block.
+/// Bytes that a model keeps for a page of flash: its place, its owner, and a part of the tables of its block.
 const PER_FLASH_PAGE: u64 = 10;
 /// Bytes for a page of the buffer.
 const PER_BUFFER_PAGE: u64 = 128;
@@ -31,7 +31,7 @@ const RUNS_PER_THREAD: usize = 4;
 const SHARED: u64 = 256 << 20;
 
 /// The passes over `inputs`, of which the runs are `known`, in order. A pass has as many runs as keep `threads` busy, or more if their
-/// models are small, and models of `memory` bytes at most. What can be read once only is read once.
+/// models are small, and models of `memory` bytes at most. An input that can be read only once is read once.
 pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usize) -> Vec<Pass> {
     let enough = (RUNS_PER_THREAD * threads).max(2 * RUNS_PER_THREAD);
     let mut passes = Vec::new();

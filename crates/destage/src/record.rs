@@ -1,4 +1,4 @@
-//! One run's results with the names it goes by.
+//! One run's results with the names that identify it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::grid::Combination;
 use crate::input::Input;
 use crate::{explained, json, words};
 
-/// One run's results with the names it goes by.
+/// One run's results with the names that identify it.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// The trace's path as given, or the workload as given.
@@ -67,7 +67,7 @@ impl Record {
         }
     }
 
-    /// The record that was written as `run`, less what explains it. `trace` is its input where it does not name that.
+    /// The record that was written as `run`, without its explanation. `trace` is its input where it does not name that.
     pub(crate) fn from_json(run: &Json, trace: &str) -> Self {
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
         let named = |name: &str, kind: &str| match run[name].as_str() {

@@ -42,7 +42,7 @@ pub(crate) fn side_by_side<T: Sync>(
             if let Err(error) = result {
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(|lock| lock.into_inner());
-                // Those that were stopped by another's failure tell nothing.
+                // Miniatures that were stopped by another's failure report nothing.
                 if matches!(*first, None | Some(Error::Interrupted)) {
                     *first = Some(error);
                 }

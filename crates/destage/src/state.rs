@@ -1,7 +1,7 @@
 //! The state of a device before the first request, in a file for later runs.
 //!
 //! A run takes it up with `sim.precondition = file:PATH`, and gives the same metrics as if it had prepared the device
-//! itself. What the file holds says [`sim::state`](destage_sim::state).
+//! itself. [`sim::state`](destage_sim::state) describes the content of the file.
 //!
 //! ```
 //! use destage::state::Prepared;

@@ -1,5 +1,5 @@
-//! What is found out before the runs of an input begin: the requests that some have to know, and how large the device
-//! has to be where no number of blocks is given.
+//! Facts that are found before the runs of an input begin: the requests that some runs have to know, and the size of the device if no number of
+//! blocks is given.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(crate) struct Known {
     /// A configuration for each run. Its number of blocks is set, unless no number fits the input.
     pub(crate) configs: Vec<Config>,
     pub(crate) sizing: Option<Sizing>,
-    /// What falls together where addresses are shrunk.
+    /// The pages that fall together if addresses are shrunk.
     pub(crate) merged: Vec<Merged>,
 }
 
@@ -44,12 +44,12 @@ pub(crate) struct Known {
 pub(crate) struct Plan {
     /// Has a number of blocks, unless none was found.
     pub(crate) config: Config,
-    /// What it needs to know, or why it cannot begin.
+    /// The facts that it needs, or why it cannot begin.
     pub(crate) prepass: Result<Prepass, Error>,
 }
 
 impl Survey {
-    /// What all runs share, and what each needs.
+    /// Facts that all runs share, and those that each needs.
     pub(crate) fn split(self) -> (Known, Vec<Option<Result<Prepass, Error>>>) {
         let (mut configs, mut prepasses, mut merged) = (Vec::new(), Vec::new(), Vec::new());
         for Plan { config, prepass } in self.plans {
@@ -65,9 +65,9 @@ impl Survey {
         (known, prepasses)
     }
 
-    /// Of `input` for runs under `configs`, with one pass over it if one of them needs it.
+    /// For the runs of `input` under `configs`, with one pass over it if one of them needs it.
     ///
-    /// All that leave the number of blocks to the input get the same, the largest that one of them needs.
+    /// All runs that derive the number of blocks from the input get the same number, the largest that one of them needs.
     ///
     /// # Errors
     /// An error in the input, or an interrupt of the pass.
@@ -107,7 +107,7 @@ type Found = Result<Option<u32>, SimError>;
 /// The blocks of each of `configs`. `again` says whether the input can be read more than once, and so is known.
 fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     let mut search = Search::default();
-    // What excludes each other was named outright: that run fails, and the others do not.
+    // The user named settings that exclude each other: that run fails, and the others do not.
     let own = configs.iter().map(|config| {
         config.check(Purpose::Run)?;
         search.blocks(config, pass)
@@ -128,7 +128,7 @@ fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     found
 }
 
-/// What there is to tell of them: nothing where no flash has the size of the input, or that has no addresses.
+/// The note about them; `None` if no device has the size of the input, or if the input has no addresses.
 fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<Sizing> {
     let mut of_input = configs
         .iter()

@@ -1,4 +1,4 @@
-//! What an input is like, as metrics: the same numbers as `destage trace info`, of what a run under the same parameters sees.
+//! Statistics of an input as metrics: the same numbers as `destage trace info`, for the requests that a run under the same parameters sees.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ use crate::progress::{Progress, Silent, Stage};
 #[derive(Debug)]
 pub struct Inspection {
     addressing: Addressing,
-    /// How many there are of what.
+    /// The counts.
     pub collector: Collector,
     /// How they are distributed, and how writes come back.
     pub shape: Shape,
@@ -70,8 +70,7 @@ pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
 }
 
 /// The statistics of `input` as a run under `config` reads it: everything that `destage trace info` prints, and how it was computed. `progress` is
-/// told
-/// of requests.
+/// told of the number of requests.
 ///
 /// # Errors
 /// An error in the trace or the workload's parameters, a block without a page for data, or an interrupt because `progress` asked to stop.

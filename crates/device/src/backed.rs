@@ -20,7 +20,7 @@ use crate::request::{Request, RequestKind, Span};
 
 /// A disk, as far as it is needed here. Offsets and lengths are in bytes; bytes beyond the end read as zeros, and are not written.
 pub trait Backing: Send {
-    /// Fills `out` with what is there from `offset` on.
+    /// Fills `out` with the contents from `offset` on.
     ///
     /// # Errors
     /// The error of the disk.
@@ -312,7 +312,7 @@ impl Backed {
         }
     }
 
-    /// Tries once more to write what the disk has refused.
+    /// Tries once more to write the data that the disk has refused.
     ///
     /// # Errors
     /// It still refuses some of it. That stays here, and reads find it.

@@ -109,7 +109,7 @@ struct Rules {
     gives_way: bool,
     /// A die with nothing else to do completes units, or does deferred work.
     uses_idle_time: bool,
-    /// Nothing is to be done before the next operation but to collect garbage, and nothing where there is none.
+    /// Before the next operation there is nothing to do but to collect garbage, if there is any.
     is_plain: bool,
     places_writes: bool,
     /// By the number of dies, where a page is on a die by its number alone.
@@ -234,7 +234,7 @@ impl Dies {
         &*self.ftl
     }
 
-    /// Whether the layer is ahead of the flash besides what is in service there: erases wait, or a trim was put off.
+    /// Whether the layer is ahead of the flash apart from the operation in service there: erases wait, or a trim was put off.
     pub fn is_ahead(&self) -> bool {
         let mut dies = self.dies.iter();
         dies.any(|die| die.chosen.erases.is_some() || die.put_off.is_some())
@@ -370,7 +370,7 @@ impl Dies {
         self.rules.is_plain && state.is_tidy && state.in_service == 0
     }
 
-    /// Whether `die` would begin right away what joins its queue now.
+    /// Whether `die` would begin an operation at once that joins its queue now.
     #[inline(always)]
     pub fn is_at_hand(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
@@ -426,7 +426,7 @@ impl Dies {
         }
     }
 
-    /// Begins what is next at any die of any layer: what waits in its queue, a collection, or erases and fillers that were put off.
+    /// Begins the next work at any die of any layer: an operation that waits in its queue, a collection, or erases and fillers that were put off.
     #[inline(never)]
     fn start_any<D: Driver>(
         &mut self,
@@ -470,7 +470,7 @@ impl Dies {
             return Ok(Progress::Running);
         }
         if self.holds(die) {
-            // Another die may wait for what is open here.
+            // Another die may wait for data in a unit that is open here.
             return match self.rules.uses_idle_time {
                 true => self.use_idle_time(die, driver),
                 false => Ok(Progress::Running),
@@ -598,7 +598,7 @@ impl Dies {
         self.dies[die as usize].queued > 0 && (in_order || !operation.is_read())
     }
 
-    /// Serves what `die` has begun and put off: what waited with the driver has ended.
+    /// Serves the operations that `die` has begun and put off: those that waited with the driver have ended.
     #[cold]
     fn take_up<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
@@ -676,7 +676,7 @@ impl Dies {
         self.forget_replaced(die);
     }
 
-    /// Starts the erases of the garbage collection at `die` once what replaced its pages is durable.
+    /// Starts the erases of the garbage collection at `die` once the copies that replaced its pages are durable.
     #[cold]
     fn start_erases<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];

@@ -70,7 +70,7 @@ impl Token {
 /// How far a driver is with a transaction it was just given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// It runs, and its die begins nothing else. The driver calls [`Device::complete`](crate::Device::complete) when it has
+    /// It is under way, and its die begins nothing else. The driver calls [`Device::complete`](crate::Device::complete) when it has
     /// ended.
     Running,
     /// It has ended already: nothing takes time here.
@@ -133,7 +133,7 @@ pub enum Note<'a> {
         /// It is served from RAM; otherwise from flash.
         in_ram: bool,
     },
-    /// The buffer is not what it was: a page was accepted, read, trimmed or written past it, a record was emitted, or a page of one was
+    /// The state of the buffer has changed: a page was accepted, read, trimmed or written past it, a record was emitted, or a page of one was
     /// programmed.
     Changed(&'a Buffer),
     /// The operation has joined the queue of that die.
@@ -144,7 +144,7 @@ pub enum Note<'a> {
     Ended(PageOperation),
 }
 
-/// Carries out what a [`Device`](crate::Device) wants, and hears what becomes of requests and pages.
+/// Carries out the commands of a [`Device`](crate::Device), and is told of the events of requests and pages.
 ///
 /// A device calls its driver from within `submit`, `complete`, `free`, `let_reads_pass`, `wake`, `retire` and `drain`, in the order in
 /// which things happen. The driver may note and schedule; it calls the device again only after that call has returned.
@@ -154,8 +154,8 @@ pub trait Driver {
     /// Commands take time here: none has [ended](Progress::Ended) when it begins.
     const TAKES_TIME: bool = false;
 
-    /// Every command [has ended](Progress::Ended) when it begins, and the driver wants to hear of none
-    /// where [there is no flash](destage_flash::ftl::Properties::is_hollow): neither of operations that join a queue or end.
+    /// Every command [has ended](Progress::Ended) when it begins, and the driver needs no events if [there is no
+    /// flash](destage_flash::ftl::Properties::is_hollow): neither of operations that join a queue nor of those that end.
     const SKIPS_HOLLOW: bool = false;
 
     /// `die` begins `transaction`, which is called `token`. The flash does `operations` one after the other, those of several lanes in parallel;
@@ -179,8 +179,8 @@ pub trait Driver {
         false
     }
 
-    /// Whether `die` has something to do of what it [handed over](Progress::Beside): it is not idle then, although it may begin the
-    /// next. Default: no.
+    /// Whether `die` is still working on operations that it [handed over](Progress::Beside): it is not idle then, although it may begin the next.
+    /// Default: no.
     fn is_busy(&self, die: u32) -> bool {
         let _ = die;
         false
@@ -211,7 +211,7 @@ pub trait Driver {
         false
     }
 
-    /// Hears what becomes of requests and pages. A driver that has no use for it pays nothing.
+    /// Is told of the events of requests and pages. A driver that does not need them pays nothing.
     #[inline]
     fn note(&mut self, note: &Note<'_>) {
         let _ = note;

@@ -68,7 +68,7 @@ impl Idle {
         self.groups[time.group as usize].declined = !answered;
     }
 
-    /// The idle time of `group` that lasts, if the scheme's latest answer in it was no.
+    /// The present idle time of `group`, if the scheme's latest answer in it was no.
     pub fn declined(&self, group: u32) -> Option<IdleTime> {
         let Group {
             arrivals, declined, ..

@@ -59,8 +59,8 @@ pub struct Terms {
     pub strict_trim: bool,
     /// Flushes are answered at once, and a capacitor is to make that true.
     pub relies_on_capacitor: bool,
-    /// Old contents of a sector that are kept, as a trim may bring each of them back; and changes of a page, beyond
-    /// which the oldest is forgotten even if no promise was made of it.
+    /// Old contents of a sector that are kept, as a trim may restore each of them; and unpromised changes of a page, beyond which the oldest is
+    /// forgotten.
     pub remembered: usize,
 }
 
@@ -151,12 +151,12 @@ pub struct Ledger {
     answers: u64,
     /// Answers that a flush covers.
     covered: u64,
-    /// There was a mount, or something on flash before: what was found is promised.
+    /// There was a mount, or the flash had contents before: these contents are promised.
     is_mounted: bool,
 }
 
 impl Ledger {
-    /// Of a device that holds nothing but zeros.
+    /// For a device that holds nothing but zeros.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
         Self {
@@ -336,13 +336,13 @@ impl Ledger {
         }
     }
 
-    /// Request `token` is answered with an error: nothing is promised, and what it changed may be there.
+    /// Request `token` is answered with an error: nothing is promised, and its changes may be there.
     pub fn fail(&mut self, token: u32) {
         self.open.remove(&token);
     }
 
-    /// Compares `bytes`, the contents of `page` after a mount, with the ledger: sectors of the device, and the error in each. `lost` gives what an
-    /// option of a bad drive took of the page.
+    /// Compares `bytes`, the contents of `page` after a mount, with the ledger: sectors of the device, and the error in each. `lost` is the reason
+    /// why an option of a bad drive destroyed the page.
     #[must_use]
     pub fn check(&self, page: Lpn, bytes: &[u8], lost: Option<Lost>) -> Vec<(u64, Finding)> {
         let first = page.0 * u64::from(self.terms.sectors);
@@ -410,8 +410,8 @@ impl Ledger {
         counts
     }
 
-    /// Emits each sector that was ever changed, with the version that must be there (0: what was there at the start or at the
-    /// latest mount) and the versions that may be.
+    /// Emits each sector that was ever changed, with the version that must be there (0: the contents at the start or at the latest mount) and the
+    /// versions that may be.
     pub fn each(&self, mut emit: impl FnMut(u64, u64, &[u64])) {
         let mut may = Vec::new();
         for (number, page) in self.each_page() {

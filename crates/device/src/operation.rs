@@ -15,7 +15,7 @@ pub enum Work {
     Trim(u32),
     /// A record writes the page from this slot.
     Destage(u32, Slot),
-    /// A record reads the page to pad with it.
+    /// A record reads the page for padding.
     PadRead(u32),
     /// A record writes the page as padding.
     PadWrite(u32),
@@ -64,8 +64,7 @@ impl PageOperation {
     /// `work` on `page`.
     ///
     /// # Panics
-    /// In debug builds, if 2^27 requests or records are in flight: their numbers are reused, so that takes
-    /// more than 4 GiB of them.
+    /// In debug builds, if 2^27 requests or records are in flight: their numbers are reused, so that takes more than 4 GiB of them.
     #[inline(always)]
     pub fn new(page: Lpn, work: Work) -> Self {
         let (kind, number, slot) = match work {

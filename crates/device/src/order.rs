@@ -26,7 +26,7 @@ pub(crate) enum Waiting {
     Record(u32),
     /// A record that is first on this page and waits for something else.
     Turn(u32),
-    /// The read of what a partial write leaves out of the page.
+    /// The read of the part of the page that a partial write leaves out.
     Fill,
     /// The program of the page that is in service; the next must not begin before its end.
     Program,
@@ -71,7 +71,7 @@ impl WriteOrder {
         range.map(|(page, _)| *page)
     }
 
-    /// `waiting` comes behind everything that waits for `page`.
+    /// `waiting` comes after everything that waits for `page`.
     pub fn push(&mut self, page: Lpn, waiting: Waiting) {
         self.pages.entry(page).or_default().push_back(waiting);
     }

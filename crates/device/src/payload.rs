@@ -4,8 +4,8 @@
 //! depend on it.
 //!
 //! Every accepted write, write-zeroes and trim has a version number. A page in RAM is at most one *resident* image,
-//! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. The newest of all
-//! these is what a read finds; without any, the flash has it.
+//! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. A read finds the newest of all these; if there are
+//! none, the flash has it.
 
 mod effect;
 mod power;
@@ -68,7 +68,7 @@ impl Newest<'_> {
     }
 }
 
-/// A page in the buffer. Zeros that were asked for are those of the payload itself, and no other page has them.
+/// A page in the buffer. Requested zeros are those of the payload itself, and no other page has them.
 #[derive(Clone)]
 struct Resident {
     version: u64,
@@ -531,7 +531,7 @@ impl Payload {
 
     // ---- effects -----------------------------------------------------------------------------------------
 
-    /// The next effect on the page of `operation` begins; what padding carries is settled.
+    /// The next effect on the page of `operation` begins; the contents of padding are settled.
     fn begin(&mut self, operation: PageOperation) {
         let page = operation.page();
         let out_of_turn = || -> ! { panic!("{operation:?} of page {page} begins out of its turn") };

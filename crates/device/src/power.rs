@@ -1,6 +1,7 @@
-//! Power that fails: what a capacitor still pays for.
+//! A power failure: the operations that a capacitor still pays for.
 //!
-//! Without one, [`Payload::cut`] leaves what has ended. With a capacitor, each die ends the operation in service, and then pages are programmed in
+//! Without a capacitor, [`Payload::cut`] keeps only what has ended. With a capacitor, each die ends the operation in service, and then pages are
+//! programmed in
 //! dump order for as long as the energy lasts: first pages that were emitted and are not on flash, by emission, then dirty pages in the order in
 //! which the scheme would flush them. The energy is spent in that order whatever the die, and dies work in parallel.
 //!
@@ -103,7 +104,7 @@ pub struct Dump {
 }
 
 impl Device {
-    /// The power fails: only the contents of flash remain in `payload`. `random` decides what `loss` leaves open. `fresh` makes
+    /// The power fails: only the contents of flash remain in `payload`. `random` decides what `loss` leaves to chance. `fresh` makes
     /// a layer as this device's, just built without contents: with a capacitor one is needed where the layer is ahead of the
     /// flash: a step was left before its last operation, erases wait, or a trim was put off.
     ///
@@ -267,8 +268,8 @@ impl Dumping<'_> {
         Ok(())
     }
 
-    /// Mounts `ftl`, just built, on what is there, since the layer that was in service is ahead of the flash; whether the energy
-    /// lasts. Nothing has to be read: the controller knows what is where.
+    /// Mounts `ftl`, just built, on the contents, since the layer that was in service is ahead of the flash; returns whether the energy lasts.
+    /// No reads are needed: the controller knows the place of each page.
     fn put_in_order(&mut self, ftl: &mut dyn Ftl) -> Result<bool, MountError> {
         let medium = self.payload.medium_mut();
         medium.forget_places();

@@ -31,7 +31,8 @@ impl<T> Slab<T> {
         self.len() == 0
     }
 
-    /// Puts what `make` makes into a free place. A value is made in its place, and not moved there; where there is no free place, a new one is made
+    /// Puts the value that `make` makes into a free place. A value is made in its place, and not moved there; where there is no free place, a new one
+    /// is made
     /// with another value.
     #[inline(always)]
     pub fn insert_made(&mut self, make: impl Fn() -> T) -> u32 {
@@ -109,7 +110,7 @@ impl<T> Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Frees place `id` and returns what was there.
+    /// Frees place `id` and returns its value.
     #[inline]
     pub fn remove(&mut self, id: u32) -> Option<T> {
         let (used, value) = self.places.get_mut(id as usize)?;

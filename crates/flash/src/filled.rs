@@ -8,7 +8,7 @@ use destage_base::Lpn;
 /// The place holds no logical page.
 const NONE: u32 = u32::MAX;
 
-/// Which logical page each place of a block holds.
+/// The logical page that each place of a block holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Filled {
     /// None does.

@@ -8,8 +8,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use crate::drive::{build, future_of, run};
 use crate::streams::Stream;
 
-/// Counts what everything in this program takes; counting costs the measured path nothing, which does not
-/// allocate.
+/// Counts the memory of everything in this program; counting does not disturb the measured path, which does not allocate.
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 

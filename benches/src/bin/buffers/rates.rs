@@ -46,8 +46,7 @@ fn target(row: &SchemeRow) -> f64 {
 /// One column of speed.
 struct Column {
     stream: Stream,
-    /// Streams without a target show what nothing but misses on scattered pages costs, and what whole blocks
-    /// in order do.
+    /// Streams without a target show the cost of misses on scattered pages alone, and the cost of whole blocks in order.
     has_target: bool,
 }
 
@@ -94,7 +93,7 @@ fn columns() -> Vec<Column> {
         .collect()
 }
 
-/// Those of some names that were asked for: all if none was.
+/// The names that were asked for; all names if none was.
 struct Selection<'a>(Vec<&'a str>);
 
 impl<'a> Selection<'a> {

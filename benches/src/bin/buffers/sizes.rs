@@ -7,7 +7,7 @@
 //! * in as many buffers of 1 Ki pages as make that size, the page number saying which.
 //!
 //! Both touch as much memory as randomly, so both miss the caches alike; only the size of the orders differs.
-//! The quotient is what size itself costs.
+//! The quotient is the cost of size itself.
 
 use std::path::Path;
 

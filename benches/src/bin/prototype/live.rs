@@ -37,7 +37,7 @@ pub struct Row {
     pub live: Value,
     /// Metrics that the client measured.
     pub client: Value,
-    /// Metrics of the trace without a server, one request behind the other.
+    /// Metrics of the trace without a server, one request after the other.
     pub alone: Value,
     /// Throughput by counts of operations, as in the paper's simulation.
     pub counted_mb_per_s: f64,

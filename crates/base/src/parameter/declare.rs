@@ -197,7 +197,7 @@ pub const fn count(lists: &[&[Parameter]]) -> usize {
     rows
 }
 
-/// The rows of `lists`, one list behind the other.
+/// The rows of `lists`, one list after the other.
 ///
 /// # Panics
 /// When compiled, if they are not `N`.

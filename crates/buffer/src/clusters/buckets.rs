@@ -202,7 +202,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         all
     }
 
-    /// Parts `node` from the siblings after it; the first of these.
+    /// Separates `node` from the siblings after it; returns the first of these.
     #[inline]
     fn cut(&mut self, node: u32) -> u32 {
         core::mem::replace(&mut self.nodes[node as usize].next, NONE)

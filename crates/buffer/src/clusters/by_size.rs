@@ -10,8 +10,8 @@
 //!
 //! A ring per size, filled at one end, is in the order of putting by itself, so everything is O(1) as
 //! long as a cluster that changes its size is put in again. A cluster that shrinks without being
-//! written (a trim) keeps its age and would belong somewhere in the middle of a ring. Such clusters are
-//! rare and stand apart in an ordered map until they are put in again.
+//! written (a trim) keeps its age and would belong somewhere in the middle of a ring. Such clusters are rare and are kept in an ordered map until
+//! they are inserted again.
 //!
 //! No cluster has 0 pages, so that ring is free for clusters that a scheme keeps out of the comparison: one
 //! pair of links serves both orders.
@@ -84,7 +84,7 @@ impl BySize {
         self.rings.contains(cluster) || self.ranks.contains_key(&cluster)
     }
 
-    /// Puts `cluster`, whether it was here or not, last among those of `size` pages, which are not 0.
+    /// Inserts `cluster`, whether it was here or not, last among those of `size` pages, which are not 0.
     #[inline]
     pub fn put(&mut self, cluster: ClusterId, size: u32) {
         debug_assert!(size != APART, "{cluster:?} has no pages");
@@ -98,7 +98,7 @@ impl BySize {
         self.filled[size as usize / 64] |= 1 << (size % 64);
     }
 
-    /// Puts `cluster`, whether it was here or not, first among those that are apart.
+    /// Inserts `cluster`, whether it was here or not, first among those set apart.
     #[inline]
     pub fn put_apart(&mut self, cluster: ClusterId) {
         // Most writes go to the cluster written last.
@@ -117,7 +117,7 @@ impl BySize {
         self.apart
     }
 
-    /// Of the clusters apart, the one put there first.
+    /// Among the clusters set apart, the one inserted first.
     #[inline]
     #[must_use]
     pub fn oldest_apart(&self) -> Option<ClusterId> {
@@ -170,7 +170,7 @@ impl BySize {
     }
 
     /// Shows `visit` all clusters, in the order they would be the largest, until it answers `false`; whether
-    /// it never did. Those apart come last, oldest first.
+    /// it never did. Clusters set apart come last, oldest first.
     pub fn visit(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         self.visit_compared(visit) && self.rings.iter_back(APART).all(visit)
     }

@@ -93,7 +93,7 @@ struct Page {
 /// Ends the chain of the clusters that are gone.
 const NO_CLUSTER: u32 = u32::MAX;
 
-/// All clusters, with a scheme's own `Data` beside each.
+/// All clusters, each with a scheme's own `Data`.
 pub struct Clusters<Data = ()> {
     /// From block to cluster; it counts blocks where it usually counts pages.
     index: PageMap<()>,

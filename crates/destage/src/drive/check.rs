@@ -36,11 +36,11 @@ pub(super) const RATE_BYTES: u64 = 128 << 10;
 /// How a profile is compared with measurements.
 #[derive(Clone, Debug)]
 pub struct CheckPlan {
-    /// The drive: a profile, and what was set besides.
+    /// The drive: a profile, with changes.
     pub settings: Settings,
     /// How small it is made.
     pub scale: Scale,
-    /// Requests that are measured for each load; half as many come before them.
+    /// Requests that are measured for each load; half as many precede them.
     pub requests: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct Compared {
     pub counts: bool,
 }
 
-/// The errors of all rows that tell of the same thing.
+/// The errors of all rows about the same quantity.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// What was measured.
@@ -147,7 +147,7 @@ pub fn check(
     check_from(&States::default(), measurements, plan, effort)
 }
 
-/// The same, of a drive that may begin in one of `states`.
+/// The same, for a drive that may begin in one of `states`.
 pub(super) fn check_from(
     states: &States,
     measurements: Measurements,
@@ -572,7 +572,7 @@ fn block_bytes(text: &str) -> Option<u64> {
     (bytes > 0 && bytes % block == 0 && bytes <= block << 16).then_some(bytes)
 }
 
-/// The errors of what counts among `rows`, by what was measured, in their order.
+/// The errors of the counting rows in `rows`, by measured quantity, in their order.
 pub(super) fn summed<'r>(rows: impl Iterator<Item = &'r Compared>) -> Vec<Summary> {
     let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
     for compared in rows.filter(|compared| compared.counts) {
@@ -604,7 +604,7 @@ impl Summary {
 }
 
 impl Check {
-    /// The errors of what counts, by what was measured, in the order of the file.
+    /// The errors of the counting rows, by measured quantity, in the order of the file.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
         summed(self.rows.iter())
@@ -649,7 +649,8 @@ impl Check {
         text
     }
 
-    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: what `destage drive check --json` prints. A row has the unchanged columns of the file,
+    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: the output of `destage drive check --json`. A row has the unchanged columns of the
+    /// file,
     /// `"what"`, `"measured"`, `"modelled"` and `"error"`, the last two `null` without a model.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -1,4 +1,4 @@
-//! The experiments that files of measurements tell of, on a drive that was [made small](super::scaled).
+//! The experiments that files of measurements come from, on a drive that was [made small](super::scaled).
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -111,7 +111,7 @@ impl Observer for Collector {
     }
 }
 
-/// States that drives were brought into. Other drives begin in them, too, if they are the same but for their times.
+/// States that drives were brought into. Other drives that differ only in their times begin in the same states.
 #[derive(Default)]
 pub(super) struct States(Mutex<Vec<Kept>>);
 
@@ -149,7 +149,7 @@ impl States {
 pub(super) struct Bench {
     pub drive: Scaled,
     state: Arc<tempfile::NamedTempFile>,
-    /// Requests that are measured in a run; half as many come before them.
+    /// Requests that are measured in a run; half as many precede them.
     requests: u64,
 }
 
@@ -285,7 +285,7 @@ impl Bench {
     }
 }
 
-/// In what order the pages of a phase are written.
+/// The order in which the pages of a phase are written.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Pattern {
     /// Once, in order of address.
@@ -475,7 +475,7 @@ fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Reques
     })
 }
 
-/// Keeps what tasks find, by their number.
+/// Keeps the results of tasks, by their number.
 pub(super) struct Found<T>(Mutex<Vec<Option<T>>>);
 
 impl<T> Found<T> {

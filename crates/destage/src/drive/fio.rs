@@ -16,7 +16,7 @@ const COLUMNS: [&str; 8] = [
     "p99_us",
 ];
 
-/// The columns, and a row for each job of `text`; `drive` is what was measured.
+/// The columns, and a row for each job of `text`; `drive` is the name of the measured drive.
 ///
 /// # Errors
 /// The part that differs from fio's form: the job, and what was expected.

@@ -1,7 +1,7 @@
 //! A profile fitted to measurements of a drive: few numbers, found on few rows and judged by the others.
 //!
-//! Each trial does the experiments of the rows that are [for fitting](super::split) on the drive with other numbers, made small, through the code
-//! of [`check`](super::check()). Numbers that follow directly from the figures are computed first: the time of the firmware from writes at the
+//! Each trial repeats the experiments of the rows that are [for fitting](super::split) on a smaller simulated drive with other numbers, through the
+//! code of [`check`](super::check()). Numbers that follow directly from the figures are computed first: the time of the firmware from writes at the
 //! lightest load, the times of the types of page from its reads, the program time from the saturated rate. The other numbers are searched one after
 //! the other, with ever smaller steps, since percentiles are not smooth functions: a median between two modes of a distribution jumps. Every trial
 //! has the same requests, so that equal inputs give equal profiles.
@@ -30,7 +30,7 @@ use crate::manifest::Manifest;
 /// How a profile is fitted.
 #[derive(Clone, Debug)]
 pub struct FitPlan {
-    /// The profile from which it begins, and what was set besides.
+    /// The profile from which it begins, with changes.
     pub start: Settings,
     /// Its name, for the source of the new one.
     pub name: String,
@@ -38,7 +38,7 @@ pub struct FitPlan {
     pub scale: Scale,
     /// Requests that are measured for each load of a trial; a check of the result has as many.
     pub requests: u64,
-    /// Fits on all rows, so that none is left to judge by.
+    /// Fits to all rows, so that none is left to judge by.
     pub all_rows: bool,
 }
 
@@ -251,7 +251,7 @@ impl Off {
 /// The errors of a trial, in the order of the rows.
 type Errors = Vec<Off>;
 
-/// How far off a figure may be: as a share, or by so much in its own unit, whichever is more. Nothing if it is not fitted on.
+/// The allowed error of a figure: as a share, or as an amount in its own unit, whichever is more. Nothing if it is not fitted on.
 fn wanted(what: &str) -> Option<(f64, f64)> {
     Some(match what {
         "read p50" => (0.03, 0.5),
@@ -322,7 +322,7 @@ struct Search<'a> {
     trials: u64,
 }
 
-/// A model that gives no more than this share of what was measured gives nothing.
+/// A modelled value below this share of the measured one counts as this share.
 const NOTHING: f64 = 1e-6;
 
 /// The weight of an error.
@@ -333,7 +333,7 @@ fn counted(error: f64) -> f64 {
     }
 }
 
-/// The loss of a trial: what `errors` cost together.
+/// The loss of a trial: the sum of the weights of `errors`.
 fn loss(errors: Option<&Errors>) -> f64 {
     errors.map_or(f64::INFINITY, |errors| {
         errors.iter().map(|off| counted(off.error).abs()).sum()
@@ -341,7 +341,7 @@ fn loss(errors: Option<&Errors>) -> f64 {
 }
 
 impl Search<'_> {
-    /// The errors of the drive with `numbers`; nothing if there is no such drive. `fills` says whether fills are tried, or everything else.
+    /// The errors of the drive with `numbers`; `None` if there is no such drive. `fills` says whether fills are tried, or everything else.
     fn errors(
         &mut self,
         numbers: &[f64],
@@ -438,7 +438,7 @@ impl Search<'_> {
         Ok(numbers)
     }
 
-    /// The numbers that no figure says directly: those of suspension, and of bursts.
+    /// The numbers that do not follow directly from a figure: those of suspension, and of bursts.
     fn searched(&self) -> Vec<usize> {
         let is_searched = |key: &str| key.starts_with(SUSPENSION) || key == BURST || key == BUFFER;
         (0..self.knobs.all().len())
@@ -637,7 +637,7 @@ impl Search<'_> {
         after.clamp(low, high)
     }
 
-    /// How far the rows leave each number open, from how much the errors move with it.
+    /// The bounds of each number, from how much the errors change with it.
     fn intervals(&mut self, numbers: &[f64]) -> Result<Vec<Fitted>, Error> {
         let requests = self.plan.requests;
         let count = numbers.len();
@@ -683,7 +683,7 @@ impl Search<'_> {
             .map(|one| slopes.iter().map(|other| product(one, other)).collect())
             .collect();
         for (place, row) in normal.iter_mut().enumerate() {
-            // So little is known beforehand: within a factor of e to the tenth.
+            // The assumed range beforehand: within a factor of e to the tenth.
             row[place] += variance / 100.0;
         }
         let covariance = inverse(&normal, variance);
@@ -720,7 +720,7 @@ impl Search<'_> {
     }
 }
 
-/// The profile of `settings` as a TOML file: everything that is set of it.
+/// The profile of `settings` as a TOML file, with every parameter that is set.
 fn profile(settings: &Settings, drive: &str, source: &str) -> String {
     let mut sections: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
     for key in settings.keys() {
@@ -760,7 +760,7 @@ impl Fit {
         summed(self.checks.iter().flat_map(|check| &check.rows))
     }
 
-    /// `{"manifest", "drive", "parameters", "rows", "summary", "left_out"}`: what `destage drive fit --json` prints. A row is one of
+    /// `{"manifest", "drive", "parameters", "rows", "summary", "left_out"}`: the output of `destage drive fit --json`. A row is one of
     /// [`Check::to_json`] with `"use"`, which is `fit`, `judge` or `show`.
     #[must_use]
     pub fn to_json(&self) -> String {

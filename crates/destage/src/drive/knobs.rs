@@ -113,7 +113,7 @@ const KNOBS: [Knob; 15] = [
 
 /// Bytes of the buffer from which the search begins where its size shows.
 const START_BUFFER: u32 = 8_000_000;
-/// Cores of the firmware where a time of the firmware is a delay, and nothing queues for it.
+/// Number of firmware cores at which a firmware time is a constant delay without queueing.
 const DELAY_CORES: &str = "256";
 
 /// The numbers that are fitted, in a profile.
@@ -126,9 +126,8 @@ pub(super) struct Knobs {
 }
 
 impl Knobs {
-    /// The numbers that measurements of `shapes` determine, in the profile `start`. `used_gib` are used at most in a fill. Of a drive that `stalls`
-    /// writes
-    /// long before it is saturated, collection comes in bursts.
+    /// The numbers that measurements of `shapes` determine, in the profile `start`. `used_gib` are used at most in a fill. On a drive that `stalls`
+    /// writes long before it is saturated, garbage is collected in bursts.
     pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, stalls: bool) -> Self {
         let all = KNOBS.into_iter();
         let told = |knob: &Knob| knob.shapes.iter().any(|shape| shapes.contains(shape));
@@ -142,7 +141,7 @@ impl Knobs {
         }
         if stalls {
             set(&mut start, "ftl.gc_pace", "burst");
-            // Beyond it no stall that is seen could come from the buffer's size.
+            // Beyond this size, no observed stall could come from the buffer's size.
             set(&mut start, BUFFER, &START_BUFFER.to_string());
         }
         let is_delay = shapes.contains(&Shape::Latency);
@@ -233,7 +232,7 @@ impl Knobs {
             let own = settings.text("ftl.own_percent");
             let own = own.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
             let blocks = f64::from(geometry.blocks_per_plane);
-            // A thousandth more, for what is rounded.
+            // A thousandth more, because of rounding.
             let offered = used * 1.001 / (row as f64 * (1.0 - own / 100.0));
             let reserved = (blocks - offered.ceil()).max(0.0);
             let percent = 100.0 * (reserved + 0.5) / blocks;

@@ -212,14 +212,14 @@ impl Measurements {
         self.rows.first().map_or("", |row| self.text(row, "drive"))
     }
 
-    /// The text of `row` in `column`; nothing if there is no such column.
+    /// The text of `row` in `column`; `None` if there is no such column.
     #[must_use]
     pub fn text<'r>(&self, row: &'r Row, column: &str) -> &'r str {
         let place = self.columns.iter().position(|name| name == column);
         place.map_or("", |place| &row.fields[place])
     }
 
-    /// The number of `row` in `column`, which must be one that is not negative.
+    /// The number of `row` in `column`, which must not be negative.
     ///
     /// # Errors
     /// If it is none: with file, line, column and text.

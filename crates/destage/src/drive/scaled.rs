@@ -1,9 +1,9 @@
-//! A drive made small enough to be simulated in seconds, so that its steady state stays what it was.
+//! A drive made small enough to be simulated in seconds, with the same steady state.
 //!
 //! Dies, planes, channels, program units and times stay. Blocks have fewer pages, and a plane has fewer blocks: at least
 //! [`Scale::superblocks`] rows of blocks over all planes, of [`Scale::units`] program units each. The ratio of flash to used capacity, without the
 //! blocks that garbage collection keeps free and those that are open, stays the same, and so does the share of time that erases take: a block with
-//! fewer pages is erased more often and for a shorter time. The write buffer is at most 0.5 % of what the host uses.
+//! fewer pages is erased more often and for a shorter time. The write buffer is at most 0.5 % of the capacity that the host uses.
 
 use destage_base::parameter::Value;
 use destage_flash::Geometry;
@@ -13,13 +13,13 @@ use crate::error::Error;
 use crate::progress::Silent;
 use crate::state::Prepared;
 
-/// The largest share of what the host uses that the write buffer may be.
+/// The largest size of the write buffer, as a share of the capacity that the host uses.
 const BUFFER_SHARE: f64 = 0.005;
 
 /// How small a drive is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scale {
-    /// Blocks of a plane, at least; each is one of a superblock over all planes. A drive that has fewer keeps those.
+    /// Blocks of a plane, at least; each is one of a superblock over all planes. A drive with fewer blocks keeps them.
     pub superblocks: u32,
     /// Program units of a block. A drive whose blocks have fewer pages keeps them.
     pub units: u32,
@@ -36,7 +36,7 @@ impl Default for Scale {
 
 /// A drive made small.
 pub struct Scaled {
-    /// Everything that is set of it.
+    /// All parameters that are set.
     pub settings: Settings,
     /// Pages that the host uses, from the first on; a page is a unit of the mapping.
     pub used_pages: u64,
@@ -192,7 +192,7 @@ impl Scaled {
 /// Bytes of a GiB.
 pub(super) const GIB: f64 = (1_u64 << 30) as f64;
 
-/// This drive before anything was written to it.
+/// This drive before its first write.
 fn without_fill(config: &Config) -> Config {
     let mut config = config.clone();
     config.set("sim.precondition", Value::Text("none".to_owned()));

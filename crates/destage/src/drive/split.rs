@@ -4,7 +4,8 @@
 //!
 //! | shape | fitted on | judged by |
 //! | --- | --- | --- |
-//! | latency over load | of the loads below saturation the lowest, that nearest to half of it and that nearest to 90 % of it; and the saturated rate | all other loads below saturation |
+//! | latency over load | of the loads below saturation the lowest, the one nearest to half of it and the one nearest to 90 % of it; and the saturated
+//! rate | all other loads below saturation |
 //! | write amplification | the uniform overwrite with the most in use, and the fill before it | everything else |
 //! | queue depth | one job, depths 1, 8 and 32 | one job, all other depths but 2 |
 //! | saturated rates | reads, and writes in order | random writes |
@@ -16,11 +17,11 @@ use crate::error::Error;
 /// The use of a value in a fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
-    /// The profile is fitted on it.
+    /// The profile is fitted to it.
     Fit,
     /// The profile is judged by it.
     Judge,
-    /// It is shown, and nothing else.
+    /// It is only shown.
     Show,
 }
 
@@ -39,7 +40,7 @@ impl Use {
 /// The most in use is the same for fills that differ by no more than this share.
 const SAME_USE: f64 = 0.001;
 
-/// The use of each row of `measurements`. Of saturated rates, which stand in one row, see [`of_value`].
+/// The use of each row of `measurements`. For saturated rates, which stand in one row, see [`of_value`].
 ///
 /// # Errors
 /// An error in a number.

@@ -28,7 +28,7 @@ pub fn words(explained: &Explained) -> Vec<String> {
     let Some(timed) = &explained.timed else {
         return Vec::new();
     };
-    // Writes first: they are what a buffer is for.
+    // Writes first: a buffer is for writes.
     let of = |place: usize, what: &str| slowest(&timed.responses[place], what);
     let mut sentences: Vec<String> = [of(1, "writes"), of(0, "reads")]
         .into_iter()
@@ -160,7 +160,7 @@ impl Share {
     }
 }
 
-/// The shares of `waits` in all of them together.
+/// The shares of `waits` in all requests together.
 fn shares(bucket: &Bucket, waits: &[(usize, Option<usize>, &'static str)]) -> Vec<Share> {
     let times = waits.iter().map(|(plain, gc, words)| {
         let in_gc = gc.map_or(0, |gc| bucket.sums[gc]);
@@ -220,7 +220,7 @@ fn end(series: &Series) -> Ticks {
     series.start + before * series.length + series.last_length
 }
 
-/// How busy the dies were, and with what.
+/// The shares of time that the dies were busy, and with which work.
 fn dies(series: &Series) -> Option<String> {
     let span = end(series) - series.start;
     let dies = series.intervals.first()?.busy.len();

@@ -1,5 +1,5 @@
-//! The curves that a fleet needs: one for each volume and scheme, and one for each scheme over all requests. Each is kept
-//! under its key once it is known, and parts of the work may be done on any machine.
+//! The curves that a fleet needs: one for each volume and scheme, and one for each scheme over all requests. Each is kept under its key once it is
+//! computed, and parts of the work may be done on any machine.
 
 use std::path::PathBuf;
 
@@ -211,7 +211,7 @@ pub(super) fn shared_sizes(sizes: &[u64], volumes: usize) -> Vec<u64> {
 }
 
 impl PreparedFleet {
-    /// Its plan, in which `destage study status` and `missing` find what is to be done.
+    /// Its plan, from which `destage study status` and `missing` find the remaining work.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let planned = |unit: &Unit| {
@@ -256,7 +256,7 @@ impl PreparedFleet {
         self.units.len()
     }
 
-    /// Makes those curves of one part that are not yet in `store`. Parts take curves in turn, the longest first.
+    /// Makes the curves of one part that are not yet in `store`. Parts take curves in turn, the longest first.
     ///
     /// # Errors
     /// An error in a file or the store, or an interrupt because `effort.progress` asked to stop.

@@ -45,7 +45,7 @@ pub struct FileFacts {
     pub file: String,
     /// How many requests it has.
     pub requests: u64,
-    /// How many of them write.
+    /// How many of them are writes.
     pub writes: u64,
     /// Sectors that these write, each time.
     pub written_sectors: u64,

@@ -8,7 +8,7 @@
 //! | `split` | the best sizes of volumes for a number of bytes in all |
 //! | `report` | sums over volumes, as values and JSON |
 //!
-//! docs/FLEETS.md says what is measured and how large fleets may be.
+//! docs/FLEETS.md gives the definitions and the limits.
 
 mod curves;
 mod folder;

@@ -13,7 +13,7 @@ use crate::facts::Facts;
 
 /// Behind the name of a folder while it is being made.
 const PARTIAL: &str = ".partial";
-/// Held in that folder by the process that makes it. A folder without it was made by something else, and is left alone.
+/// The process that makes the folder holds this file in it. A folder without this file was made by another program, and is left alone.
 const LOCK: &str = ".destage-partition";
 
 /// A folder of volumes being made. Without a commit the folder is removed; a folder that a killed process left is removed by the next process that

@@ -1,4 +1,4 @@
-//! Sums over volumes: a buffer for each, one that all share, and the best split, at equal bytes in all.
+//! Sums over volumes: a buffer for each, one that all share, and the best split, with equal memory in total.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -199,7 +199,7 @@ impl FleetPoint {
 
 impl FleetReport {
     /// `{"manifest", "conclusions", "fleet": [{"buffer", "points": [{"each_bytes", "bytes", "own", "shared", "split"}]}], "volumes":
-    /// [{"volume", "requests", ..., "curves": [{"buffer", "split_bytes", "points"}]}]}`: what `destage fleet --json` prints.
+    /// [{"volume", "requests", ..., "curves": [{"buffer", "split_bytes", "points"}]}]}`: the output of `destage fleet --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let point = |point: &FleetPoint| {

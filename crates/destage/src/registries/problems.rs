@@ -1,4 +1,4 @@
-//! Errors and warnings that users meet, each with its cause and what to do, found by words of the message.
+//! Errors and warnings that users meet, each with its cause and a remedy, found by words of the message.
 
 /// One kind of message.
 pub struct Problem {
@@ -6,7 +6,7 @@ pub struct Problem {
     pub name: &'static str,
     /// Words that every such message has.
     pub phrase: &'static str,
-    /// What it means, and how it comes about.
+    /// Its meaning and its cause.
     pub about: &'static str,
     /// What to do.
     pub remedy: &'static str,

@@ -1,4 +1,4 @@
-//! What each kind of results shows.
+//! The content of each kind of results.
 
 use destage_base::parameter::read_bytes;
 use destage_trace::statistics::StatisticRow;
@@ -9,30 +9,30 @@ use crate::numbers;
 use crate::record::Record;
 use crate::words;
 
-/// What a page shows.
+/// The content of a page.
 pub(super) struct Content {
     pub(super) title: String,
-    /// What was read, for the name of the page in a browser; nothing where the title says it.
+    /// The inputs, for the name of the page in a browser; empty if the title contains them.
     pub(super) inputs: String,
-    /// The program, and what it read.
+    /// The program, and its inputs.
     pub(super) origin: String,
     /// Sentences, the most important first.
     pub(super) conclusions: Vec<String>,
-    /// What a reader of the numbers has to know.
+    /// Warnings for a reader of the numbers.
     pub(super) notes: Vec<String>,
-    /// For the scripts: `kind`, `manifest`, and what that kind has.
+    /// For the scripts: `kind`, `manifest`, and the data of that kind.
     pub(super) data: Value,
 }
 
-/// A comparison shows what explains each of at most this many runs over time; of more, how their responses are split.
+/// Most runs of a comparison for which the explanation over time is shown; with more runs, only the parts of their response times are shown.
 const WHOLLY_EXPLAINED: usize = 4;
-/// Digits that count of what explains a run: more than a chart shows.
+/// Digits of the numbers that explain a run: more than a chart can show.
 const DIGITS: i32 = 6;
 /// From one point of a curve to the next that is drawn, a buffer grows at least by this.
 const GROWTH: f64 = 1.02;
 
 impl Content {
-    /// Of a `document`, which is taken apart; none if it holds no results.
+    /// From a `document`, which is consumed; `None` if it holds no results.
     pub(super) fn of(document: &mut Value) -> Option<Self> {
         let fields = document.as_object_mut()?;
         let mut manifest = fields.remove("manifest")?;
@@ -77,7 +77,7 @@ impl Content {
         }
     }
 
-    /// What the page is called in a browser.
+    /// The name of the page in a browser.
     pub(super) fn tab(&self) -> String {
         match &*self.inputs {
             "" => self.title.clone(),
@@ -91,7 +91,7 @@ impl Content {
         self
     }
 
-    /// Hands what `fields` has under `names` to the scripts.
+    /// Passes the values of `fields` under `names` to the scripts.
     fn with(mut self, fields: &mut Map<String, Value>, names: &[&str]) -> Self {
         for name in names {
             self.data[*name] = fields.remove(*name).unwrap_or(Value::Null);
@@ -128,7 +128,7 @@ fn closed(value: Option<Value>) -> Vec<String> {
     all.iter().map(|text| format!("{text}.")).collect()
 }
 
-/// The names of what was read, without the folders they lie in.
+/// The names of the inputs, without their folders.
 fn inputs(manifest: &Value) -> String {
     let name = |input: &Value| {
         let name = input["trace"].as_str()?;
@@ -141,7 +141,7 @@ fn inputs(manifest: &Value) -> String {
     names.join(", ")
 }
 
-/// One line: the program, and what it read.
+/// One line: the program, and its inputs.
 fn origin(manifest: &Value) -> String {
     let of_input = |input: &Value| {
         let digest = input["trace_digest"].as_str().unwrap_or_default();
@@ -403,7 +403,7 @@ fn labelled(run: Value) -> Row {
     let order = ["input", "buffer", SIZE, "ftl"];
     let place = |axis: &String| order.iter().position(|name| name == axis);
     names.sort_by_key(|(axis, _)| place(axis).unwrap_or(order.len()));
-    // What a study varies is a label and a parameter: one column is enough for it.
+    // A varied parameter of a study is both a label and a parameter: one column is enough for it.
     let mut parameters = object(run.remove("parameters"));
     parameters.retain(|name, _| names.iter().all(|(axis, _)| axis != name));
     Row {
@@ -434,7 +434,7 @@ fn reproduction(fields: &mut Map<String, Value>) -> Content {
     )
 }
 
-/// What a trace is like.
+/// Statistics of a trace.
 fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let name = text(&manifest["trace"]);
     let content = Content::new("trace", name).concluded(fields);
@@ -449,7 +449,7 @@ fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content
 }
 
-/// `run` as a row of a table; `record` is what it says.
+/// `run` as a row of a table; `record` is the page's data.
 fn row(run: Value, record: &Record) -> Row {
     let mut run = object(Some(run));
     Row {

@@ -11,7 +11,7 @@ pub struct SampledHow {
     pub rate: f64,
     /// How many samples.
     pub salts: u32,
-    /// If an error was asked for: that, what was reached, both in percent, and of which metric.
+    /// If an error was asked for: that error, the error that was reached, both in percent, and the metric.
     pub error: Option<(f64, Option<f64>, String)>,
 }
 

@@ -9,7 +9,7 @@ use crate::error::Error;
 const FIRST: f64 = 0.01;
 /// The largest: a run of everything takes as long as eight samples of an eighth, so beyond it nothing is saved.
 const MOST: f64 = 0.125;
-/// A rate that ought to do is taken larger by this, since what it rests on is an estimate.
+/// The chosen rate is larger by this factor, since it is based on an estimate.
 const MARGIN: f64 = 1.25;
 
 /// What [`for_error`] chose.
@@ -59,7 +59,7 @@ pub(crate) fn for_error(
                 percent: worst,
             });
         }
-        // An error falls with the root of what is sampled.
+        // An error falls with the square root of the sample.
         let wanted = worst.map_or(2.0, |worst| MARGIN * (worst / percent).powi(2));
         rate = (rate * wanted.max(2.0)).min(MOST);
     }

@@ -1,4 +1,4 @@
-//! What a buffer has to reach.
+//! The goal of a search.
 
 use destage_sim::metrics;
 
@@ -80,7 +80,7 @@ impl Goal {
         }
     }
 
-    /// Whether `record` has reached it. What has no such metric has not.
+    /// Whether `record` has reached it. A record without the metric misses the goal.
     #[must_use]
     pub fn is_met_by(&self, record: &Record) -> bool {
         let value = record.number(&self.metric);

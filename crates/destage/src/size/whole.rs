@@ -1,4 +1,4 @@
-//! What one reading tells of an input; it stays in memory if there is room.
+//! The facts that one reading gives about an input; it stays in memory if there is room.
 
 use destage_sim::limits::Demand;
 use destage_sim::paging::Addressing;
@@ -17,7 +17,7 @@ use crate::survey::Survey;
 
 /// Requests may take one part of this many of the memory for models, and pages that are written as much.
 const PART_OF_MEMORY: u64 = 4;
-/// What a page takes in a set, at most: it may be the only one of its word, and while the set grows there are two of them.
+/// Most memory of a page in a set: it may be the only one of its word, and while the set grows there are two of them.
 const BYTES_OF_PAGE: u64 = 96;
 
 /// An excerpt is one of this many parts of the input.
@@ -123,7 +123,7 @@ impl Whole {
         Ok(())
     }
 
-    /// The input without reads of pages that are never written; all of it where these are not known.
+    /// The input without reads of pages that are never written; the whole input if these are not known.
     pub(super) fn of_written_pages(&self) -> Input {
         let Some(written) = &self.written else {
             return self.input.clone();

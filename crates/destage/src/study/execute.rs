@@ -73,7 +73,7 @@ pub(crate) fn complete(
 /// How many different runs `studies` have, and how many of these `store` does not have.
 ///
 /// # Errors
-/// If a run is of a scheme that nothing tells from an earlier one of its name.
+/// If a run is of a scheme without a version that tells it from an earlier one of its name.
 pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize), Error> {
     let cells = studies.iter().flat_map(|study| &study.cells);
     let keys = cells.map(Key::of).collect::<Result<Vec<_>, _>>()?;
@@ -185,7 +185,7 @@ fn perform_one(
     Ok(())
 }
 
-/// What is kept of the run of `cell`, of whose input `facts` tell.
+/// The kept result of the run of `cell`, with the facts in `facts` about its input.
 fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
     let mut result = json!(record);
     if let Some(fields) = result.as_object_mut() {
@@ -198,7 +198,7 @@ fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
     result
 }
 
-/// Adds what is odd about the input of `cell`, of which `facts` tells, and what was set for it in vain.
+/// Adds the warnings about the input of `cell` in `facts`, and the parameters that were set without effect.
 fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
     let of_input = facts.iter().flat_map(|facts| {
         let all = match cell.what {

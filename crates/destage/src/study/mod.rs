@@ -2,16 +2,16 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `file` | what may stand in a study file |
+//! | `file` | the form of a study file |
 //! | `cells` | the runs that a file asks for |
 //! | `pages` | requests written out in a file |
 //! | [`traces`] | traces by name, and where they are |
 //! | [`store`] | results kept one file a run |
-//! | `shards` | parts of a study, and what is missing |
+//! | `shards` | parts of a study, and the missing runs |
 //! | `execute` | the runs whose results are not yet kept |
 //! | [`rows`] | results by the labels of their runs |
 //! | [`formula`] | formulas over rows |
-//! | [`figure`] | what a figure or table shows |
+//! | [`figure`] | the content of a figure or table |
 //! | [`shown`] | values as people read them |
 //!
 //! docs/STUDIES.md says how a file is written.
@@ -49,7 +49,7 @@ pub(crate) use store::Key;
 pub use store::Store;
 pub use traces::Traces;
 
-/// What the files with all results of a study are called, before their endings.
+/// The names of the files with all results of a study, without their endings.
 pub const RESULTS: &str = "results";
 
 /// A study: what is run, what is varied, what is shown.
@@ -210,7 +210,7 @@ impl Study {
     }
 }
 
-/// What `text` holds, read at `origin`.
+/// The study in `text`, read at `origin`.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, Error> {
     toml::from_str(text)
         .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))
@@ -223,8 +223,8 @@ fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
 }
 
 impl Study {
-    /// Runs what is not yet in `store`, and arranges what the figures show. The plan is kept there first, so that of a study that
-    /// was stopped it can be told what is missing.
+    /// Makes the runs that are not yet in `store`, and arranges the data of the figures. The plan is kept there first, so that the missing runs of an
+    /// interrupted study can be listed.
     ///
     /// # Errors
     /// An error in the study, an input or the store, or an interrupt because `effort.progress` asked to stop.

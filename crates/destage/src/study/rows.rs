@@ -11,7 +11,7 @@ use super::cells::InputFacts;
 use crate::record::Record;
 use crate::words;
 
-/// What asks for the destage records.
+/// The name that asks for the destage records.
 pub(super) const DESTAGES: &str = "destages";
 /// Warnings about the input as a run read it, and parameters that decided nothing there: sentences without the input's name.
 pub(super) const ODDITIES: &str = "oddities";
@@ -30,7 +30,7 @@ pub struct Row {
     pub labels: BTreeMap<String, String>,
     /// What it read.
     pub input: InputFacts,
-    /// `parameters`, `metrics`, `destages`, `oddities`, `error`: those that it has.
+    /// `parameters`, `metrics`, `destages`, `oddities`, `error`: as far as they exist.
     pub result: Arc<Value>,
 }
 
@@ -51,7 +51,7 @@ impl Row {
         all.filter_map(Value::as_str)
     }
 
-    /// What a reader of its numbers has to know; one sentence each.
+    /// Warnings for a reader of its numbers; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = words::warnings_of(&self.record());
@@ -85,7 +85,7 @@ impl Row {
 }
 
 impl Serialize for Row {
-    /// `labels`, `input`, what the result has, and `warnings` if there are some.
+    /// `labels`, `input`, the result's values, and `warnings` if there are some.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("labels", &self.labels)?;
@@ -139,7 +139,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// What a reader of the numbers has to know: of runs as of those of a comparison, and of each input once; one sentence each.
+    /// Warnings for a reader of the numbers: about runs as in a comparison, and about each input once; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let records: Vec<Record> = self.all.iter().map(Row::record).collect();

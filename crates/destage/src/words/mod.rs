@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `conclusions` | what the numbers of several runs say |
+//! | `conclusions` | conclusions from the numbers of several runs |
 
 mod conclusions;
 
@@ -125,8 +125,8 @@ pub fn describe(record: &Record) -> String {
     )
 }
 
-/// Warnings for a reader of the numbers, each with the name of its run. Where many runs share one, it is that of the first of them with
-/// their number.
+/// Warnings for a reader of the numbers, each with the name of its run. If many runs share a warning, it is that of the first of them with their
+/// number.
 #[must_use]
 pub fn warnings(records: &[Record]) -> Vec<String> {
     let of_kind = |kind: &fn(&Record) -> Option<String>| {
@@ -142,7 +142,7 @@ pub fn warnings_of(record: &Record) -> Vec<String> {
     KINDS.iter().filter_map(|kind| kind(record)).collect()
 }
 
-/// The kinds of warnings: a run did not see all of its requests, or had more of them than a device can do.
+/// The kinds of warnings: a run did not see all of its requests, or had more of them than a device can serve.
 const KINDS: [fn(&Record) -> Option<String>; 3] = [saturated, worn_out, overload];
 
 fn is_true(record: &Record, metric: &MetricRow) -> bool {
@@ -192,7 +192,7 @@ fn overload(record: &Record) -> Option<String> {
     })
 }
 
-/// Of warnings of one kind all, or the first and how many more there are.
+/// All warnings of one kind, or the first and the number of the others.
 fn together(mut warnings: Vec<String>) -> Vec<String> {
     const MOST: usize = 3;
     let others = warnings.len().saturating_sub(1);

@@ -68,7 +68,7 @@ impl Device {
         self.activate_if_busy(die, now, driver)
     }
 
-    /// Lets `die` begin what it can.
+    /// Lets `die` begin its next operations.
     #[inline(never)]
     pub(super) fn activate<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         loop {
@@ -129,7 +129,7 @@ impl Device {
         }
     }
 
-    /// Lets dies begin what others have made possible.
+    /// Lets dies begin operations that others have made possible.
     #[cold]
     pub(super) fn activate_stirred<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(die) = self.dies.next_stirred() {
@@ -163,7 +163,7 @@ impl Device {
         Ok(())
     }
 
-    /// The rest of [`Device::page_done`], out of the way of what is done most.
+    /// The rest of [`Device::page_done`], kept out of the most frequent path.
     #[inline(never)]
     fn other_done<D: Driver>(
         &mut self,

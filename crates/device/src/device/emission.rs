@@ -12,7 +12,7 @@ use crate::operation::{PageOperation, Work};
 use crate::order::{Next, Waiting};
 
 impl Device {
-    /// Takes the buffer's latest record on its way; request `waiter` waits for it. `idle` is the idle time in which
+    /// Passes the buffer's latest record on; request `waiter` waits for it. `idle` is the idle time in which
     /// it is written back, if that is why.
     pub(super) fn emit<D: Driver>(
         &mut self,
@@ -249,7 +249,7 @@ impl Device {
     }
 }
 
-/// The pages of `destage` that are read to pad with them.
+/// The pages that are read in order to pad `destage`.
 fn pages_to_read(destage: &Destage) -> Vec<Lpn> {
     let pads = destage.pads.iter();
     pads.filter(|pad| pad.content == PadContent::Read)

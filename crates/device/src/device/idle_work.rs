@@ -33,7 +33,7 @@ impl Device {
         }
     }
 
-    /// A page is programmed, written back in `time` if it was for that; `last` of its record.
+    /// A page is programmed, written back in `time` if that was the purpose; `last` of its record.
     pub(super) fn go_on_idling<D: Driver>(
         &mut self,
         time: Option<IdleTime>,

@@ -84,7 +84,7 @@ impl Device {
         Ok(())
     }
 
-    /// [`Device::write`] for a trim: out of the way of what is done most.
+    /// [`Device::write`] for a trim, kept out of the most frequent path.
     #[inline(never)]
     pub(super) fn write_zeroes<D: Driver>(
         &mut self,
@@ -163,7 +163,7 @@ impl Device {
         }
     }
 
-    /// Lets request `token` wait for what the page it placed last needs, if that is not there yet.
+    /// Lets request `token` wait for the reads that complete the page it placed last, if they have not ended.
     pub(super) fn wait_for_slot(&mut self, token: u32) {
         if self.buffer.waits_for_its_place() {
             while let Some(slot) = self.buffer.next_pending_victim() {
@@ -214,8 +214,8 @@ impl Device {
         self.layer.long_pages.is_some_and(|least| pages >= least)
     }
 
-    /// The rest of [`Device::bypass`]: there is something in RAM unless `is_whole`, pages are completed by reads, records are
-    /// asked for, or effects wait for others.
+    /// The rest of [`Device::bypass`]: RAM holds some of the pages unless `is_whole`, pages are completed by reads, records are asked for, or effects
+    /// wait for others.
     #[inline(never)]
     fn bypass_beside_others<D: Driver>(
         &mut self,
@@ -247,7 +247,7 @@ impl Device {
             driver.note(&Note::Emitted(&bypass_record(pages), now));
         }
         let work = if dropped && self.config.ordering == Ordering::Strict {
-            // A flush has to wait for what takes the place of a page it covers.
+            // A flush has to wait for the write that replaces a page it covers.
             self.remaining[token as usize] += 1;
             let record = self.records.insert_reused(|record| {
                 record.reset(now, Some(token));
@@ -396,8 +396,8 @@ impl Device {
         Ok(())
     }
 
-    /// Trims those pages of `span` that have contents anywhere, or are about to have, and of the others one for each die, at which
-    /// the trim waits for its turn. The operation of a page without contents does nothing and takes no time, so one operation is enough for many such
+    /// Trims those pages of `span` that have contents anywhere, or are about to have, and one of the other pages for each die, at which the trim
+    /// waits for its turn. The operation of a page without contents does nothing and takes no time, so one operation is enough for many such
     /// pages.
     fn trim_long<D: Driver>(
         &mut self,
@@ -461,7 +461,7 @@ impl Device {
         driver.note(&Note::Trimmed(page));
         driver.note(&Note::Changed(&self.buffer));
         let work = if self.order.has(page) && !answers_late {
-            // Answered now: a flush has to wait for it.
+            // Answered now: a later flush has to wait for it.
             let record = self.records.insert_reused(|record| {
                 record.reset(now, None);
                 record.writes_left = 1;

@@ -1,4 +1,4 @@
-//! The device: what becomes of a host request, page by page.
+//! The device: the path of a host request, page by page.
 
 mod completion;
 mod emission;
@@ -35,7 +35,7 @@ choices! {
         /// Always.
         #[default]
         Strict = "strict",
-        /// As the reference simulator does: nothing waits but a record for its own padding reads. Never with data.
+        /// As in the reference simulator: only a record waits, for its own padding reads. Never with data.
         Reference = "reference",
     }
 }
@@ -73,13 +73,13 @@ pub struct DeviceConfig {
     pub batches: bool,
     /// Which operation a die serves first. Another order than that of arrival is not for batches.
     pub service: ServiceOrder,
-    /// So many host reads go ahead of something else that waits; at least 1.
+    /// Most host reads that overtake a waiting operation; at least 1.
     pub reads_ahead: u32,
     /// Pages that are programmed together, for drivers that take time and layers with
     /// [`open_blocks`](destage_flash::ftl::Properties::open_blocks).
     pub units: Option<Units>,
-    /// The power may fail: what a program replaces on another die is not erased before its unit has ended, and a read that programs or
-    /// erases does not go between the commands of a step.
+    /// The power may fail: the copy that a program replaces on another die is not erased before its unit has ended, and a read that programs or
+    /// erases is not served between the commands of a step.
     pub power_may_fail: bool,
     /// Which transactions leave their dies to the next before they end, as the driver lets them.
     pub handover: Handover,
@@ -115,7 +115,7 @@ struct Layer {
     long_pages: Option<u32>,
     /// There is no flash below.
     is_hollow: bool,
-    /// Placement handles that it tells apart.
+    /// Number of placement handles that it distinguishes.
     handles: u32,
 }
 
@@ -435,7 +435,7 @@ impl Device {
     /// The time of `alarm` has come.
     ///
     /// # Errors
-    /// [`NoSpace`] if what is written back finds no room.
+    /// [`NoSpace`] if a written-back page finds no room.
     pub fn wake<D: Driver>(&mut self, alarm: u32, now: Ticks, driver: &mut D) -> Outcome {
         if alarm & UNIT_ALARM != 0 {
             return self.time_of_unit_is_up(alarm & !UNIT_ALARM, now, driver);

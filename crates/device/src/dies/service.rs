@@ -17,7 +17,7 @@ choices! {
     /// Which operation a die serves first.
     #[derive(Default)]
     pub enum ServiceOrder {
-        /// Garbage collection that is due, then what came first.
+        /// Garbage collection that is due, then operations in order of arrival.
         #[default]
         Arrival = "arrival",
         /// Host reads, then garbage collection that is due, then the rest as it came.
@@ -96,7 +96,7 @@ impl Dies {
         let state = &mut self.dies[die as usize];
         state.ahead.gone = 0;
         let next = if is_held {
-            // Another die may wait for what is open here.
+            // Another die may wait for data in a unit that is open here.
             None
         } else {
             state.queue.pop_front()
@@ -160,7 +160,7 @@ impl Dies {
             return Ok(());
         };
         self.ftl.read(read.page(), &mut self.operations)?;
-        // A read that writes a page of the map may have space reclaimed for it, and that fills units.
+        // A read that writes a page of the map may need garbage collection first, and that fills units.
         self.begin_units(die, None);
         self.count_ahead(die);
         let place = self.under_way.insert(UnderWay::Between(die, read));

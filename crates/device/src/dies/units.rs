@@ -72,7 +72,7 @@ impl Units {
         (self.page(at) + 1).is_multiple_of(self.pages)
     }
 
-    /// Pages of the unit of the page at `at`, from that on.
+    /// Pages of the unit of the page at `at`, from that page on.
     pub(crate) fn left_from(&self, at: Ppn) -> u32 {
         self.pages - self.page(at) % self.pages
     }
@@ -119,7 +119,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// The transaction in service, which programs and stands at `place` of the table, goes on while its die begins the next.
+    /// The transaction in service, which programs and stands at `place` of the table, continues while its die begins the next.
     pub fn hand_over(&mut self, place: u32) {
         let ending = core::mem::take(&mut self.ending);
         self.handed_over.push_back((place, ending));
@@ -226,7 +226,7 @@ impl Dies {
             ..
         } = self;
         if let Some(units) = &rules.units {
-            // Only padding can be taken for what makes units whole.
+            // Only padding can be mistaken for programs that complete units.
             let pads = own.filter(|own| own.write_cause() == Some(Cause::Pad));
             let home = pads.and_then(|own| {
                 let mut looked = Operations::default();
@@ -340,7 +340,7 @@ impl Dies {
         ended
     }
 
-    /// All programs that were queued or begun at `die` are wanted on flash.
+    /// All programs that were queued or begun at `die` have to reach the flash.
     pub fn want(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
         let queued = state.queue.iter();

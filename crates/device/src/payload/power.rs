@@ -1,4 +1,4 @@
-//! Bytes when the power fails: what is lost, what a capacitor finds in RAM and brings to flash, and the mount.
+//! Bytes when the power fails: the lost data, the pages in RAM that a capacitor saves, and the mount.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use super::table::PageTable;
 use super::{Payload, image_of};
 
 impl Payload {
-    /// The power fails: RAM is lost, and of each step in service what had not ended. `elapsed` gives how long ago the step
+    /// The power fails: RAM is lost, and so is the unfinished part of each step in service. `elapsed` gives how long ago the step
     /// at a die began.
     pub fn cut(
         &mut self,

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use destage_base::Lpn;
 use destage_buffer::page_map::PageMap;
 
-/// Things by page. A place that becomes free is used again as it was left, and keeps what memory it has.
+/// Things by page. A place that becomes free is used again without being cleared, and keeps its memory.
 #[derive(Clone)]
 pub(super) struct PageTable<T> {
     places: PageMap<()>,
@@ -59,7 +59,7 @@ impl<T: Default> PageTable<T> {
         &mut self.things[place as usize]
     }
 
-    /// `page` has nothing any more; what it had, of which the caller leaves what may stay.
+    /// `page` has no data any more; the caller gets the old data and may keep a part of them.
     pub fn vacate(&mut self, page: Lpn) -> Option<&mut T> {
         let place = self.places.remove(page)?;
         self.free.push(place);

@@ -127,7 +127,7 @@ impl Block {
         }
     }
 
-    /// Copies what is needed of the old block up to page `end`.
+    /// Copies the needed pages of the old block up to page `end`.
     fn copy(&mut self, open: &mut Rewrite, end: u32, operations: &mut Operations) {
         let (block, next, from) = (open.block, open.next, open.from);
         let newest = self.data.newest();

@@ -49,7 +49,7 @@ pub enum BuildError {
         /// Blocks of a plane.
         blocks: u32,
     },
-    /// The low mark leaves no free block for what garbage collection moves.
+    /// The low mark leaves no free block for the pages that garbage collection moves.
     LowMark {
         /// Free blocks at which it starts.
         low: u32,

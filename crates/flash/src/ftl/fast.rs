@@ -1,5 +1,4 @@
-//! Log blocks that any logical block may write to, and one for what is written in sequence: the fully
-//! associative sector translation.
+//! Log blocks that any logical block may write to, and one for sequential writes: the fully associative sector translation.
 //!
 //! A page at offset 0 begins the sequential log block again, and pages that continue it are appended.
 //! All other pages fill the random log blocks one after the other; when these are full, every logical block
@@ -105,7 +104,7 @@ impl Fast {
         self.store.log.first_block(SEQUENTIAL)
     }
 
-    /// Merges what was written in sequence, to begin with page 0 of `block`.
+    /// Merges the sequentially written block, before it begins again with page 0 of `block`.
     fn restart_sequential(
         &mut self,
         block: u32,
@@ -123,7 +122,7 @@ impl Fast {
         self.store.open(SEQUENTIAL, block, operations)
     }
 
-    /// Merges the block being written in sequence with `page`, which is not the next of it.
+    /// Merges the sequentially written block with `page`, which is not its next page.
     fn merge_with(
         &mut self,
         page: LogicalPage,

@@ -1,8 +1,8 @@
 //! Page mapping whose map lies in a small fast memory next to the flash, with a path of its own.
 //!
 //! Hu et al., "Achieving page-mapping FTL performance at block-mapping FTL cost by hiding address translation",
-//! MSST 2010. Looking up and changing mappings overlaps with the flash and is seen only where it takes longer:
-//! where there is nothing to read, or a mapping is only cleared.
+//! MSST 2010. Looking up and changing mappings overlaps with the flash and matters only if it takes longer: if there is nothing to read, or a mapping
+//! is only cleared.
 
 use alloc::boxed::Box;
 use core::ops::Range;

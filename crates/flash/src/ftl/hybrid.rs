@@ -145,8 +145,7 @@ impl Hybrid {
             .filter(|open| open.block == page.block && !self.moved[page.offset as usize])
     }
 
-    /// The newest copy of `page`, if it has contents, is not needed any more; says whether the open rewrite
-    /// has less to copy for that.
+    /// The newest copy of `page`, if it has contents, is not needed any more; returns whether the open rewrite has less to copy for that.
     fn invalidate(&mut self, page: LogicalPage) -> bool {
         let Some(slot) = self.slot_of(page) else {
             return false;

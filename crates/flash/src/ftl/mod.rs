@@ -64,7 +64,7 @@ pub struct Properties {
     /// Steps that the collection of a block may take; if more than one, operations that wait have their turn between two of them.
     /// Default: 1.
     pub gc_steps: u32,
-    /// Placement handles that are told apart, by [`Ftl::hint`]. Default: 1.
+    /// Number of placement handles that are distinguished, by [`Ftl::hint`]. Default: 1.
     pub handles: u32,
     /// Consecutive pages that are on one die before the next has its turn. Default: 1.
     pub stride: u32,
@@ -149,7 +149,7 @@ pub trait Ftl: Send + Copied + Archived {
     /// The die whose queue an operation on `page` joins.
     fn die_of(&self, page: Lpn) -> u32;
 
-    /// The die that can read `page` now: its contents are there, also while a write of it waits at another die.
+    /// The die that can read `page` now: its contents are there, even while a write of the page waits at another die.
     fn home_of(&self, page: Lpn) -> u32 {
         self.die_of(page)
     }
@@ -173,7 +173,7 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if the layer has to write for that, and no free block is left.
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// The read of `page` alone, without what a look-up of the map takes; nothing changes. No operation if it was never
+    /// The read of `page` alone, without the cost of a look-up of the map; nothing changes. No operation if it was never
     /// written.
     fn peek(&self, page: Lpn, operations: &mut Operations);
 
@@ -230,8 +230,8 @@ pub trait Ftl: Send + Copied + Archived {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
 
-    /// The die at which garbage has to be collected before a write at `die` can be served: another one where what is collected is
-    /// spread over dies. It may leave places of an open block as they are, where nothing else gives the write a place. Default: `die`.
+    /// The die at which garbage has to be collected before a write at `die` can be served: it may be another one if collections extend over several
+    /// dies. It may skip places of an open block, if the write has no other place. Default: `die`.
     fn collects_at(&mut self, die: u32) -> u32 {
         die
     }
@@ -242,7 +242,7 @@ pub trait Ftl: Send + Copied + Archived {
         true
     }
 
-    /// Does a step of what can wait, on `die`, at which nothing waits; whether there was one. Default: none.
+    /// Does a step of deferred work on `die`, at which nothing waits; returns whether there was one. Default: none.
     ///
     /// # Errors
     /// [`NoSpace`] if there is no room for it.
@@ -251,14 +251,14 @@ pub trait Ftl: Send + Copied + Archived {
         Ok(false)
     }
 
-    /// Programs fillers behind `at` of `die`, a page of an open block, up to the end of the unit of `unit_pages` pages that
-    /// is open there, or up to its last pass; a whole unit if none is. Default: nothing.
+    /// Programs fillers after `at` of `die`, a page of an open block, up to the end of the unit of `unit_pages` pages that is open there, or up to
+    /// its last pass; a whole unit if none is. Default: nothing.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let _ = (die, at, unit_pages, operations);
     }
 
-    /// Takes over what `scan` has found on flash, as a layer that was just built without contents, and gives `take` the
-    /// copy it takes of each page. Default: cannot.
+    /// Adopts the findings of `scan`, as a layer that was just built without contents, and gives `take` the copy it takes of each page. Default:
+    /// cannot.
     ///
     /// # Errors
     /// [`MountError::Unsupported`] if the layer cannot be mounted.
@@ -351,7 +351,7 @@ pub struct FtlConfig<'a> {
     pub endurance: u32,
     /// A block erased that often is not used any more; otherwise it is, and nothing happens.
     pub retire: bool,
-    /// The power may fail, again and again: what is kept free has to suffice for programs that are cut off, too.
+    /// The power may fail, any number of times: the reserve has to suffice for interrupted programs, too.
     pub power_may_fail: bool,
     /// All logical pages have contents before the first request.
     pub filled: bool,
@@ -361,7 +361,7 @@ pub struct FtlConfig<'a> {
     pub values: &'a Values,
 }
 
-/// A translation layer, or what does not fit together.
+/// A translation layer, or the error if parameters do not fit together.
 pub type Built = Result<Box<dyn Ftl>, BuildError>;
 
 /// One translation layer.
@@ -378,8 +378,8 @@ pub struct FtlRow {
     pub has_cell_modes: bool,
     /// It finds its data again after a loss of power.
     pub can_be_mounted: bool,
-    /// Its pages can be programmed in units: it fills blocks page after page for the host, or programs without content what it leaves
-    /// out; see [`Properties::open_blocks`].
+    /// Its pages can be programmed in units: it fills the pages of a block in order for the host, or programs the pages it leaves out without
+    /// content; see [`Properties::open_blocks`].
     pub fills_blocks_in_turn: bool,
     /// It serves batches by groups of planes; see [`Properties::parallel_units`].
     pub groups_planes: bool,

@@ -17,7 +17,7 @@ pub enum Shortage {
         blocks: u32,
         /// The blocks among them that were erased as often as they survive, and are not used any more.
         retired: u32,
-        /// How often a block may be erased until it retires; `u32::MAX` if none does.
+        /// How often a block may be erased until it retires; `u32::MAX` if none is.
         endurance: u32,
     },
     /// A layer that maps by block has no free block where one is needed.

@@ -1,7 +1,7 @@
 //! `block-lru`: destages the block whose last write is oldest, all its buffered pages at once.
 //!
-//! Recency as in [`lru`](crate::schemes::page::lru), but the unit is what the flash erases: pages of
-//! one block arrive together at a log block instead of being spread over many. Any write to a block, hit
+//! Recency as in [`lru`](crate::schemes::page::lru), but by erase blocks: pages of one block arrive together at a log block instead of being spread
+//! over many. Any write to a block, hit
 //! or miss, renews all its pages; a read renews nothing. It is also [`bplru`](super::bplru) without
 //! padding and compensation, and is built into that.
 //!
@@ -129,7 +129,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         victim.pad = self.pads;
     }
 
-    /// Names what `need` asks for.
+    /// Names the pages that `need` asks for.
     #[inline]
     pub(super) fn choose(&mut self, need: Need, victim: &mut Victim) {
         if let (true, Need::Evict(page)) = (self.promotes_first, need) {

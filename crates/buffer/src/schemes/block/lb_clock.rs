@@ -8,13 +8,13 @@
 //! ```
 //!
 //! Every cluster has a bit that a write sets. When a victim is wanted and there are no candidates, the hand goes round once: clusters whose bit is
-//! clear become candidates, and set bits are cleared. Candidates are
-//! then used up, largest first, before the hand moves again; a write takes its cluster out of them. A write
+//! clear become candidates, and set bits are cleared. Candidates are then used up, largest first, before the hand moves again; a write removes its
+//! cluster from the candidates. A write
 //! of the last page of a block clears the bit instead, on the guess that a sequential run has passed
 //! (`lb_seq_hint`).
 //!
-//! A sweep ends where it began, and new clusters stand just behind the hand, so the circle is a line in
-//! order of arrival with the hand before its first, and a removed first makes the next one first.
+//! A sweep ends where it began, and new clusters stand just after the hand, so the circle is a line in order of arrival with the hand before its
+//! first, and the removal of the first makes the next one first.
 //!
 //! Cost: O(1) amortised: a sweep passes a cluster because a write set its bit since the last, or to make it
 //! a candidate, which it stays until it is written or leaves. A trim O(log n).

@@ -213,7 +213,7 @@ impl PudLru {
         }
     }
 
-    /// Puts a block on the side that is due to it.
+    /// Puts a block on the side where it belongs.
     fn assign(&mut self, cluster: ClusterId, time: u64) {
         let Block {
             distance,
@@ -269,7 +269,7 @@ impl PudLru {
         if let Some((cluster, _)) = self.others.highest() {
             return Some(cluster);
         }
-        // The greatest of distance and age belongs to the block of the one or of the other.
+        // The greatest distance or age is that of the first block of one of the two heaps.
         let oldest = self.sides.least(FREQUENT)?;
         let farthest = self.distances.least(0)?;
         let is_farther = self.clusters.data(farthest).distance > self.age_of(oldest, time);

@@ -1,4 +1,4 @@
-//! `ecr`: destages to the die with the shortest queue, if the page it has for it is old enough.
+//! `ecr`: destages to the die with the shortest queue, if its page for that die is old enough.
 //!
 //! ```text
 //!   by last write     [ young half        |  old half  ]

@@ -1,4 +1,4 @@
-//! Schemes that order single pages and look at what the dies beneath are doing before they choose.
+//! Schemes that order single pages and consider the state of the dies before they choose.
 
 use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
@@ -23,7 +23,7 @@ const STRIDE: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Which die a page is taken to be on.
+/// The die that a page is assumed to be on.
 struct Striping {
     dies: u64,
     stride: u64,

@@ -1,4 +1,4 @@
-//! `mqsim`: has the first write of a page programmed at once, and keeps only what is written again.
+//! `mqsim`: has the first write of a page programmed at once, and keeps only rewritten pages.
 //!
 //! ```text
 //!   writes     5   9   5   5   9   7
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A filter holds every page that was written since it was last emptied, once a second. A write of a page that is not in the filter is considered
-//! cold: it is answered from RAM, and its program is issued at the same moment. A page that
-//! is in it waits, in the order of its last use, reads included.
+//! cold: it is answered from RAM, and its program is issued at the same moment. A page that is in the filter waits, in the order of its last use,
+//! reads included.
 //!
 //! After each accepted write request, the filter is emptied if its time has come, the pages of that very request included.
 //!

@@ -6,8 +6,8 @@
 //!   a write of 12: set 0 is full. The least recent lines of the dies leave side by side: 4, 1, 2 and 3
 //! ```
 //!
-//! Lines leave over the whole cache, not in the set that is full: one for each page that the device programs at the
-//! same time, so that all of it works. Only if none of them is in the full set does the least recent line of that set replace the other line of its
+//! Lines leave over the whole cache, not only in the full set: one line for each page that the device programs at the same time, so that all of the
+//! device works. Only if none of them is in the full set does the least recent line of that set replace the other line of its
 //! die.
 //!
 //! With `simplessd_evict = superpage` one superpage is written at a time: of the lines that have the same place in
@@ -236,7 +236,7 @@ impl SimpleSsd {
         }
     }
 
-    /// The place of `page` among those that are programmed at the same time: the superpages side by side, row by row.
+    /// The place of `page` among those that are programmed at the same time: the superpages in parallel, row by row.
     fn place_of(&self, page: Lpn) -> u32 {
         let place = (page.0 % u64::from(self.rows * self.columns)) as u32;
         let (row, column) = (place % self.rows, place / self.rows);

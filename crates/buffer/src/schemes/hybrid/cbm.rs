@@ -88,7 +88,7 @@ struct Cbm {
     pages: Clusters,
     /// The page region, front: latest use.
     page_order: SlotLists,
-    /// The dirty pages of it, in the same order.
+    /// Its dirty pages, in the same order.
     written_pages: SlotLists,
     /// The block region; with each cluster, how many of its pages are dirty.
     clusters: Clusters<u32>,

@@ -15,7 +15,7 @@
 //! searched. A flush writes dirty pages back, least recent first, and keeps them as clean; such a page belongs next to its neighbour among the clean
 //! pages, because all pages after it are clean by then.
 //!
-//! Where only writes come there is never a clean page, and this is [`lru`](super::lru).
+//! Without reads there is never a clean page, and this is [`lru`](super::lru).
 //!
 //! Cost: O(1) per call, except an FUA write-back of a page that is not the latest, which searches for the next clean page after it; two list nodes
 //! per slot.

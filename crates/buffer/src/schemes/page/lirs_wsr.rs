@@ -1,4 +1,4 @@
-//! `lirs-wsr`: destages pages whose last two uses lie far apart, and dirty ones only at the second try.
+//! `lirs-wsr`: destages pages whose last two uses lie far apart, and dirty pages only at the second attempt.
 //!
 //! LIRS keeps the pages with a low *inter-reference recency* (LIR: how many other pages came between
 //! the last two uses) and lets the rest (HIR) pass through a short queue. A page earns its place by a
@@ -11,9 +11,9 @@
 //!   queue, front: next victim     [H] [H] [H]                  HIR pages, in the stack or not
 //! ```
 //!
-//! The stack remembers pages that left (gone): one that returns while it is remembered becomes LIR, and
-//! the LIR page at the bottom becomes HIR. The papers let that memory grow without bound;
-//! `lirs_history` bounds it, dropping first what left first.
+//! The stack remembers pages that left (gone): a page that returns while it is remembered becomes LIR, and the LIR page at the bottom becomes HIR.
+//! The papers let that memory grow without bound;
+//! `lirs_history` bounds it: pages that left first are dropped first.
 //!
 //! Reads enter and count as uses, so there are clean pages: they leave without a program, and flush
 //! and FUA leave pages here, clean.

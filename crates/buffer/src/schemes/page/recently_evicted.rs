@@ -1,7 +1,7 @@
 //! `ref`: destages pages of blocks that were evicted from a moment ago: recently evicted first.
 //!
 //! A translation layer with few log blocks merges whenever it has to open one more. So among the pages that have not been used for long, those whose
-//! block has a log block open leave first: the blocks of the latest victims. Only where the window has none does the least recent page go, and its
+//! block has a log block open leave first: the blocks of the latest victims. Only if the window has none does the least recent page leave, and its
 //! block joins the list.
 //!
 //! ```text

@@ -11,8 +11,8 @@
 //!                     with its run           4: 0-3 (H 0.75)      <-- least H leaves, L becomes 0.75
 //! ```
 //!
-//! New and rewritten pages wait in a small stage, so that runs may form. When it overflows, its oldest
-//! page leaves it with all staged pages that join on to it, as one *sequence* with H = L + 1 / length. The
+//! New and rewritten pages wait in a small stage, so that runs may form. When it overflows, its oldest page leaves it with all adjacent staged pages,
+//! as one *sequence* with H = L + 1 / length. The
 //! victim is the sequence of least H, and L becomes that H: a short run outlives long ones, but not
 //! for ever. A page that is hit returns to the stage; its sequence keeps the rest of its pages, and its H.
 //!

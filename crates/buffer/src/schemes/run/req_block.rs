@@ -227,7 +227,7 @@ impl ReqBlock {
         }
     }
 
-    /// Whether a block still is what it was, and among the new.
+    /// Whether a block is still the same one, and among the new.
     fn is_new(&self, (block, serial): (ClusterId, u64)) -> bool {
         let data = &self.blocks[block.index()];
         data.serial == serial && data.list == NEW && self.lists.contains(block)

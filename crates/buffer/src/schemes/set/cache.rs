@@ -453,7 +453,8 @@ impl SetCache {
         }
     }
 
-    /// Of the set of `page`, the least recent clean line, else the least recent line. The contents of the line, and the lines from there to the end
+    /// In the set of `page`, the least recent clean line, or else the least recent line. The contents of the line, and the lines from there to the
+    /// end
     /// of the set.
     #[inline]
     fn victim_for(&self, page: Lpn) -> (Entry, Range<usize>) {

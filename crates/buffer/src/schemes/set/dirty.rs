@@ -30,8 +30,8 @@ pub enum DirtyLines {
 
 /// The part of [`DirtyLines`] that knows frequencies.
 ///
-/// An access gives a line a new frequency and makes it the most recent of that frequency, so a list for each
-/// frequency is in order by itself. Frequencies without an end would take lists without an end; the lines
+/// An access gives a line a new frequency and makes it the most recent of that frequency, so the list of each frequency is always in order.
+/// Frequencies without an end would take lists without an end; the lines
 /// above [`LISTED`] accesses, few and far from being chosen, are in a heap.
 pub struct Frequent {
     /// For each group, a list of each of the first frequencies; the latest access in front.

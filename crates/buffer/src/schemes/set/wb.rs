@@ -1,8 +1,7 @@
 //! `wb`: a set-associative write-back cache without idle work, the yardstick of the APU caches.
 //!
 //! A drive's on-board cache without further rules: a page may be in one of `ways` lines of one set, and a set without a free or clean line destages
-//! its least recent line, however idle the rest of the cache is. Cut into pieces, the cache can show what its index function is worth; see
-//! `apu_index`.
+//! its least recent line, however idle the rest of the cache is. Cut into pieces, the cache shows the effect of its index function; see `apu_index`.
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 

@@ -1,4 +1,4 @@
-//! What was measured so far, kept in a file, so that a measurement that was interrupted continues where it stopped.
+//! The results so far, kept in a file, so that an interrupted measurement continues where it stopped.
 
 use std::path::{Path, PathBuf};
 

@@ -1,16 +1,16 @@
-//! Latency over load: which loads, and what they ask for.
+//! Latency over load: the loads, and their requests.
 
 use serde::{Deserialize, Serialize};
 
 use super::load::{Arrivals, BLOCK_BYTES, Load, Steady};
 use crate::drive::check::{LATENCY_DEPTH, STREAM_PER_S, WRITE_SHARE};
 
-/// Loads, as shares of what saturates the drive. The last is beyond that.
+/// Loads, as shares of the saturating load. The last is beyond that.
 const SHARES: [f64; 10] = [0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.1];
-/// Share of writes while it is found out what saturates a drive: about that of the load beyond.
+/// Share of writes during the search for the saturating load: about that of the load beyond.
 const PROBED_WRITES: f64 = 0.9;
 
-/// A load and what it gave.
+/// A load and its results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OfLoad {
     /// Offered writes per second, apart from the 1 % of reads among the requests of the other streams.

@@ -1,4 +1,4 @@
-//! Commands under way: a number of them at all times, or as they arrive.
+//! Commands under way: a constant number, or with arrival times.
 
 use destage_base::time::TICKS_PER_SECOND;
 use destage_base::{Random, Ticks};
@@ -36,7 +36,7 @@ pub(super) struct Load {
     pub sequential: bool,
 }
 
-/// How long a load is measured: half as much comes before that. The first of these limits ends it.
+/// Duration of the measurement of a load; the load runs half as long before. The first of these limits ends it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Length {
     pub requests: u64,

@@ -1,8 +1,8 @@
-//! The experiments that files of measurements tell of, done on a drive.
+//! The experiments that give files of measurements, done on a drive.
 //!
-//! A [`Target`] is what is measured: a real drive, or one in virtual time ([`Modelled`]). [`measure`] does the experiments of a [`MeasurePlan`] on
-//! the drive one step after the other, and leaves tables in a folder. What each step has found is kept there, so that a
-//! measurement that was interrupted continues where it stopped.
+//! A [`Target`] is the measured drive: a real one, or a simulated one ([`Modelled`]). [`measure`] does the experiments of a [`MeasurePlan`] on
+//! the drive one step after the other, and leaves tables in a folder. The results of each step are kept there, so that an interrupted measurement
+//! continues where it stopped.
 
 mod fill;
 mod kept;
@@ -62,7 +62,7 @@ pub const EXPERIMENTS: [(&str, What); 5] = [
 const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Commands of a load that are measured, at least.
 const LEAST: u64 = 2_000;
-/// The step that finds what saturates a drive.
+/// The step that finds the saturating load.
 const SATURATION: &str = "saturation";
 /// The steps that identify a drive.
 const ALONE: &str = "commands one by one";
@@ -88,15 +88,15 @@ pub struct MeasurePlan {
     pub name: Option<String>,
     /// The experiments.
     pub what: Vec<What>,
-    /// Bytes of the drive that are used, from the first on; all of them if that is not given.
+    /// Bytes of the drive that are used, from the first on; `None` for all of them.
     pub used_bytes: Option<u64>,
-    /// How often what is used is overwritten at random before the experiments in steady state.
+    /// How often the used part is overwritten at random before the experiments in steady state.
     pub passes: u64,
-    /// Commands of a load that are measured, at most; half as many come before them.
+    /// Most measured commands of a load; half as many precede them.
     pub requests: u64,
-    /// Seconds that a load is measured, at most; half as many come before them.
+    /// Longest measurement of a load in seconds; the load runs at most half as long before.
     pub seconds: f64,
-    /// Where commands go, and when they arrive, follows from it.
+    /// Seed of the places and the arrival times of commands.
     pub seed: u64,
 }
 
@@ -231,7 +231,7 @@ pub struct Measured {
     pub files: Vec<&'static str>,
     /// The experiments that were left out, and why; one sentence each.
     pub left_out: Vec<String>,
-    /// Numbers of the drive, and which of them could not be identified.
+    /// Numbers that identify the drive, and those that could not be determined.
     pub findings: Findings,
 }
 
@@ -287,7 +287,7 @@ struct Work<'a> {
 }
 
 /// Does the experiments of `plan` on `target`, whose contents are lost, and leaves tables in `folder`; results of the same measurement that are there
-/// already are kept. `tell` hears of each step as it begins.
+/// already are kept. `tell` is called with each step as it begins.
 ///
 /// # Errors
 /// The plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written, or `progress` asked to stop: results up
@@ -510,7 +510,7 @@ impl Work<'_> {
         })
     }
 
-    /// Those of the six rates that are of a drive written in order, or the other.
+    /// The rates of a sequentially written drive, or the other ones, out of six.
     fn rates(&mut self, in_order: bool) -> Result<Vec<(&'static str, f64)>, Error> {
         let is_at_random = |of: &Rate| of.1 > 0.0 && !of.3;
         let contents = match in_order {

@@ -53,7 +53,7 @@ impl Backing for Forgotten {
 }
 
 impl Modelled {
-    /// The drive of `settings`, made small by `scale`, and called `name`. Nothing has been written to it.
+    /// The drive of `settings`, made small by `scale`, and called `name`. The drive is empty.
     ///
     /// # Errors
     /// If the settings contradict each other, or name no size.

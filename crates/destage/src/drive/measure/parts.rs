@@ -1,6 +1,6 @@
 //! Experiments whose result is a number that identifies the drive.
 //!
-//! The methods are those of Queenie (reads and writes one by one, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as they identify something.
+//! The methods are those of Queenie (single reads and writes, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as they identify a property.
 //! Numbers that cannot be identified on a drive are named as such.
 
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_US};
@@ -16,11 +16,11 @@ use crate::error::Error;
 
 /// Reads of random blocks, one at a time.
 const READS: usize = 3_000;
-/// Writes, and reads of what was written, one at a time.
+/// Writes, and reads of the written blocks, one at a time.
 const WRITES: u64 = 400;
 /// A drive that is left alone for this long has nothing to do.
 const REST: Ticks = 20 * TICKS_PER_MS;
-/// Sizes of a write in blocks, for what a command and what a block takes.
+/// Sizes of a write in blocks, to separate the time of a command from the time of a block.
 const SIZES: [u64; 2] = [1, 8];
 /// Two times count as different if one is less than this part of the other.
 const APART: f64 = 0.8;
@@ -112,7 +112,7 @@ fn us(ticks: Ticks) -> f64 {
     ticks as f64 / TICKS_PER_US as f64
 }
 
-/// Median, and the values that one in ten are below and above.
+/// Median, and the tenth and ninetieth percentiles.
 fn middle(times: &mut [Ticks]) -> (f64, f64, f64) {
     times.sort_unstable();
     let at = |share: f64| us(times[((times.len() - 1) as f64 * share) as usize]);
@@ -335,7 +335,7 @@ fn filling(bench: &mut Bench<'_>, random: &mut Random, mut left: u64) -> Result<
     Ok(ends)
 }
 
-/// How many blocks a drive took at full speed, and the share of them that leaves meanwhile, if blocks do, by the times at which writes after a rest
+/// Number of blocks that a drive accepted at full speed, and the share of them that left meanwhile, from the times at which writes after a pause
 /// ended.
 fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
     let fast = FIRST as f64 / us(ends[FIRST - 1].max(1)) * 1e6;
@@ -484,7 +484,7 @@ pub(super) fn cliff(written: &Written, used: u64) -> Findings {
 /// The size of the flash that follows from the amplification of the last random overwrite.
 pub(super) fn spare(last: Option<&Written>) -> Findings {
     let mut found = Findings::default();
-    // The end of a pass: before that the drive was filling what is spare.
+    // The end of a pass: before that the drive was filling its spare flash.
     let parts = last.map_or(&[][..], |last| &last.parts[last.parts.len() / 2..]);
     let wafs: Option<Vec<f64>> = parts.iter().map(|part| part.waf).collect();
     let Some(mut wafs) = wafs.filter(|wafs| !wafs.is_empty()) else {

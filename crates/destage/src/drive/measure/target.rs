@@ -24,7 +24,7 @@ pub struct Command {
     pub offset: u64,
     /// How many, a multiple of 4096; of a flush nothing.
     pub bytes: u32,
-    /// The name of the command in [`Done`]. No two commands under way have the same; the least ones that are free are taken.
+    /// The name of the command in [`Done`]. Commands under way have different tags; the lowest free ones are taken.
     pub tag: u32,
 }
 

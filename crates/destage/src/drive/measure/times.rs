@@ -21,7 +21,7 @@ const PERCENTILES: [(&str, u64, u64); 11] = [
 ];
 /// A percentile is given if each part has this number of requests beyond it.
 const BEYOND: u64 = 1;
-/// Percentiles up to this one are always told.
+/// Percentiles up to this one are always given.
 const ALWAYS: u64 = 99;
 /// Parts of a window.
 pub(super) const PARTS: usize = 3;
@@ -50,7 +50,7 @@ fn us(ticks: Ticks) -> f64 {
     ticks as f64 / TICKS_PER_US as f64
 }
 
-/// Tenths of a nanosecond are the finest that is told.
+/// Times are given to a tenth of a nanosecond.
 pub(super) fn rounded(us: f64) -> f64 {
     (us * 1e4).round() / 1e4
 }

@@ -1,4 +1,4 @@
-// A run explained: what its requests waited for, how responses are spread, and what happened over time.
+// A run explained: the waits of its requests, the distribution of response times, and the course of the run.
 
 const ABOUT_PARTS = {
   queue: "waits in the host or for the channel", bus: "moves over the host bus", slot: "waits for a buffer slot", slot_gc: "waits for a buffer slot, behind garbage collection",

@@ -157,7 +157,7 @@ function explained(text) {
     const index = parts.findIndex((part) => typeof part === "string" && part.toLowerCase().includes(words));
     if (index < 0) continue;
     const part = parts[index];
-    // What has to stand before a word, a space, is no part of the link.
+    // The space that has to stand before a word is no part of the link.
     const end = part.toLowerCase().indexOf(words) + words.length;
     const at = end - words.trim().length;
     const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, end));
@@ -169,7 +169,7 @@ function explained(text) {
 /** Each part of `value` with the names that lead to it. */
 function partsOf(value, labels, path = []) {
   const [given, ...deeper] = labels;
-  // What is listed in words, such as destages, has a number for each item.
+  // A list in words, such as destages, has a number for each item.
   const isTold = Array.isArray(value) && value.length > 1 && value.every((item) => typeof item === "string");
   const names = given || (isTold ? value.map((_, index) => `${index + 1}.`) : undefined);
   if (!Array.isArray(value) || !names || names.length !== value.length) return [{ path, value }];
@@ -196,7 +196,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ch
   const at = (value, labelsOf) => new Map(partsOf(value, labelsOf).map((part) => [part.path.join(), part.value]));
   const publishedAt = isListed ? at(published, own) : null;
   const ratioAt = ratio === null ? null : at(ratio, Array.isArray(ratio) && each && !own.length ? labels.slice(0, 1) : measured === null ? [] : labels);
-  // What goes with all of several numbers is said once, above them, and so are words.
+  // Text that applies to several numbers is given once, above them.
   const isWords = typeof published === "string" && Array.isArray(measured) && labels.length > 0;
   const isOnce = published !== null && !isListed;
   const isAbove = isWords || (isOnce && measured !== null && parts.length > 1);
@@ -248,7 +248,7 @@ function inputsOf({ on, inputs }) {
 function sourceOf({ paper, place, kind }, papers) {
   const { source } = papers.find(({ name }) => name === paper) || { source: paper };
   if (kind === "own") return place && place !== "-" ? `a statement of this project, about ${place === "all" ? "all schemes" : place}` : "a statement of this project";
-  // A figure alone is no sentence: what it is about stands behind it.
+  // A figure alone is no sentence: its subject follows it.
   const [where, ...about] = place.split(": ");
   return make("span", {}, make("strong", {}, where), about.length ? `, ${about.join(": ")};` : null, " of ", make("a", { href: `#paper-${paper}` }, source));
 }

@@ -1,4 +1,4 @@
-// Series in the order of how near each comes to the best one, and the same as a table whose cells are darker the farther they are behind.
+// Series in the order of their distance from the best one, and the same as a table whose cells are darker the farther they are behind.
 
 /** Above so many series only the best few have colours, and names at the ends of their lines. */
 const CROWD = 12;
@@ -18,7 +18,7 @@ function ranked({ series, metric, x, y }) {
   const places = different(series.flatMap((each) => (each.kind === "level" ? [] : each.values.map(([place]) => place)))).sort((a, b) => a - b);
   const isMore = MORE_IS_BETTER.test(metric);
   const rows = series.map(({ name, look: index, kind, values }) => {
-    // What has no size has the same at each.
+    // A series without sizes has the same value at each size.
     const at = new Map(kind === "level" ? places.map((place) => [place, values[0][1]]) : values);
     return { name, look: index, at, isBound: BOUNDS.test(name) };
   });

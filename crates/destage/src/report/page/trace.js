@@ -1,4 +1,4 @@
-// What a trace is like.
+// Statistics of a trace.
 
 const SECTOR = 512;
 const OPERATIONS = ["reads", "writes"];
@@ -16,7 +16,7 @@ function lacking(parent, title, why) {
 function distribution(parent, title, about, x, unit, series, why) {
   const used = series.filter(([, , pairs]) => pairs.length);
   if (!used.length) return lacking(parent, title, why);
-  // 0 has no place on a logarithmic axis: what is shown is what lies below the next value.
+  // 0 has no place on a logarithmic axis: the first point is the share below the next value.
   const above = (pairs) => shares(pairs).map(([value, share]) => [value + 1, share]);
   new Chart(parent, {
     title, about, small: true, keepLegend: used.length > 1, x: { title: x, unit, log: true, ticks: unit === "bytes" ? different(used.flatMap(([, , pairs]) => pairs.map(([value]) => value + 1))) : undefined }, y: { title: "share", unit: "%", least: 0, most: 100 },

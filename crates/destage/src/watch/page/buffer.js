@@ -1,4 +1,4 @@
-// The buffer and what leaves it, drawn with a square for each page.
+// The buffer and the pages that leave it, drawn with a square for each page.
 
 const byId = (id) => document.getElementById(id);
 

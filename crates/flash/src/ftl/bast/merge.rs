@@ -1,4 +1,4 @@
-//! Making one block of a data block and the log block bound to it.
+//! Merges a data block and its log block into one block.
 
 use crate::ftl::NoSpace;
 use crate::ftl::blocks::Blocks;
@@ -11,7 +11,7 @@ use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose,
 pub(super) struct Rules {
     /// Sequential log blocks that are not full are completed, not copied.
     pub partial: bool,
-    /// The die's number, and how many there are, to name blocks as the device does.
+    /// The die's number, and the number of dies, to name blocks as the device does.
     pub die: u32,
     pub dies: u32,
 }

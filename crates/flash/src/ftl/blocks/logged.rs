@@ -25,7 +25,7 @@ pub(in crate::ftl) struct Logged {
     partial: bool,
     /// Whether pages go to their place in the data block if it is still free.
     first_write_data: bool,
-    /// The die's number, and how many there are, to name blocks as the device does.
+    /// The die's number, and the number of dies, to name blocks as the device does.
     die: u32,
     dies: u32,
     reclaims: Reclaims,
@@ -215,8 +215,8 @@ impl Logged {
         newest == self.log.live(log)
     }
 
-    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says. If
-    /// nothing in it is needed it is erased only.
+    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says. If none of its pages is needed it is only
+    /// erased.
     ///
     /// # Errors
     /// [`NoSpace`] if a full merge finds no free block.
@@ -392,8 +392,8 @@ impl Logged {
         Ok((copies, erases))
     }
 
-    /// The data block is about to have the newest copy of every page of `block`. Where they come from is
-    /// known until the log [forgets](PageLog::forget) the block.
+    /// The data block is about to have the newest copy of every page of `block`. The sources are known until the log [forgets](PageLog::forget) the
+    /// block.
     fn adopt(&mut self, block: u32) {
         for offset in self.log.newest().ones(block) {
             self.data.set_newest(block, offset);
@@ -434,14 +434,14 @@ impl Logged {
         self.data.level_wear(&mut self.blocks, no_log, operations);
     }
 
-    /// Emits what was reclaimed; [`ASSOCIATIVITY`] is computed from it.
+    /// Emits the reclaimed blocks; [`ASSOCIATIVITY`] is computed from it.
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         emit("log_victims", self.reclaims.victims as f64);
         emit("log_dead_victims", self.reclaims.dead as f64);
         emit("log_merged_blocks", self.reclaims.merged as f64);
     }
 
-    /// Forgets what was reclaimed so far.
+    /// Forgets the blocks reclaimed so far.
     pub fn reset_figures(&mut self) {
         self.reclaims = Reclaims::default();
     }

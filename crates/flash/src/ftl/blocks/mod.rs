@@ -45,8 +45,8 @@ pub(super) enum WearLevelling {
     None,
     /// The least worn free block is used first.
     Dynamic,
-    /// That, and every `period` erases data that lies in the least worn block moves into the most worn free
-    /// one, if their erases differ by more than `gap`.
+    /// The same, and every `period` erases the data of the least worn block move into the most worn free one, if their erases differ by more than
+    /// `gap`.
     Static { period: u32, gap: u32 },
 }
 
@@ -317,8 +317,8 @@ impl Blocks {
     }
 
     /// If static wear levelling is due and worth it: the most worn free block, taken, and the erases a
-    /// block with cold data may have at most to move there. Looks again only after another
-    /// period; what is not needed is to be [released](Blocks::release).
+    /// block with cold data may have at most to move there. Checks again only after another period; blocks without needed pages are to be
+    /// [released](Blocks::release).
     #[inline]
     pub fn levelling_due(&mut self) -> Option<(BlockSlot, u32)> {
         if self.erases_to_levelling > 0 {

@@ -1,8 +1,8 @@
 //! The blocks of a die after a loss of power, for layers that map by block.
 //!
 //! A logical block whose pages all lie in one block, in their places, has its data block again. If one block has room after its pages for the missing
-//! ones, these are copied there: an unfinished merge is completed. All others are merged into a new
-//! block, and an unfinished one of equal contents is discarded. So nothing is left in a log. Every copy is programmed
+//! ones, these are copied there: an unfinished merge is completed. All other blocks are merged into a new block, and an unfinished one of equal
+//! contents is discarded. So no page is left in a log. Every copy is programmed
 //! before anything it came from is erased, and the power may fail after each operation.
 
 use alloc::vec;
@@ -45,7 +45,7 @@ pub(in crate::ftl) struct Recovery {
     needed: Vec<u32>,
     /// By block: it is a data block, or will be.
     is_kept: Vec<bool>,
-    /// By superblock, its blocks; for the layer that has such.
+    /// By superblock, its blocks; for the layer that has superblocks.
     pub held: Vec<Vec<BlockSlot>>,
     /// Where each page is.
     pub places: Vec<Copy>,
@@ -63,7 +63,7 @@ struct Search<'a> {
     keeps_offsets: bool,
 }
 
-/// The block that a logical block is to be in: what it lacks, its last program, its number, and what it has.
+/// The target block of a logical block: its missing pages, its last program, its number, and its pages.
 type Candidate = (usize, u64, BlockSlot, Vec<(u32, Copy)>);
 
 impl Search<'_> {
@@ -114,8 +114,8 @@ impl Search<'_> {
 }
 
 impl Recovery {
-    /// Plans how the logical blocks of a die are combined from `copies`, which are in the order of pages and ranks. Those
-    /// that have a data block now are given to `adopt`.
+    /// Plans how the logical blocks of a die are combined from `copies`, which are in the order of pages and ranks. Logical blocks that have a data
+    /// block now are given to `adopt`.
     pub fn plan(
         blocks: &Blocks,
         found: &[FoundBlock],

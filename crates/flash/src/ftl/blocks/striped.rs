@@ -1,5 +1,4 @@
-//! A device of dies that each map their own blocks: logical block `b` lives on die `b mod dies`,
-//! with its log blocks and what it is merged into.
+//! A device of dies that each map their own blocks: logical block `b` lives on die `b mod dies`, with its log blocks and its merge targets.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -62,7 +61,7 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
     /// it may follow.
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]);
 
-    /// Takes over what was `found`, as a die that was just made without contents: `copies` are in the order of pages and ranks.
+    /// Adopts the pages in `found`, as a die that was just built without contents: `copies` are in the order of pages and ranks.
     fn mount(&mut self, found: &[FoundBlock], copies: &[Copy]) -> Recovery {
         self.blocks_mut().mount(found);
         let (plan, adopted) = Recovery::plan(self.blocks(), found, copies, Self::KEEPS_OFFSETS);
@@ -101,7 +100,7 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
     /// RAM its maps would take in a device, in bytes.
     fn map_bytes(&self) -> u64;
 
-    /// Figures of the device that are one sum over another: the name, and those of the sums.
+    /// Figures of the device that are the ratio of two sums: the name, and those of the sums.
     const RATIOS: &'static [[&'static str; 3]] = &[];
 
     /// Figures only this layer has, by name; the device's are their sums.

@@ -104,8 +104,8 @@ impl Blocks {
         self.note_programs(block, purpose);
     }
 
-    /// Pages were copied to `block`, which was programmed up to page `next` before; that was emitted since `mark`, and the
-    /// [nand](Blocks::nand) knows of it. Emits what makes their units whole.
+    /// Pages were copied to `block`, which was programmed up to page `next` before; the copies were emitted since `mark`, and the
+    /// [nand](Blocks::nand) knows of them. Emits the fillers that complete their units.
     pub fn copied(
         &mut self,
         block: BlockSlot,
@@ -161,7 +161,7 @@ impl Blocks {
         }
     }
 
-    /// Completes what has to be on flash before `block` is erased.
+    /// Completes the units that have to be on flash before `block` is erased.
     #[cold]
     pub(super) fn complete_before_erase(&mut self, block: BlockSlot, operations: &mut Operations) {
         let Some(units) = &mut self.units else {

@@ -140,7 +140,7 @@ impl Cache {
         self.unused.push(slot);
     }
 
-    /// The mapping of `page` comes in, on probation; there is room.
+    /// The mapping of `page` enters, on probation; there is room.
     pub fn insert(&mut self, page: u32) {
         let entry = Entry {
             page,

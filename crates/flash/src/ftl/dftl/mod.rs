@@ -206,8 +206,8 @@ impl Dftl {
         done
     }
 
-    /// Collects what is needed on `die` before a read or a trim, which may write the map, and brings the mapping
-    /// of `page` into RAM. A call that fails has changed nothing.
+    /// Collects the garbage that has to be collected on `die` before a read or a trim, which may write the map, and brings the mapping of `page` into
+    /// RAM. A call that fails has changed nothing.
     fn prepare(
         &mut self,
         die: usize,

@@ -1,4 +1,4 @@
-//! One die of the page-mapped device: its maps, its blocks, and where the next page goes.
+//! One die of the page-mapped device: its maps, its blocks, and the place of the next page.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -77,7 +77,7 @@ archived!(Open { block, page });
 pub(in crate::ftl) struct Watermarks {
     /// Garbage collection is needed once there are fewer.
     pub low: u32,
-    /// It is not any more once there are that many.
+    /// The bound no longer holds once there are that many.
     pub high: u32,
 }
 

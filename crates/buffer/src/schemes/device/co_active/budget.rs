@@ -7,8 +7,7 @@
 //! ```
 //!
 //! Bursts leave long gaps in which a write-back delays no request, and need clean pages when they arrive; an even load has no gaps. Peak over mean of
-//! the last periods is the plainest measure of that: between 1 and
-//! the number of periods, which bounds the cap.
+//! the last periods is the simplest measure of that: between 1 and the number of periods, which bounds the cap.
 
 use alloc::vec;
 use alloc::vec::Vec;

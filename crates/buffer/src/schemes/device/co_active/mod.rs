@@ -58,7 +58,7 @@ parameters! {
         co_cap_pages: u32 = "0", "pages", OURS;
         /// Length of the periods in which writes and write-backs are counted.
         co_period_us: u64 = "100000" in Kind::Integer { min: 1, max: u64::MAX / TICKS_PER_US }, "us", OURS;
-        /// How many past periods tell how bursty writes are: the cap grows by their peak over their mean.
+        /// Number of past periods over which the burstiness of writes is measured: the cap grows by their peak over their mean.
         co_periods: u32 = "8" in Kind::Integer { min: 1, max: 1024 }, "periods", OURS;
         /// How long no host request for a die's pages may have been queued or in service before.
         co_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", OURS;

@@ -1,4 +1,4 @@
-//! `epo`: destages one page for every die at once, so that all of them program side by side.
+//! `epo`: destages one page for every die at once, so that all dies program in parallel.
 //!
 //! Each die of the device has a queue of the buffered pages that will be programmed on it, the
 //! latest write in front. When the buffer is full, the tail of every queue that has one leaves, all in
@@ -6,8 +6,7 @@
 //!
 //! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be meant: the key is the *logical* page, because a
 //! page that is programmed again gets a new physical address and would never hit; an empty queue gives no page; room is made only if there is none;
-//! and a page is found by the buffer's map, not by walking a queue. Parameters put the first three
-//! back, so that what they cost can be measured.
+//! and a page is found by the buffer's map, not by walking a queue. Parameters restore the first three, so that their cost can be measured.
 //!
 //! Cost: O(1) per page, O(dies) per batch; one list node per slot, and a list per die.
 
@@ -49,7 +48,8 @@ parameters! {
         epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
         /// The key of a page: its logical number, or the flash address of its latest write, under which a rewrite is never found.
         epo_key: Key = "logical", "", "Ours; EPO (2011) stands below the translation layer, and knows its addresses.";
-        /// How free pages are counted: those that are; as if an eviction took a page of every queue, empty ones too; or printed: as if every miss did.
+        /// How free pages are counted: the actual number; as if an eviction took a page of every queue, empty ones included; or printed: as if every
+        /// miss did.
         epo_pool: Counting = "corrected", "", "Ours; EPO (2011), figure 3, prints the last.";
     }
 }

@@ -1,8 +1,8 @@
 //! The pool of free pages as the printed algorithm of EPO counts it.
 //!
 //! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss takes one of the free slots. It does so
-//! after every miss, whether or not anything left, and counts a page of every queue, whether or not
-//! that had one. So the pool counts pages that are nowhere, and the buffer fills beyond its capacity.
+//! after every miss, whether or not a page left, and counts a page of every queue, whether or not the queue had one. So the pool counts pages that
+//! are nowhere, and the buffer fills beyond its capacity.
 //!
 //! ```text
 //!   capacity 4, 4 dies      every_queue      printed
@@ -31,7 +31,7 @@ pub struct Pool {
     /// Pages believed free.
     free: u64,
     dies: u64,
-    /// Every miss adds, not only one that evicts.
+    /// Every miss adds, also one without an eviction.
     at_every_miss: bool,
     capacity: usize,
     /// The most pages beyond the capacity at one moment.
@@ -82,7 +82,7 @@ impl Pool {
         self.free += 1;
     }
 
-    /// Emits the pool and what it hides.
+    /// Emits the pool and the pages behind it.
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         emit("pool_pages", self.free as f64);
         emit("beyond_capacity_pages_max", self.beyond_max as f64);

@@ -14,11 +14,11 @@
 //!   victim: a full sequential cluster; the largest size-dependent; the oldest; the LRU page
 //! ```
 //!
-//! Sequential clusters wait until they are complete, and are size-independent whatever their age; one that is hit is no longer
-//! sequential, and as old as it is. So age and region are kept apart.
+//! Sequential clusters wait until they are complete, and are size-independent whatever their age; a hit cluster is no longer sequential, and keeps
+//! its age. So age and region are kept apart.
 //!
-//! Clusters stand in the order of their last use in two queues: those that got a page from the host,
-//! and those made for a page that cooled down. Either grows at its young end only, because pages cool
+//! Clusters stand in the order of their last use in two queues: those that got a page from the host, and those made for a page that cooled down.
+//! Either grows at its young end only, because pages cool
 //! down in the order of their last use. So ageing looks at two old ends, and nothing is ever sorted.
 //!
 //! Cost: O(1) amortised per call, O(log n) where a cluster of the size-dependent region changes; a
@@ -450,7 +450,7 @@ impl Bpac {
         self.sort_in(cluster);
     }
 
-    /// Puts a cluster that changed into the region and the bucket that are due to it.
+    /// Puts a cluster that changed into the region and the bucket where it belongs.
     #[inline]
     fn sort_in(&mut self, id: ClusterId) {
         let cluster = self.clusters.data(id);

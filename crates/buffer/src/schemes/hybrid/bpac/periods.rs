@@ -104,7 +104,7 @@ impl Periods {
     }
 }
 
-/// Mean and deviation of numbers that come one by one (Welford 1962): equal numbers have none at all.
+/// Mean and deviation of a sequence of numbers (Welford 1962): equal numbers have exactly no deviation.
 #[derive(Clone, Copy, Default)]
 struct Spread {
     count: u64,

@@ -54,7 +54,7 @@ impl Bpac {
         self.aged_alike(OLD).chain(self.aged_alike(0))
     }
 
-    /// The clusters that are old, or those that are not, oldest first.
+    /// The clusters that are old, or the others, oldest first.
     fn aged_alike(&self, age: u32) -> impl Iterator<Item = ClusterId> + '_ {
         let mut written = self.queues.iter_back(WRITTEN + age).peekable();
         let mut cooled = self.queues.iter_back(COOLED + age).peekable();

@@ -1,4 +1,4 @@
-//! Which plane the next page goes to.
+//! The choice of the plane for the next page.
 
 use super::{Die, Old, Pool, Stream};
 
@@ -10,8 +10,7 @@ impl Die {
     /// among equals the first from the rotating pointer on.
     ///
     /// With `same_plane` the page stays in its plane; a page without a copy goes to the plane that it would have on a device filled in order, so that
-    /// no plane gets more data than it has room for. Where any page may come to the die, the
-    /// one with most room takes it.
+    /// no plane gets more data than it has room for. If a page may go to any plane of the die, the one with the most room takes it.
     ///
     /// `given` counts writes already given to a pool by the batch under way (0 outside a batch).
     #[inline]

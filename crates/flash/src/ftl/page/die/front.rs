@@ -5,7 +5,7 @@ use super::Pool;
 /// Levels that are kept apart: the most room, and this many pages less.
 const LEVELS: usize = 3;
 
-/// The pools with most room, and those that will be next. Pages go round the pools, so that all are within a page or two of each
+/// The pools with the most room, and those that will be next. Pages go round the pools, so that all are within a page or two of each
 /// other, or fill the one in which a block was erased: nearly always nothing has to be compared.
 #[derive(Clone, Default)]
 pub(super) struct Front {
