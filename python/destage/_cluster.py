@@ -15,7 +15,7 @@ from destage._progress import Progress
 _RUNS = 64
 #: Parts for each thread of the cluster, at least, so that all end at about the same time.
 _PARTS = 8
-#: How often a part is handed out again though its workers died without having made a single run of it.
+#: How often a part is assigned again although its workers died without having made a single run of it.
 _PATIENCE = 3
 
 

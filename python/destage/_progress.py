@@ -11,7 +11,7 @@ from typing import Any
 
 #: Work that ends within this many seconds shows no progress.
 _PATIENCE = 2.0
-#: How often it is drawn anew, in seconds: on a terminal, and in a notebook, which keeps what it is sent.
+#: How often it is redrawn, in seconds: on a terminal, and in a notebook, which keeps everything it is sent.
 _INTERVAL = 0.1
 _NOTEBOOK_INTERVAL = 0.5
 _WIDTH = 30

@@ -25,7 +25,7 @@ _USUAL = (
     "flash.erases",
     "waf.host",
 )
-#: Rows of a table; of more it is said how many there are.
+#: Most rows of a table; if there are more, their number is given.
 _ROWS = 20
 #: A page that is larger than this when packed is not put into the notebook, in bytes.
 _PAGE_BYTES = 1_500_000

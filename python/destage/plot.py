@@ -210,7 +210,7 @@ def _shares(name: str, result: Result, operation: str | None) -> tuple[list[floa
     elif "response" in (result.explained or {}):
         for word, of in _explained(name, result)["response"].items():
             if operation in (None, word):
-                # Of the times of a bucket the largest is known.
+                # Only the largest time of a bucket is known.
                 for time, requests in zip(of["histogram"]["to_ms"], of["histogram"]["requests"], strict=True):
                     counts[time] = counts.get(time, 0) + requests
     else:

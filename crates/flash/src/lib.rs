@@ -9,7 +9,7 @@
 //! | [`timing`] | *how long?* Ticks for the operations an FTL emitted |
 //! | [`media`] | *when*, where dies share channels? Phases on resources |
 //! | [`geometry`] | how many of everything there are |
-//! | [`operation`] | the words in which an FTL says what it did |
+//! | [`operation`] | the operations of an FTL |
 //!
 //! An FTL emits operations and never asks how long they take; the caller decides about costs, and whether they run in virtual or in real time.
 #![no_std]

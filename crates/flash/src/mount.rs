@@ -1,7 +1,7 @@
 //! The findings of a mount on flash, and its repairs.
 //!
-//! A mount reads the spare area of every page that was programmed, ignores what cannot be read, and takes for each
-//! logical page the copy with the highest version. [`Ftl::mount`] builds the state of a layer from them; repairs are made step by step afterwards
+//! A mount reads the spare area of every programmed page, ignores unreadable pages, and takes for each logical page the copy with the highest
+//! version. [`Ftl::mount`] builds the state of a layer from them; repairs are made step by step afterwards
 //! ([`Ftl::mount_step`]), so that the power may fail there as well.
 
 use alloc::sync::Arc;
@@ -27,7 +27,7 @@ pub enum Found {
     Page(Spare, bool),
 }
 
-/// Which of several copies of a page is taken: the highest, by version, being whole, and being programmed last.
+/// The rank by which one of several copies of a page is taken: by version, then by being whole, then by the time of its program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Rank {
     /// The version of the contents.
@@ -340,7 +340,7 @@ pub struct MountReport {
     pub version: u64,
 }
 
-/// Makes `ftl`, which was just built without contents, the layer of what is on `medium`, on which nothing is in service. Steps that put
+/// Makes `ftl`, which was just built without contents, the layer of the contents of `medium`, on which no operation is in service. Steps that put
 /// blocks in order may have to follow, as in [`mount`].
 ///
 /// # Errors
@@ -361,7 +361,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Those of `die` of `medium`: with room, none is needed more than four times for each of its pages.
+    /// Those of `die` of `medium`: a layer with room needs none of them more than four times for each of its pages.
     #[must_use]
     pub fn of(die: u32, medium: &Medium) -> Self {
         Self {

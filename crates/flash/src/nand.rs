@@ -1,7 +1,7 @@
 //! The rules of NAND flash, and its wear.
 //!
-//! A page is programmed at most once between erases, pages of a block in ascending order (unless the flash is
-//! of the early kind that allows any), only whole blocks are erased, and only when nothing in them is needed.
+//! A page is programmed at most once between erases, pages of a block in ascending order (unless the flash is of the early kind that allows any
+//! order), only whole blocks are erased, and only when none of their pages is needed.
 //! An FTL that breaks a rule has a bug, so a breach is a panic, in every build: the check is one comparison
 //! with a counter that has to be advanced anyway.
 
@@ -90,7 +90,7 @@ impl Initial for InitialBlocks {
     }
 }
 
-/// The cells of one die: what is programmed, how often blocks were erased.
+/// The cells of one die: the programmed pages, and the number of erases of each block.
 #[derive(Clone)]
 pub struct Nand {
     blocks: LazyTable<InitialBlocks>,

@@ -1,4 +1,4 @@
-//! The words in which an FTL says what flash has to do: which page, what is written, what the block is for.
+//! The terms in which an FTL describes flash operations: the page, its contents, the use of the block.
 
 mod detail;
 mod merge;
@@ -140,7 +140,7 @@ pub struct Operations {
     /// The logical page that is read or written, for the details.
     page: Lpn,
     die: Option<u32>,
-    /// The other dies on which what is written or moved leaves old copies.
+    /// The other dies that hold old copies of the written or moved pages.
     left_dies: Vec<u32>,
     /// There is no garbage to collect on the die of this step.
     is_tidy: bool,
@@ -443,14 +443,14 @@ impl Operations {
         }
     }
 
-    /// Notes that what is written or moved leaves an old copy on `die`, which is another one.
+    /// Notes that the written or moved page has an old copy on `die`, which is another one.
     pub fn leave_die(&mut self, die: u32) {
         if !self.left_dies.contains(&die) {
             self.left_dies.push(die);
         }
     }
 
-    /// Takes a die on which what is written or moved leaves an old copy.
+    /// Takes a die that holds an old copy of the written or moved page.
     pub fn take_left_die(&mut self) -> Option<u32> {
         self.left_dies.pop()
     }
@@ -527,7 +527,7 @@ impl Operations {
         }
     }
 
-    /// Forgets what was added since `mark`.
+    /// Forgets the operations added since `mark`.
     pub fn go_back(&mut self, mark: Mark) {
         self.list.truncate(mark.list);
         self.lane_ends.truncate(mark.lane_ends);

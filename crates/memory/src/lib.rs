@@ -48,7 +48,7 @@ thread_local! {
 pub struct Excess {
     /// The work in progress, as named by [`doing`]; empty if no thread named any.
     pub doing: String,
-    /// Bytes asked for; 0 if what is in use is too much by itself.
+    /// Bytes asked for; 0 if the memory in use already exceeds the limit.
     pub asked: u64,
     /// Bytes in use before.
     pub used: u64,
@@ -56,7 +56,7 @@ pub struct Excess {
     pub limit: Option<u64>,
 }
 
-/// The system's allocator, with a limit. It is made the program's with `#[global_allocator]`.
+/// The system's allocator, with a limit. A program uses it with `#[global_allocator]`.
 pub struct Budget;
 
 /// Allows `bytes` to be in use at once. Memory in use counts from the beginning.
@@ -73,7 +73,7 @@ pub fn limit() -> u64 {
     LIMIT.load(Ordering::Relaxed) as u64
 }
 
-/// Says what to do with a request that cannot be granted. The function may allocate; it has to end the process.
+/// Sets the function for a request that cannot be granted. The function may allocate; it has to end the process.
 /// It may hold no lock that another thread could hold while it allocates. Only the first call counts.
 pub fn on_excess(report: fn(Excess) -> !) {
     OUTLIVES.store(false, Ordering::Relaxed);

@@ -140,7 +140,7 @@ pub(crate) fn inspect(
     })
 }
 
-/// Work with this number of threads (0: one for each core), told to `watch`.
+/// Work with this number of threads (0: one for each core), watched by `watch`.
 pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     Effort {
         threads,
@@ -195,7 +195,7 @@ pub(crate) fn compare(
     Ok((results.to_json(), warnings, columns.collect()))
 }
 
-/// Metrics over the size of the buffer: their JSON, and what the user should know.
+/// Metrics over the size of the buffer: their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn curve(
@@ -231,7 +231,7 @@ pub(crate) fn curve(
     Ok((curves.to_json(), curves.manifest.warnings()))
 }
 
-/// The smallest buffers that reach goals: their JSON, and what the user should know.
+/// The smallest buffers that reach goals: their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn size(
@@ -286,8 +286,8 @@ pub(crate) fn drive_check(
     Ok((checked.to_json(), checked.left_out))
 }
 
-/// A profile fitted to the measurements in `files`, from the profile of `settings`, called `start`: the JSON, the profile, and what could not
-/// be modelled. The profile is written to `output`, if there is one.
+/// A profile fitted to the measurements in `files`, from the profile of `settings`, called `start`: the JSON, the profile, and the rows that could
+/// not be modelled. The profile is written to `output`, if there is one.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_fit(
@@ -381,7 +381,7 @@ pub(crate) fn scale(is_full: bool) -> Scale {
     }
 }
 
-/// A study file: its JSON, and what the user should know.
+/// A study file: its JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn study(
@@ -405,7 +405,7 @@ pub(crate) fn study(
     })
 }
 
-/// The papers' experiments: their JSON, and what the user should know.
+/// The papers' experiments: their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn reproduce(

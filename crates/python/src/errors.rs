@@ -1,4 +1,4 @@
-//! The exceptions: one for each cause that the library tells apart, with its message in the words of Python.
+//! The exceptions: one for each cause that the library distinguishes, with its message in Python's terms.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};

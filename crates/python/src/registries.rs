@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::errors::raised;
 
-/// The rows of a registry: what `destage list NAME --json` prints.
+/// The rows of a registry, as `destage list NAME --json` prints them.
 #[pyfunction]
 pub(crate) fn rows(registry: &str) -> PyResult<String> {
     let registry = match registry {
@@ -35,7 +35,7 @@ pub(crate) fn require_metric(name: &str) -> PyResult<()> {
         .map_err(|error| raised(&Error::from(error)))
 }
 
-/// A row with its parameters: what `destage show WHAT NAME --json` prints.
+/// A row with its parameters, as `destage show WHAT NAME --json` prints it.
 #[pyfunction]
 pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
     let page = match what {

@@ -1,7 +1,7 @@
 //! A scheme written in Python, held to its contract at each call.
 //!
-//! A trait of Rust cannot fail, and Python can: what is raised is kept and stops the run, and until that has stopped,
-//! pages leave in an order of no meaning and nothing in Python is called any more.
+//! A trait of Rust cannot fail, and Python can: an exception is kept and stops the run; until the run has stopped, pages leave in an arbitrary order
+//! and no more Python code is called.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ struct Copied {
     /// Gone once no call waits for the run.
     prototype: Option<Arc<Prototype>>,
     surroundings: Surroundings,
-    /// Made when they are first needed: a scheme is also built only to be asked what it is.
+    /// Made when they are first needed: a scheme is also built only to read its properties.
     methods: Option<Methods>,
     resident: Resident,
     /// Something was raised: the run is about to stop.
@@ -165,7 +165,7 @@ impl Copied {
         }
     }
 
-    /// Calls `what` with the methods, unless something was raised before. An exception in it ends the run.
+    /// Calls `what` with the methods, unless an exception was raised before. An exception in it ends the run.
     fn call<T>(
         &mut self,
         what: impl FnOnce(Python<'_>, &mut Self, &mut Methods) -> PyResult<T>,

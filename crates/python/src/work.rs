@@ -3,8 +3,8 @@
 //! Long work runs on a thread of its own, without the interpreter's lock. The calling thread waits, and looks again
 //! and again whether the user wants to stop. So Ctrl-C is heard also where the work waits for a pipe.
 //!
-//! At each step the work looks whether more memory is in use than may be, and ends then. Where one step asks for far too much, its
-//! thread is held, and the calling thread goes on without it.
+//! At each step the work looks whether more memory is in use than may be, and ends then. If one step asks for far too much memory, its thread is
+//! held, and the calling thread continues without it.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -67,7 +67,7 @@ impl Progress for Watch {
     }
 }
 
-/// What `work` gives. `tell`, if it is not None, is called now and then with stage, done and expected.
+/// What `work` gives. `tell`, if it is not None, is called from time to time with stage, done and expected.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     watch: &Arc<Watch>,
@@ -80,7 +80,7 @@ pub(crate) fn watched<T: Send + 'static>(
     let thread = move || {
         // Attached once, so that a thread's state for schemes in Python is built once.
         let result = Python::attach(|py| py.detach(|| work(&of_work)));
-        // Who was interrupted does not wait for it.
+        // An interrupted caller does not wait for it.
         let _ = sender.send(result);
     };
     let spawned = std::thread::Builder::new()

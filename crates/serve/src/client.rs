@@ -82,7 +82,7 @@ pub enum ClientError {
     /// The socket fails, or the server is gone.
     #[error("{0}")]
     Socket(#[from] io::Error),
-    /// The server says what no NBD server says.
+    /// The server sends something that no NBD server may send.
     #[error("the server violates the protocol: {0}")]
     Protocol(&'static str),
     /// The server refuses the export.
@@ -142,7 +142,7 @@ impl Client {
                 data.put32(1);
                 data.put32(wire::ALLOCATION.len() as u32);
                 data.extend_from_slice(wire::ALLOCATION.as_bytes());
-                // Without it there is no block status, and nothing else is amiss.
+                // Without it there is no block status, and everything else works.
                 let _ = client.option(wire::OPT_SET_META_CONTEXT, &data)?;
             }
         }

@@ -1,4 +1,4 @@
-//! From settings to the configuration of a device that is used, where some defaults are others than those of a run.
+//! From settings to the configuration of a served device, some of whose defaults differ from those of a run.
 
 use destage_sim::check::Purpose;
 use destage_sim::error::SimError;
@@ -10,13 +10,13 @@ const CAPACITY: u64 = 1 << 30;
 
 /// The contents of a device without a given fill: none, so that it takes no memory and starts at once.
 const PRECONDITION: (&str, &str) = ("sim.precondition", "none");
-/// Response times kept one by one. A server runs for long, and its statistics are asked for while it does.
+/// Response times kept one by one. A server runs for long, and its statistics are requested while it does.
 const EXACT_RESPONSES: (&str, &str) = ("sim.exact_responses", "65536");
 
 /// Its power may fail, again and again, and it mounts each time.
 const POWER: (&str, &str) = ("device.power_may_fail", "true");
 
-/// The configuration of `settings`, and what is other there than a run would have it, one sentence each.
+/// The configuration of `settings`, and the differences from that of a run, one sentence each.
 ///
 /// # Errors
 /// An error in the settings, or the reason why such a device cannot have bytes.

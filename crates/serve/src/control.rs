@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | `{"do": "stats"}` | `metrics` of a run that ended now |
 //! | `{"do": "flush"}` `{"do": "stop"}` | nothing more |
-//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, what was cut off, and `energy_j` of a capacitor |
+//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, the operations
+//! that were cut off, and `energy_j` of a capacitor |
 //! | `{"do": "cancel"}` | nothing more; the cut that was waited for does not come, and its order fails |
 //! | `{"do": "restore"}` | `mount_ms`, and how many sectors are bad |
 //! | `{"do": "ledger"}`, with `"to": FILE` | `sectors`, `must` and `may`, and `file` |
@@ -38,7 +39,7 @@ pub enum Order {
     Restore,
     /// The promises; all of them into a file, if one is given.
     Ledger(Option<PathBuf>),
-    /// The contents are to be compared with that.
+    /// The contents are to be compared with the ledger.
     Check,
     /// Everything answered so far is to be durable, and then the server ends.
     Stop,
@@ -155,7 +156,7 @@ pub struct Operator {
     stream: BufReader<UnixStream>,
 }
 
-/// A server does not do what it was asked.
+/// A server does not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
     /// The socket does not answer.
@@ -200,7 +201,7 @@ impl Operator {
         })
     }
 
-    /// Asks for `what`, and waits until it is done.
+    /// Sends `what`, and waits until it is done.
     ///
     /// # Errors
     /// If the server refuses, or does not answer.

@@ -1,4 +1,4 @@
-//! The device behind the server, how its time goes with ours, and its power.
+//! The device behind the server, the relation of its time to the clock on the wall, and its power.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -15,14 +15,13 @@ use destage_sim::run::live::{Ask, Broken, Completion, Cut, CutAfter, Holds, Live
 /// How the model's time goes with ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// Not at all: a request is complete as soon as it is worked out, one after the other. The model's time is the sum of
-    /// what it would have taken.
+    /// Without a pace: a request is complete as soon as it is computed, one after the other. The model's time is the sum of the simulated times.
     None,
     /// The two clocks run together: a request is answered when the model's time has come, any number of requests in parallel.
     Model,
 }
 
-/// Makes what was written last, whatever happens to this process or to the machine.
+/// Makes written data durable, whatever happens to this process or to the machine.
 pub type Sync = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 /// The device itself.
@@ -125,7 +124,7 @@ impl<'a> Front<'a> {
         self.broken.as_ref()
     }
 
-    /// The same, when the device goes.
+    /// The same, when the device is dropped.
     pub fn take_broken(&mut self) -> Option<Broken> {
         self.broken.take()
     }
@@ -188,7 +187,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Lets happen what is due by now.
+    /// Processes all events that are due by now.
     pub fn advance(&mut self) {
         if self.pace == Pace::Model {
             let now = self.since_began();

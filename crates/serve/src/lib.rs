@@ -9,7 +9,7 @@
 //! | [`server`] | sockets, one event loop, no thread per client |
 //! | [`control`] | the control socket: its requests, and its clients |
 //! | [`crash`] | a program on a device whose power fails, again and again |
-//! | [`write_log`] | what clients write, as the kernel's dm-log-writes keeps it |
+//! | [`write_log`] | the clients' writes, in the form of the kernel's dm-log-writes |
 //! | [`client`], [`replay`] | a small client, and traces played to a server |
 //! | [`measure`] | real drives as targets of the experiments of `destage drive measure` |
 //! | [`address`] | where a server is |

@@ -56,7 +56,7 @@ pub enum MediaError {
         /// What would do.
         expected: &'static str,
     },
-    /// The file is not what it has to be.
+    /// The file is of another kind than expected.
     #[error("{}: {why}", .path.display())]
     Unfit {
         /// The file.

@@ -7,8 +7,8 @@
 //!                      behind it the data of a write
 //! ```
 //!
-//! All numbers are little-endian. Entries stand in the order in which the device got them, so that the beginning of a log
-//! up to a flush holds all that this flush covers.
+//! All numbers are little-endian. Entries stand in the order in which the device received them, so that the beginning of a log up to a flush holds
+//! everything that this flush covers.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 

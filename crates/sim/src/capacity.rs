@@ -22,7 +22,7 @@ pub const CAPACITY: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Flash beyond what is offered.
+/// Flash beyond the offered capacity.
 pub const OVER_PROVISIONING: Parameter = Parameter {
     name: "device.op_percent",
     kind: Kind::Number {

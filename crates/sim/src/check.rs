@@ -36,7 +36,7 @@ pub enum Purpose {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub purpose: Purpose,
-    /// Parameters that were set; those that a profile sets aside.
+    /// Parameters that were set; those set by a profile separately.
     pub given: Vec<String>,
 }
 
@@ -212,7 +212,7 @@ pub fn in_words(condition: &str) -> String {
     parts.join(", or ")
 }
 
-/// A configuration, and what it is to be used for.
+/// A configuration, and its purpose.
 pub struct Considered<'c> {
     config: &'c Config,
     purpose: Purpose,
@@ -308,7 +308,7 @@ impl Config {
         considered.lacks(row).next().map(in_words)
     }
 
-    /// Parameters that were set and decide nothing in a run of an input with what was `seen`, each with the reason.
+    /// Parameters that were set and have no effect in a run of an input with the facts in `seen`, each with the reason.
     #[must_use]
     pub fn without_effect_on(&self, seen: Seen) -> Vec<(String, String)> {
         // A run whose power fails has not seen all of its input.

@@ -55,7 +55,7 @@ pub struct Config {
     pub(crate) units_per_page: u32,
     /// Runs are explained. It changes no result, and so is no parameter.
     pub explain: bool,
-    /// Parameters that were set and decide nothing in a run, each with the reason; those that a profile sets are not among them.
+    /// Parameters that were set and have no effect in a run, each with the reason; parameters set by a profile are not among them.
     pub without_effect: Vec<(String, String)>,
     /// Its purpose, and the settings that were made for it.
     pub(crate) asked: Asked,
@@ -171,13 +171,13 @@ impl Config {
         self.state = Some(Arc::new(state));
     }
 
-    /// The value of the parameter `name` of device, host, trace or run, if there is such a one.
+    /// The value of the parameter `name` of device, host, trace or run, if there is one of that name.
     #[must_use]
     pub fn global_parameter(&self, name: &str) -> Option<&Value> {
         self.global.get(name)
     }
 
-    /// The value of the scheme's parameter `name`, or of one every buffer has; if there is such a one.
+    /// The value of the scheme's parameter `name`, or of one that every buffer has, if there is one of that name.
     #[must_use]
     pub fn buffer_parameter(&self, name: &str) -> Option<&Value> {
         self.buffer.get(name)
@@ -188,7 +188,7 @@ impl Config {
         &self.buffer
     }
 
-    /// The value of the layer's parameter `name`, if there is such a one.
+    /// The value of the layer's parameter `name`, if there is one of that name.
     #[must_use]
     pub fn ftl_parameter(&self, name: &str) -> Option<&Value> {
         self.ftl.get(name)
@@ -399,7 +399,7 @@ impl Config {
         &self.common
     }
 
-    /// Whether what is written may be lost until a flush.
+    /// Whether written data may be lost until a flush.
     pub(crate) fn has_volatile_cache(&self) -> bool {
         self.typed.device.vwc == VolatileCache::On
     }
@@ -423,7 +423,7 @@ impl Config {
         Precondition::read(&self.typed.sim.precondition).unwrap_or(Precondition::None)
     }
 
-    /// Whether what is read enters the buffer.
+    /// Whether pages that are read enter the buffer.
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
         // A scheme that knows the coming writes is built from these alone, and only for a run.
@@ -468,7 +468,7 @@ impl Config {
         Ok(Buffer::new(config, Box::new(Shares::new(parts, share))))
     }
 
-    /// The device, with `buffer` over `ftl`; `with_bytes` if its commands are to name every page for that.
+    /// The device, with `buffer` over `ftl`; `with_bytes` says that its commands have to name every page.
     pub(crate) fn device(
         &self,
         timed: bool,
@@ -507,7 +507,7 @@ impl Config {
         !self.is_timed() || (self.typed.host.scheduler == Scheduler::Fifo && !self.front_reorders())
     }
 
-    /// How requests become pages, those of a trace that spans `span_pages`; that number plays a part on a device only.
+    /// How requests become pages, for a trace that spans `span_pages`; that number matters only on a device.
     #[must_use]
     pub fn addressing(&self, span_pages: u64) -> Addressing {
         Addressing {

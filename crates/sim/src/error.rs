@@ -19,7 +19,7 @@ pub struct Argument {
     pub what: String,
 }
 
-/// Parameters that exclude another, or what a run is for.
+/// Parameters that exclude another, or the purpose of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Those that are refused: name, value, and default.
@@ -55,7 +55,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// The user's input cannot be simulated. Every message names where, and what was expected.
+/// The user's input cannot be simulated. Every message names the place, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     /// The trace cannot be read.
@@ -138,7 +138,7 @@ pub enum SimError {
         /// Sectors of the device.
         device_sectors: u64,
     },
-    /// The device is too small for what the trace writes.
+    /// The device is too small for the writes of the trace.
     #[error("{origin}:{line}: the device is full: {}", words::shortage(.shortage))]
     DeviceFull {
         /// The trace.
@@ -153,7 +153,7 @@ pub enum SimError {
         "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {}", words::shortage(.shortage)
     )]
     FullBefore {
-        /// How many times as many overwrites as there are pages.
+        /// The number of overwrites as a multiple of the number of pages.
         passes: u64,
         /// Page writes done.
         done: u64,
@@ -209,7 +209,7 @@ pub enum SimError {
         origin: String,
         /// When the power was to fail.
         at: String,
-        /// How many there were of what was counted.
+        /// How many of the counted events there were.
         seen: u64,
     },
     /// After a loss of power no block was free to put others in order.
@@ -226,7 +226,7 @@ pub enum SimError {
 }
 
 impl SimError {
-    /// The device has no room left for what line `line` of `origin` brings.
+    /// The device has no room left for the request in line `line` of `origin`.
     #[cold]
     pub(crate) fn full(origin: &str, line: u32, shortage: NoSpace) -> Self {
         Self::DeviceFull {

@@ -21,7 +21,7 @@ choices! {
     pub enum Clock {
         /// In whole ticks, exactly.
         Exact = "exact",
-        /// As the reference simulator does: milliseconds in double precision. In a busy period every sum is
+        /// As in the reference simulator: milliseconds in double precision. In a busy period every sum is
         /// rounded the same way, so a queue that never empties drifts by some 1e-10 ms per operation,
         /// 1e-5 ms in all after a hundred thousand. Only with this clock are such runs equal to its digits.
         DoubleMs = "double_ms",
@@ -115,7 +115,7 @@ pub struct EventList<E> {
     ring: [Entry<E>; PLACES],
     first: usize,
     end: usize,
-    /// The first of what is not in the ring, or an entry that is never due.
+    /// The first entry that is not in the ring, or an entry that is never due.
     aside: Entry<E>,
     /// The others.
     heap: BinaryHeap<Reverse<Entry<E>>>,
@@ -245,7 +245,7 @@ impl<E: Copy + Default> EventList<E> {
         self.instant.only().filter(|_| is_next)
     }
 
-    /// Takes what is [`alone`](Self::alone).
+    /// Takes the event that is [`alone`](Self::alone).
     #[inline(always)]
     pub fn take_alone(&mut self) {
         self.instant.clear();
@@ -337,7 +337,7 @@ impl<E: Copy + Default> EventList<E> {
 
     #[inline]
     fn put_aside(&mut self, key: u64, rank: u64, event: E) {
-        // Nothing else is there: the next arrival comes to an empty place.
+        // There is no other event: the next arrival comes to an empty place.
         if self.aside.key == NEVER {
             self.aside = Entry { key, rank, event };
             return;

@@ -12,7 +12,7 @@ const fn excludes(value: &'static str, with: &'static str, because: &'static str
     }
 }
 
-/// Where commands wait in queues: also those of groups of planes that work side by side.
+/// Where commands wait in queues; this includes groups of planes that work in parallel.
 const QUEUES: &str =
     "flash.scheduling = commands_arrival|commands_reads_first or flash.parallel_units > 1";
 

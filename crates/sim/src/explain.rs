@@ -1,4 +1,4 @@
-//! A run explained: its course, how responses are spread, and what each request waited for.
+//! A run explained: its course, the distribution of response times, and the waits of each request.
 //!
 //! A run that is to be explained has an [`Explaining`] as its witness. It observes events and changes nothing, and its memory does not grow with the
 //! run. `docs/EXPLAIN.md` explains the parts of a response time.
@@ -36,7 +36,7 @@ pub const OPERATIONS: [Operation; 4] = [
     Operation::Trim,
 ];
 
-/// The percentiles that are told, by name.
+/// The percentiles that are reported, by name.
 pub const PERCENTILES: [(&str, (u64, u64)); 5] = [
     ("50", (50, 100)),
     ("90", (90, 100)),
@@ -72,7 +72,7 @@ pub struct Explained {
 /// Facts that need a clock.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timed {
-    /// The names of the parts that are told apart.
+    /// The names of the parts that are reported.
     pub parts: &'static [&'static str],
     /// In the order of [`OPERATIONS`].
     pub responses: [Responses; 4],
@@ -176,7 +176,7 @@ impl Explaining {
     }
 }
 
-/// Whether `operation` moves or erases what was there, and serves no request.
+/// Whether `operation` moves or erases pages, and serves no request.
 pub(crate) fn moves(operation: &FlashOperation) -> bool {
     operation.kind == Kind::Erase || matches!(operation.cause, Cause::Copy | Cause::Wear)
 }
@@ -420,7 +420,7 @@ impl Explaining {
 }
 
 impl Way {
-    /// The whole way of a request that is complete `now`, as the response of what arrived at `arrival`.
+    /// The whole path of a request that is complete `now`, as the response time of the request that arrived at `arrival`.
     fn split(&self, arrival: Ticks, now: Ticks) -> Split {
         let accepted = self.accepted.at;
         let answered = self.answered.unwrap_or(now);

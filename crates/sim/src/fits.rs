@@ -153,7 +153,7 @@ fn capacitor(config: &Config) -> Result<(), String> {
     }
 }
 
-/// Marks of destaging in idle time; they decide nothing where there is none.
+/// Marks of destaging in idle time; they have no effect without it.
 fn idle_marks(config: &Config) -> Result<(), String> {
     match config.common().check() {
         Err(Contradiction::LowAboveHigh { low, high }) if config.common().bg_destage => {

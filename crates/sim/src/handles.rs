@@ -14,7 +14,7 @@ impl Config {
         }
     }
 
-    /// Placement handles that the layer tells apart.
+    /// Number of placement handles that the layer distinguishes.
     pub(crate) fn handles(&self) -> u32 {
         self.of_layer("handles", 1) as u32
     }

@@ -37,8 +37,8 @@ pub enum Waiting {
     },
 }
 
-/// When a request arrives that does so at `arrival` by its trace, with times multiplied by `factor`. A product beyond 64 bits is
-/// the largest of them.
+/// When a request arrives that does so at `arrival` by its trace, with times multiplied by `factor`. A product beyond 64 bits counts as the largest
+/// number.
 #[inline(always)]
 pub fn scaled(arrival: Ticks, factor: f64) -> Ticks {
     if factor == 1.0 {

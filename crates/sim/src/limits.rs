@@ -240,7 +240,7 @@ impl Times {
         })
     }
 
-    /// Takes what is new in `run`; whether the figure cannot stay below `value` milliseconds.
+    /// Adds the new values of `run`; returns whether the figure cannot stay below `value` milliseconds.
     fn pass(&mut self, run: &SoFar<'_>, value: f64) -> bool {
         let wanted = [self.reads, self.writes];
         // Beyond the number of times that are kept one by one, nothing more is known.

@@ -1,7 +1,6 @@
 //! `Measured`: everything a run measures, from the opening of its window to the close.
 //!
-//! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] makes named results
-//! of it.
+//! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] makes named results of them.
 
 use destage_base::Ticks;
 use destage_buffer::Counts;
@@ -65,7 +64,7 @@ impl HostCounts {
     }
 }
 
-/// How long what was asked took.
+/// Response times of requests.
 #[derive(Clone, Debug, Default)]
 pub struct Responses {
     /// From the arrival of a request to its completion.
@@ -113,7 +112,7 @@ pub struct Measured {
     pub saturated: bool,
     /// The run ended because so many blocks were retired that none is free where one is needed.
     pub worn_out: bool,
-    /// How long what was asked took.
+    /// Response times of requests.
     pub responses: Responses,
     /// From the opening of the window to the close.
     pub makespan: Ticks,
@@ -133,8 +132,7 @@ pub struct Measured {
     pub(crate) before: Option<(Totals, Counts)>,
 }
 
-/// An error if a run of `requests` requests, of what is called `origin`, had `warmup` before statistics open, and so
-/// measured nothing.
+/// An error if a run of `requests` requests, which errors call `origin`, had `warmup` before statistics open, and so measured nothing.
 pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result<(), SimError> {
     if warmup > 0 && requests <= warmup {
         return Err(SimError::NothingMeasured {
@@ -165,13 +163,13 @@ impl Measured {
         }
     }
 
-    /// Takes what the servers between host and buffer have done by now, where statistics close.
+    /// Takes the work of the servers between host and buffer up to now, where statistics close.
     pub(crate) fn take_front(&mut self, usage: Option<FrontUsage>) {
         let earlier = self.front.take().unwrap_or_default();
         self.front = usage.map(|usage| usage.since(&earlier));
     }
 
-    /// Takes what `device` knows of itself, where statistics close `now`; `observer` gets the erases if it wants them.
+    /// Takes the counts of `device`, where statistics close `now`; `observer` gets the erases if it wants them.
     pub(crate) fn take_device(
         &mut self,
         device: &mut Device,

@@ -67,7 +67,7 @@ impl Config {
         let [read, program] = self.times_by_type();
         let page_types = read.len().max(program.len()) as u32;
         let (units, units_per_page) = (self.units(), self.units_per_page);
-        // Pages that the cells take in one go are those of word lines, each of which has all types.
+        // Pages that the cells program together are those of word lines, each of which has all types.
         let of_word_lines =
             |units: &Units| (units.pages / units_per_page).is_multiple_of(page_types);
         Layout {
@@ -235,14 +235,14 @@ impl Config {
         of_die.saturating_mul(flash.dies)
     }
 
-    /// Whether reads interrupt programs and erases: only those do that go ahead.
+    /// Whether reads interrupt programs and erases: only reads that overtake do so.
     pub(crate) fn interrupts(&self) -> bool {
         let flash = &self.typed.flash;
         flash.suspend != Suspend::Never && flash.scheduling.lets_reads_pass()
     }
 
-    /// In which order a die does page operations. Where commands wait in queues it is these that are in an order, and what is not one
-    /// command alone lets reads pass that interrupt commands.
+    /// In which order a die does page operations. Where commands wait in queues, these are in order, and an operation of several commands lets
+    /// interrupting reads pass.
     pub(crate) fn service(&self) -> ServiceOrder {
         let scheduling = self.typed.flash.scheduling;
         match self.queues() {

@@ -10,7 +10,7 @@ use destage_trace::runs::{Along, Runs};
 
 use crate::paging::{AddressMap, Addressing};
 
-/// More different spans than this are not kept: 32 MB of them.
+/// Most different spans that are kept: 32 MB of them.
 const SPANS_MAX: usize = 1 << 20;
 
 /// The different spans of pages that a trace reads and writes, in its own addresses.
@@ -26,7 +26,7 @@ pub struct Spans {
 pub struct Merged {
     /// Their number; a lower bound if not all spans were searched.
     pub pages: u64,
-    /// Whether that is all of them.
+    /// Whether all spans were searched.
     pub is_exact: bool,
 }
 

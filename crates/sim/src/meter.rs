@@ -1,11 +1,11 @@
-//! `Totals`: what the dies did, in operations and in time.
+//! `Totals`: the work of the dies, in operations and in time.
 
 use destage_base::Ticks;
 use destage_flash::operation::Tally;
 use destage_flash::operation::{Cause, Kind, Operation, Transfer};
 use destage_flash::{Operations, Timing};
 
-/// Totals of what the dies did.
+/// Totals of the work of the dies.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// Operations by kind and cause.

@@ -152,7 +152,7 @@ pub struct Scope {
     pub flash: bool,
     /// Page writes that made the device's contents before the first request.
     pub prepared_pages: u64,
-    /// Its FTL merges blocks, and what that is charged.
+    /// Its FTL merges blocks, and their cost.
     pub merges: Option<MergeCost>,
     /// Bytes of a page.
     pub page_bytes: u64,

@@ -22,7 +22,7 @@ use crate::paging::Addressing;
 
 /// Requests between two calls of [`Observer::progress`].
 const PROGRESS_STEP: u64 = 1 << 16;
-/// No request is in the device while another comes.
+/// No request is in the device while another arrives.
 const TOKEN: u32 = 0;
 
 /// Counts commands, each of which ends at once.
@@ -109,7 +109,7 @@ pub struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
-    /// A run that has not begun on `device` with the dies of `meter`, of what is called `origin` in errors. Statistics open
+    /// A run that has not begun on `device` with the dies of `meter`, which errors call `origin`. Statistics open
     /// when `warmup` requests are done; `dirty_ages` says whether it reports how long pages were dirty.
     pub fn new(
         origin: &str,
@@ -157,7 +157,7 @@ impl<'a> Count<'a> {
         self.device.pass_writes(pages);
     }
 
-    /// Goes on with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
+    /// Continues with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
     ///
     /// # Errors
     /// An error in the trace, the device's size, or an interrupt by the observer.
@@ -196,7 +196,7 @@ impl<'a> Count<'a> {
         to_opening.min(to_progress) as usize
     }
 
-    /// [`Count::feed`] of requests during which neither statistics open nor progress is told.
+    /// [`Count::feed`] for requests during which neither statistics open nor progress is reported.
     fn feed_undisturbed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for request in requests {
             self.measured.take_dirty_ages(&mut self.device);
@@ -249,7 +249,8 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// There are no more requests: what was measured, and explained if that was asked. With `drain`, the operations of a last destage of everything dirty count as well.
+    /// There are no more requests: returns the results, with the explanation if it was asked for. With `drain`, the operations of a last destage of
+    /// everything dirty count as well.
     ///
     /// # Errors
     /// As of [`Count::feed`].

@@ -11,7 +11,7 @@ choices! {
     pub enum Align {
         /// Every touched page counts as a whole page.
         Cover = "cover",
-        /// As many pages as the size is nearest to, from the page the start lies in.
+        /// As many pages as come nearest to the size, from the page of the start on.
         Nearest = "nearest",
         /// As `Cover`, and a partly written page is first read if the flash has contents of it.
         ReadModifyWrite = "rmw",

@@ -47,8 +47,8 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// Reads `source` to its end for `configs`. `progress` is told now and then how many requests were read; with
-    /// `false` it stops the pass.
+    /// Reads `source` to its end for `configs`. `progress` is told from time to time how many requests were read; if it returns `false`, the pass
+    /// stops.
     ///
     /// # Errors
     /// An error in the trace, or [`SimError::Interrupted`].

@@ -9,7 +9,7 @@ use crate::settings::{argument, read_file, suggestion};
 pub struct Profile {
     /// The value of `--profile`.
     pub name: &'static str,
-    /// Its text; the table `profile` says what it is.
+    /// Its text; the table `profile` describes it.
     pub text: &'static str,
 }
 

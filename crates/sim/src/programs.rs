@@ -1,4 +1,4 @@
-//! How the pages of a full buffer reach the flash: what one program takes, and how many go on at a time.
+//! How the pages of a full buffer reach the flash: the time of one program, and how many run at a time.
 
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units, to_ms};
@@ -57,7 +57,7 @@ impl Programs {
 }
 
 impl Config {
-    /// How its flash programs what leaves a full buffer.
+    /// How its flash programs the pages that leave a full buffer.
     #[must_use]
     pub fn programs(&self) -> Programs {
         let (flash, timing) = (&self.typed.flash, self.timing());

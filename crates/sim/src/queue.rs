@@ -4,7 +4,7 @@
 
 /// A queue of `T`. See the [module](self).
 pub(crate) struct Queue<T> {
-    /// Those before `first` are past; none is kept once all are.
+    /// Entries before `first` are past; none is kept once all are.
     items: Vec<T>,
     first: usize,
 }
@@ -92,7 +92,7 @@ impl<T: Copy> Queue<T> {
         self.first = 0;
     }
 
-    /// Forgets those that are past, if that is time.
+    /// Forgets entries that are past, if there are many.
     #[inline(always)]
     fn forget(&mut self) {
         if self.first == self.items.len() {

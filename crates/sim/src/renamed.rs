@@ -99,7 +99,7 @@ mod tests {
             let text = refusal(&[(old, "1")]).unwrap();
             let expected = format!("{old:?} is now {new}");
             assert!(text.contains(&expected), "{text}");
-            // One of a scheme or layer that is not chosen is taken, too.
+            // A name of a scheme or layer that is not chosen is accepted, too.
             let text = refusal(&[(new, "?")]).unwrap();
             assert!(!text.contains("unknown parameter"), "{text}");
             assert!(!Settings::new().accepts(old), "{old}");

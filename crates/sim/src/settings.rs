@@ -1,8 +1,8 @@
-//! From what the user wrote to a checked configuration.
+//! From the user's text to a checked configuration.
 //!
-//! Settings are dotted keys with the text the user gave and where it came from. Later ones win: defaults,
-//! then the profile, then what an input says of the host, then the file, then the command line. [`Settings::resolve`] checks all of them
-//! against the parameter rows, so that an error can say which of these places to mend.
+//! Settings are dotted keys with the text the user gave and where it came from. Later ones win: defaults, then the profile, then an input's settings
+//! of the host, then the file, then the command line. [`Settings::resolve`] checks all of them against the parameter rows, so that an error can name
+//! the place to correct.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -36,7 +36,7 @@ pub enum Origin {
     File(String),
     /// By a caller; the text says how.
     Given(String),
-    /// In an input, which says how the host asks for it.
+    /// In an input, which says how the host sends requests.
     Input(String),
     /// As an argument of this name, with this text.
     Argument(String, String),
@@ -54,7 +54,7 @@ impl std::fmt::Display for Origin {
 }
 
 impl Origin {
-    /// Whether it is what a user chooses by name, and not what the user says.
+    /// Whether the user chose it by name and did not write it.
     fn is_beneath(&self) -> bool {
         matches!(self, Self::Profile(_) | Self::Input(_))
     }
@@ -158,7 +158,7 @@ impl Settings {
         );
     }
 
-    /// Sets `key` unless something other than a profile has set it: what an input says of the host gives way to what a user says.
+    /// Sets `key` unless something other than a profile has set it: the user's settings win over an input's settings of the host.
     pub fn offer(&mut self, key: &str, text: &str, origin: Origin) {
         let known = self.entries.get(key);
         if known.is_none_or(|setting| setting.origin.is_beneath()) {
@@ -259,7 +259,7 @@ impl Settings {
     /// Reads a configuration file.
     ///
     /// # Errors
-    /// If the file cannot be read or is not what [`Settings::load_toml`] takes.
+    /// If the file cannot be read or is not of the form that [`Settings::load_toml`] accepts.
     pub fn load_file(&mut self, path: &Path) -> Result<(), SimError> {
         let origin = Origin::File(path.display().to_string());
         let text = read_file(path).map_err(|error| {
@@ -363,7 +363,7 @@ impl Settings {
     /// Checks everything.
     ///
     /// # Errors
-    /// The first setting that is unknown or does not fit its row, and what excludes each other. A setting of a scheme or layer that
+    /// The first setting that is unknown or does not fit its row, and settings that exclude each other. A setting of a scheme or layer that
     /// is not the chosen one is passed over, and named in [`Config::without_effect`] unless a profile has it.
     pub fn resolve(&self) -> Result<Config, SimError> {
         let config = self.read()?;

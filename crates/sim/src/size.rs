@@ -1,6 +1,6 @@
 //! How many blocks a device needs: for the addresses of an input (`flash.blocks_per_plane = auto`), or for a capacity.
 //!
-//! A number is tried by making the layer, which says what it offers. A trial layer is quick to build, as tables are lazy; still, few are built: the
+//! To try a number, the layer is built, which says how much it offers. A trial layer is quick to build, as tables are lazy; still, few are built: the
 //! search begins at the number of blocks that holds the pages with nothing set aside.
 
 use destage_base::parameter::{CountOrAuto, Value};

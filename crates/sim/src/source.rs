@@ -23,7 +23,7 @@ pub struct Seen {
 impl Seen {
     fn add(&mut self, batch: &[Request]) {
         self.requests += batch.len() as u64;
-        // Nearly all requests only read and write, which have the numbers 0 and 1: a bit above those is set by another one.
+        // Nearly all requests only read and write, which have the numbers 0 and 1: any other operation sets a bit above those.
         let bits = |request: &Request| request.operation as u8 | u8::from(request.fua) << 2;
         if batch.iter().map(bits).fold(0, |all, bits| all | bits) <= 1 {
             return;

@@ -28,7 +28,7 @@ use crate::error::SimError;
 use crate::precondition::Precondition;
 use crate::settings::Config;
 
-/// Grows with every change of what a layer keeps, so that an older state is refused.
+/// Grows with every change of a layer's state, so that an older state is refused.
 pub const FORMAT: u32 = 3;
 const MAGIC: &str = "destage-state";
 /// Before the name of a file in `sim.precondition`.
@@ -128,10 +128,10 @@ pub struct State {
 }
 
 impl State {
-    /// Reads what the file at `path` says of its state. The state itself is neither read nor checked.
+    /// Reads the description of the state in the file at `path`. The state itself is neither read nor checked.
     ///
     /// # Errors
-    /// If the file cannot be read, is none of a state, or one of another version.
+    /// If the file cannot be read, is not a state, or is of another version.
     pub fn open(path: &Path) -> Result<Self, SimError> {
         let refused = |why: String| refusal(path, &why);
         let unreadable = |error: io::Error| refused(error.to_string());
@@ -353,7 +353,7 @@ fn copy_into(hash: &mut Sha256, mut from: impl Read) -> io::Result<()> {
     }
 }
 
-/// Passes on what is written, and keeps its hash.
+/// Passes on the written bytes, and keeps their hash.
 struct Hashing<W> {
     hash: Sha256,
     writer: W,

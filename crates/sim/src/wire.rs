@@ -1,4 +1,4 @@
-//! A link of packets between host and device: how long a message is on it.
+//! A link of packets between host and device: the time of a message on it.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;

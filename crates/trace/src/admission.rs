@@ -7,13 +7,13 @@ use crate::order::SortWindow;
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
-/// The rules, and what they need to remember from one request to the next.
+/// The rules, and the state they keep from one request to the next.
 pub(crate) struct Admission {
     addresses: Addresses,
     in_place: bool,
     zero_length: ZeroLength,
     clamp: bool,
-    /// Where requests are sorted: those that wait.
+    /// Where requests are sorted: the waiting ones.
     window: Option<SortWindow>,
     /// The latest arrival.
     latest: Ticks,
@@ -106,7 +106,7 @@ impl Admission {
         clean
     }
 
-    /// The trace is over: what waits may leave.
+    /// The trace is over: waiting requests may leave.
     pub fn finish(&mut self) {
         if let Some(window) = &mut self.window {
             window.finish();

@@ -11,7 +11,7 @@ pub fn can_be_read_again(path: &Path) -> bool {
     path.as_os_str() != "-" && path.metadata().map_or(true, is_kept)
 }
 
-/// Refuses a trace that can be read once only, for the sake of `what`, which reads it twice. `instead` ends the message with what to do.
+/// Refuses a trace that can be read only once, because `what` reads it twice. `instead` ends the message with what to do.
 ///
 /// # Errors
 /// If the trace at `path` comes through a pipe.

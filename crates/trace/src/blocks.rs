@@ -30,7 +30,7 @@ pub(crate) struct Blocks {
     start: usize,
     /// .. to here, just past a newline ..
     end: usize,
-    /// .. and what was read.
+    /// .. and the bytes that were read.
     filled: usize,
     ended: bool,
     /// Whether the last line lacked its newline, and got one.
@@ -90,7 +90,7 @@ impl Blocks {
         self.end = self.filled;
     }
 
-    /// Where what is shown begins, in bytes of the stream. Not for a last line that lacked its newline.
+    /// Where the visible part begins, in bytes of the stream. Not for a last line that lacked its newline.
     pub fn offset(&self) -> u64 {
         self.total - (self.filled - self.start) as u64
     }
@@ -151,7 +151,7 @@ impl Blocks {
         }
     }
 
-    /// Passes over the line at the front, which was too long, and shows what follows it. `false` if nothing does.
+    /// Skips the line at the front, which was too long, and shows the text after it. `false` if nothing does.
     pub fn pass_line(&mut self) -> Result<bool, BlockError> {
         loop {
             let newline = memchr::memchr(b'\n', self.in_sight());

@@ -19,9 +19,9 @@ pub(crate) enum Field {
     IsRead,
     Sector,
     Sectors,
-    /// Where a request begins, in bytes or a multiple of them.
+    /// The beginning of a request, in bytes or a multiple of them.
     Offset(Unit),
-    /// How long a request is, in bytes or a multiple of them.
+    /// The length of a request, in bytes or a multiple of them.
     Bytes(Unit),
     Fua,
     Stream,

@@ -20,7 +20,7 @@ pub(crate) type Compression = Option<&'static str>;
 /// Compressed bytes read at once.
 const READ_BYTES: usize = 128 << 10;
 
-/// Counts what is read, so that progress can be shown in bytes of the file.
+/// Counts the bytes read, so that progress can be shown in bytes of the file.
 struct Counted<R> {
     inner: R,
     count: Arc<AtomicU64>,

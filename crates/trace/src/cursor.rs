@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
         let (value, digits) = if digits <= DIGITS_SAFE {
             (value, digits)
         } else {
-            // Half up looks at one digit past the tick: what follows cannot change the result.
+            // Rounding half up needs one digit past the tick: further digits cannot change the result.
             let start = self.at - digits;
             (
                 plain_digits(&self.bytes[start..start + DIGITS_SAFE]),
@@ -241,7 +241,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Spaces, if there are any; a tab may separate fields and is none.
+    /// Spaces, if there are any; a tab may separate fields and does not count.
     #[inline(always)]
     pub fn skip_spaces(&mut self) {
         while self.peek() == b' ' {

@@ -12,7 +12,7 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::HashMap;
 
-/// How far before the first time of an epoch times are told apart.
+/// Range before the first time of an epoch in which times are kept apart.
 const EPOCH_MARGIN: Ticks = 1 << 60;
 
 /// Times that begin this late count from a day of the calendar, not from the beginning of a trace: ten years.
@@ -138,7 +138,7 @@ impl State {
         (self.ticks_per_unit, self.ticks_per_digit) = Self::ticks(exponent);
     }
 
-    /// A decoder with what the user says about units and events that the format leaves open.
+    /// A decoder with the user's choices about units and events that the format leaves open.
     pub fn with(self, choices: &Choices) -> Self {
         Self {
             choices: choices.clone(),
@@ -398,7 +398,7 @@ fn usual_lines<L: Layout>(
     room: usize,
 ) -> usize {
     while batch.len() < room
-        // In a window of fixed size, where there is room is known almost everywhere.
+        // In a window of fixed size, the compiler almost always knows that there is room.
         && let Some(window) = block.get(at..).and_then(<[u8]>::first_chunk)
         && let Some((request, length)) = L::usual(window, state)
     {

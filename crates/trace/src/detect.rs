@@ -21,7 +21,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Lines looked at.
 const SAMPLE_LINES: usize = 64;
 
-/// A format may miss some of the lines: a bad one is better reported by the decoder, as what it is.
+/// A format may fail on some of the lines: the decoder reports a bad line better, and for its real cause.
 fn fits(matched: usize, sampled: usize) -> bool {
     matched > 0 && 2 * matched >= sampled
 }

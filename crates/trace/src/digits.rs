@@ -152,7 +152,7 @@ mod tests {
             ] {
                 let text = [&digits[..length], &[end], behind].concat();
                 let whole = (plain_digits(&digits[..length]), length + 1);
-                // At the very end of what is in sight it is not looked for.
+                // At the very end of the visible bytes it is not searched.
                 let is_usual = (1..8).contains(&length) && text.len() >= 8;
                 assert_eq!(
                     digits_before(end, &text, 0),

@@ -285,13 +285,13 @@ pub enum TraceError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The named field holds something else than digits.
+    /// The named field holds something other than digits.
     NotANumber(&'static str),
     /// The named field is below 0.
     Negative(&'static str),
     /// The named field is larger than can be held.
     TooLarge(&'static str),
-    /// The named field holds none of the words it may hold.
+    /// The named field holds none of the possible words.
     UnknownWord(&'static str),
     /// The named field holds nothing.
     Null(&'static str),
@@ -319,7 +319,7 @@ pub enum Fault {
     BeyondAddressSpace,
     /// The request ends past its volume's part of the address space.
     CrossesStride,
-    /// The request is not what the first of two passes saw.
+    /// The request differs from the one that the first of two passes saw.
     NotInFirstPass,
 }
 

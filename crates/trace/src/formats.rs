@@ -27,8 +27,8 @@ use crate::cursor::{Column, Cursor, Problem};
 use crate::error::Fault;
 use crate::request::{Operation, SECTORS_MAX, sectors_touched};
 
-/// Sectors touched by a byte range whose length was the field read last, in the column `column`. One that ends beyond the
-/// last byte begins where `request` refuses it as that, once the line is known to be whole.
+/// Sectors touched by a byte range whose length was the field read last, in the column `column`. A range that ends beyond the last byte begins where
+/// `request` refuses it for that reason, once the line is known to be whole.
 #[inline(always)]
 fn byte_range(
     cursor: &Cursor<'_>,

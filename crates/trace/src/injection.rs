@@ -55,7 +55,7 @@ impl Countdown {
 }
 
 impl Injection {
-    /// As `options` ask; nothing if they ask for none.
+    /// As `options` ask; `None` if they ask for none.
     pub fn new(options: &ReadOptions) -> Option<Self> {
         let ReadOptions {
             flush_every,
@@ -92,7 +92,7 @@ impl Injection {
         self.scratch = made;
     }
 
-    /// Adds what becomes of `request` to `made`: at least itself.
+    /// Adds the results for `request` to `made`: at least the request itself.
     fn add(&mut self, mut request: Request, made: &mut Vec<Request>) {
         if self.streams == Streams::Volume && request.operation != Operation::Flush {
             // Tag 0 says that there is none.

@@ -8,7 +8,7 @@
 //! | [`trace`] | [`Trace`], a whole file in memory |
 //! | [`plausibility`] | whether its times can be right |
 //! | [`error`] | [`TraceError`], one line a user can act on |
-//! | [`statistics`] | what a trace is like |
+//! | [`statistics`] | statistics of a trace |
 //! | [`runs`] | facts about pages, held for many pages at once |
 //! | [`page_bits`] | a set of pages |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |

@@ -1,4 +1,4 @@
-//! How a trace is to be read: the `trace.*` parameters and what the command line adds.
+//! How a trace is to be read: the `trace.*` parameters and the options of the command line.
 
 pub use crate::columns::Columns;
 
@@ -47,8 +47,8 @@ parameters! {
         /// The treatment of a time that goes back: an error, sorted within a window of 65536 requests, or set to the latest time seen and counted;
         /// auto sorts the formats known to be unsorted.
         order: Order = "auto", "", "";
-        /// Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, as the file system asks
-        /// for it; or C, when it is done. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue both
+        /// Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, the request of the file
+        /// system; or C, its completion. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue both
         /// stand for the beginning.
         event: Event = "issue", "", "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2";
         /// The unit of an address where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral), a block (csv).
@@ -73,7 +73,7 @@ parameters! {
         array_member: u64 = "0" in Kind::Integer { min: 0, max: 65_535 }, "", "";
         /// Bytes that stay on one disk of the array before the next has its turn; a multiple of 512.
         array_stripe_bytes: u64 = "64KiB" in Kind::Bytes { min: 512, max: 1 << 30 }, "bytes", "";
-        /// The stream of a request: what the trace says, if it says anything; or its volume's number modulo 65535, plus 1.
+        /// The stream of a request: the trace's stream, if it has any; or its volume's number modulo 65535, plus 1.
         streams: Streams = "trace", "", "data of one volume tends to die together";
     }
 }
@@ -85,17 +85,17 @@ choices! {
     /// Which event is the request, where a trace has several of each.
     #[derive(Default)]
     pub enum Event {
-        /// It is given to the device, after merging.
+        /// The request is given to the device, after merging.
         #[default]
         Issue = "issue",
-        /// It is asked for.
+        /// The request is made.
         Queue = "queue",
         /// It is done.
         Complete = "complete",
     }
 }
 
-/// The user's choices for what some formats leave open.
+/// The user's choices where some formats leave something open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
     /// The event that is the request; issue by default.
@@ -203,7 +203,7 @@ pub struct ReadOptions {
     pub order: Order,
     /// The treatment of bad lines.
     pub bad_lines: BadLines,
-    /// How many requests of the trace are read after [`Self::skip`]; what follows them is not even looked at.
+    /// How many requests of the trace are read after [`Self::skip`]; the rest is not read.
     pub limit: Option<u64>,
     /// How many requests, in order of arrival, are left out at the start. Times stay as they are.
     pub skip: u64,

@@ -36,7 +36,7 @@ impl PageBits {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there is no such page.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -14,7 +14,7 @@ const BYTES_PER_SECOND_MAX: f64 = 20e9;
 const REQUESTS_PER_SECOND_MAX: f64 = 5e6;
 /// Fewer than one per hour are no trace of a device at work.
 const REQUESTS_PER_SECOND_MIN: f64 = 1.0 / 3600.0;
-/// Above this, digits below 0.1 ns are no rounding of a program but those of a coarser unit.
+/// Above this, digits below 0.1 ns do not come from a program's rounding but from a coarser unit.
 const REQUESTS_PER_SECOND_BUSY: f64 = 5e4;
 /// Fewer requests may be one burst.
 const REQUESTS_MIN: u64 = 16;

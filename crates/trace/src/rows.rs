@@ -7,7 +7,7 @@ use crate::error::{Excerpt, TraceError};
 use crate::request::Request;
 use std::path::Path;
 
-/// How such a format is known and opened.
+/// How such a format is recognised and opened.
 #[derive(Clone, Copy)]
 pub(crate) struct Table {
     /// Whether a file that begins so is in this format.
@@ -43,7 +43,7 @@ pub(crate) type Opened = Result<Box<dyn Rows>, TraceError>;
 
 /// An open file.
 pub(crate) trait Rows: Send {
-    /// Adds requests to `batch` until it holds `room`, or something else happens; [`State::line`] then is the number of
+    /// Adds requests to `batch` until it holds `room`, or another event ends it; [`State::line`] then is the number of
     /// the row after the last one done.
     ///
     /// # Errors

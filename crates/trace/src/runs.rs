@@ -27,7 +27,7 @@ struct Run<V> {
     value: V,
 }
 
-/// Runs of places in several volumes, none of which lies over another. Places are below 2^64 - 1.
+/// Runs of places in several volumes, without overlap. Places are below 2^64 - 1.
 ///
 /// Most updates are of a run that is there as it is, and are found by its place alone; the order of places is for the others.
 ///
@@ -128,7 +128,7 @@ impl<V: Along> Runs<V> {
         })
     }
 
-    /// Whether there is none.
+    /// Whether there is no such run.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -176,7 +176,7 @@ impl<V: Along> Runs<V> {
         }
     }
 
-    /// Makes one run of those from `first` to just after `last` that continue each other.
+    /// Joins those from `first` to just after `last` that continue each other into one run.
     fn join(&mut self, volume: u32, first: u64, last: u64) {
         let before = self.before(volume, first);
         let mut at = before.map_or(first, |(start, _)| start);

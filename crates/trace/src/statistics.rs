@@ -1,6 +1,6 @@
 //! Statistics of a trace, from one pass.
 //!
-//! Pages are those a request touches, also in part, unless its taker says which they are. Pages of different volumes are
+//! Pages are those a request touches, also in part, unless the caller says which they are. Pages of different volumes are
 //! different pages even where their addresses are equal.
 
 mod grid;
@@ -66,7 +66,7 @@ pub struct Collector {
     sector_end: u64,
 }
 
-/// Sectors in the largest unit that alignment is told of, 16 KiB.
+/// Sectors in the largest unit of alignment that is reported, 16 KiB.
 const ALIGNED_SECTORS: usize = 32;
 
 /// The state of a volume: where its last requests ended, and its counts.

@@ -1,4 +1,4 @@
-//! Requests into files: the registry of forms, and what packs them.
+//! Requests into files: the registry of forms, and their writers.
 
 pub mod compact;
 pub mod csv;
@@ -89,7 +89,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// That of a file called `name`, by its ending; nothing for an ending that is known but not written.
+    /// The form of a file called `name`, by its ending; `None` for an ending that is known but not written.
     #[must_use]
     pub fn of_file(name: &str) -> Option<Self> {
         match name.rsplit_once('.') {
@@ -166,7 +166,7 @@ impl<'a> TraceWriter<'a> {
         }
     }
 
-    /// Ends the trace: what is not finished cannot be read.
+    /// Ends the trace: an unfinished file cannot be read.
     ///
     /// # Errors
     /// If the output fails.

@@ -94,7 +94,7 @@ impl Iterator for Bursts {
         let operation = write_or_read(self.writes.draw(random));
         let pages = self.sizes.draw(random);
         let page = self.places.place(self.ranks.draw(random) - 1);
-        // A request that would leave the footprint ends with it.
+        // A request that would leave the footprint ends at its end.
         Some(
             self.arrivals
                 .request(page.min(self.footprint_pages - pages), pages, operation),

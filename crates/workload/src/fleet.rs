@@ -143,7 +143,7 @@ impl Iterator for Fleet {
         let pages = self.sizes.draw(random);
         let rank = self.ranks[footprint * SKEWS as usize + skew].draw(random);
         let (footprint_pages, places) = &mut self.footprints[footprint];
-        // A request that would leave the footprint ends with it.
+        // A request that would leave the footprint ends at its end.
         let page = places.place(rank - 1).min(*footprint_pages - pages);
         Some(Request {
             // There are at most 2^20 volumes.

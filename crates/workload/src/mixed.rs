@@ -105,7 +105,7 @@ impl Iterator for Mixed {
         }
         let pages = self.sizes.draw(random);
         let page = self.places.place(self.ranks.draw(random) - 1);
-        // A request that would leave its part ends with it.
+        // A request that would leave its part ends at its end.
         Some(self.arrivals.request(
             page.min(self.random_pages - pages),
             pages,

@@ -297,7 +297,7 @@ impl Arrivals {
         Some(())
     }
 
-    /// Lets so much time pass.
+    /// Lets this much time pass.
     pub fn wait(&mut self, ms: f64) {
         self.time_ms += ms;
     }

@@ -59,7 +59,7 @@ impl Law {
         this
     }
 
-    /// The rank that `draw`, of 53 bits, is taken as, or one of the draws that follow.
+    /// The rank for `draw`, of 53 bits, or for one of the draws that follow.
     #[cold]
     #[inline(never)]
     fn draw(&self, mut draw: u64, random: &mut Random) -> u64 {

@@ -99,7 +99,7 @@ pub struct Command {
     pub data: Option<Ticks>,
 }
 
-/// Until when the array of a die is in use, and by what.
+/// Until when the array of a die is in use, and by which operation.
 #[derive(Clone, Copy, Default)]
 struct Array {
     busy_until: Ticks,
@@ -237,7 +237,7 @@ impl Media {
         let end = ready.max(busy) + time;
         self.dies[die as usize].busy_until = end;
         self.note_end(die, command.kind, end);
-        // Nobody waits for the status of a program; an erase ends with it.
+        // No operation waits for the status of a program; an erase ends with it.
         let done = match command.kind {
             Kind::Program => end,
             Kind::Read | Kind::Erase => self.book(die, now, end, bus.status),

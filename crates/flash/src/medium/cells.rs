@@ -80,7 +80,7 @@ pub(super) struct Block {
     pub earlier: u64,
 }
 
-/// How a block was before a page of it was programmed.
+/// The state of a block before a page of it was programmed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before {
     end: u32,
@@ -111,7 +111,7 @@ impl Block {
         }
     }
 
-    /// The entry of `page` in `cells`, or what it would be.
+    /// The entry of `page` in `cells`, or the one that it would have.
     fn code(&self, page: u32) -> u16 {
         match self.cells.get(page as usize) {
             Some(code) => *code,
@@ -152,7 +152,7 @@ impl Block {
         self.end
     }
 
-    /// Pages that were programmed, but for what a fill has left, with their offsets.
+    /// Programmed pages with their offsets, except those that a fill has left.
     pub fn all(&self) -> impl Iterator<Item = (u32, &Stored)> {
         let readable = self.stored.iter().filter(|(page, _)| *page != LOST);
         readable.map(|(page, stored)| (*page, stored))
@@ -305,7 +305,7 @@ impl Block {
         unknown.for_each(|cell| *cell = ERASED);
     }
 
-    /// Erases it; what it was before.
+    /// Erases it; returns its former state.
     pub fn erase(&mut self) -> Self {
         let erased = Self {
             erases: self.erases + 1,
@@ -322,7 +322,7 @@ pub(super) fn mix(sum: u64, word: u64) -> u64 {
     (sum ^ word).wrapping_mul(PRIME).rotate_left(23)
 }
 
-/// A sum over `data`, by which contents are told apart.
+/// A sum over `data`, by which contents are compared.
 #[must_use]
 pub fn digest(data: &[u8]) -> u64 {
     let mut sum = 0xCBF2_9CE4_8422_2325;

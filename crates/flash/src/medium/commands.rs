@@ -98,8 +98,8 @@ impl Medium {
     /// `command` of `die` begins at time `begins`, and takes `time` if nothing interrupts it.
     ///
     /// # Errors
-    /// If an erase begins before what was copied out of its block, or has replaced a page of it, has ended; or a program in a block
-    /// before its erase has ended.
+    /// If an erase begins before the copies out of its block, or the programs that replaced its pages, have ended; or a program in a block before its
+    /// erase has ended.
     pub fn command_begins(
         &mut self,
         die: u32,
@@ -195,8 +195,8 @@ impl Medium {
         }
     }
 
-    /// The block that begins at `first` of `die` is erased: pages without content that were programmed before, at the first `before` places
-    /// of what has not ended, wait for no second pass any more.
+    /// The block that begins at `first` of `die` is erased: pages without content that were programmed before, at the first `before` places of the
+    /// unfinished operations, wait for no second pass any more.
     fn drop_fillers(&mut self, die: u32, Ppn(first): Ppn, before: usize) {
         let (done, bits) = (&mut self.dies[die as usize].done, self.page_bits);
         let is_its = |done: &Done| {

@@ -26,7 +26,7 @@ pub(super) struct Done {
     pub undo: Undo,
     /// The page that it programs for the host.
     pub page: Option<Lpn>,
-    /// Of a program, which of all it is; else how many there were before.
+    /// For a program, its number among all; otherwise the number of operations before it.
     pub number: u64,
     /// Where commands begin and end one by one.
     pub progress: Progress,
@@ -47,7 +47,7 @@ pub struct BadDrive {
     pub torn_sector_bytes: usize,
     /// Of a million interrupted programs, this many destroy the earlier pages of their word line.
     pub paired_loss_ppm: u32,
-    /// Pages that share a word line, one after the other, where cells hold all their bits.
+    /// Pages that share a word line, one after the other, if cells hold all their bits.
     pub pages_per_word_line: u32,
 }
 
@@ -85,7 +85,8 @@ enum Reached {
 
 impl Medium {
     /// The power fails; `elapsed` gives how long ago the step in service at a die began, or, where [commands](Self::by_commands) begin
-    /// and end one by one, the time. Nothing is in service then, and no page has a place until a mount has found it. `random` decides what `bad` leaves open.
+    /// and end one by one, the time. Nothing is in service then, and no page has a place until a mount has found it. `random` decides what `bad`
+    /// leaves to chance.
     pub fn cut(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -286,7 +287,7 @@ impl Medium {
         spans
     }
 
-    /// Takes back what has not ended on `die`. Adds each program in flight to `broken`.
+    /// Undoes the unfinished operations on `die`. Adds each program in flight to `broken`.
     fn break_off(
         &mut self,
         die: u32,

@@ -20,7 +20,7 @@ pub(super) enum AtFirst {
     Nowhere,
     /// Where this layer has filled them.
     Filled(Box<dyn Ftl>),
-    /// Where a mount has found what was filled.
+    /// The places where a mount has found filled pages.
     Found(Arc<FilledPlaces>),
 }
 

@@ -18,10 +18,9 @@
 //!
 //! If the machine crashes, of the writes that do not last yet any may be missing. After each sync a mark says up to which program everything is
 //! durable, and how many entries there were: those of earlier lives, which stand in the table of blocks, and those of this one. An erase moves
-//! entries from the present life to the earlier ones, so their number only grows. When a store is opened, what the mark says must be there: fewer
-//! entries or erases are [damage](Damage), as no crash can take them. Data of pages programmed later are compared with their sum, and a page that
-//! does not match, or has no whole entry, is unreadable from then on. A mark and the entry of a block are never written over the latest one that
-//! lasts.
+//! entries from the present life to the earlier ones, so their number only grows. The minimum that the mark demands when a store is opened: fewer
+//! entries or erases are [damage](Damage), as no crash can remove them. Data of pages programmed later are compared with their sum, and a page that
+//! does not match, or has no whole entry, is unreadable from then on. A mark and the entry of a block are never written over the latest durable one.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -69,7 +68,7 @@ const HAS_DATA: u8 = 1;
 const IS_TORN: u8 = 2;
 const HAS_OWNER: u8 = 4;
 
-/// Where what is in a store.
+/// The layout of a store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
     blocks_per_die: u64,
@@ -136,7 +135,7 @@ const MARK_BYTES: usize = 40;
 pub struct Mark {
     /// The latest program.
     pub program: u64,
-    /// Entries of pages, those of earlier lives included.
+    /// Number of entries of pages, those of earlier lives included.
     entries: u64,
     /// Erases of blocks.
     erases: u64,
@@ -161,7 +160,7 @@ impl Marks {
         }
     }
 
-    /// The marks of a store that `read` reads; none if there is no whole mark, which is damage.
+    /// The marks of a store that `read` reads; `None` if there is no whole mark, which is damage.
     pub fn find(layout: &Layout, mut read: impl FnMut(u64, &mut [u8])) -> Option<Self> {
         let mut marks = Self::new(layout);
         let mut is_found = false;
@@ -202,7 +201,7 @@ impl Marks {
         (self.marks_at + (self.number & 1) * ALIGNMENT, entry)
     }
 
-    /// All up to `mark` lasts, and so do the marks before. Where that is to be written, and what, unless it is there already.
+    /// All up to `mark` lasts, and so do the marks before. The place and the bytes to write, unless they are there already.
     pub fn next(&mut self, mark: Mark) -> Option<(u64, [u8; MARK_BYTES])> {
         if mark == self.latest {
             return None;
@@ -218,9 +217,9 @@ impl Marks {
 pub enum Damage {
     /// There is no whole mark.
     NoMark,
-    /// Erases of blocks are missing: this number of them.
+    /// This many erases of blocks are missing.
     Erases(u64),
-    /// Entries of pages are missing: this number of them.
+    /// This many entries of pages are missing.
     Entries(u64),
     /// An entry of a page is of a life that its block has not had.
     Life(Spot),
@@ -246,13 +245,13 @@ impl fmt::Display for Damage {
 /// An erase of a block that is not in the store.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// How often the block is erased with it.
+    /// How often the block is erased, this erase included.
     erases: u32,
     /// Entries of the lives before.
     earlier: u64,
     /// Programs before.
     programs: u64,
-    /// How often it was erased since the store heard of it.
+    /// How often it was erased since the last entry in the store.
     times: u64,
 }
 
@@ -272,7 +271,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// The `length` bytes of `stored`, which is at `spot`; zeros if they are not what was programmed.
+    /// The `length` bytes of `stored`, which is at `spot`; zeros if they are not the programmed ones.
     pub fn read(&self, spot: Spot, stored: &Stored, length: usize) -> Arc<[u8]> {
         let mut bytes = vec![0; length];
         self.store.read(self.layout.data_of(spot), &mut bytes);
@@ -322,7 +321,7 @@ impl Kept {
         }
     }
 
-    /// Whether the block `is` erased, after this many `programs`. The store hears of it when it is used again.
+    /// Whether the block `is` erased, after this many `programs`. The store gets the erase when the block is used again.
     pub fn erase(&mut self, die: u32, block: u32, is: &Block, programs: u64) {
         let waiting = self.unwritten.entry((die, block)).or_default();
         *waiting = Waiting {
@@ -525,7 +524,7 @@ impl Entry {
 /// The findings about a block in a store.
 #[derive(Default)]
 struct Loaded {
-    /// Entries that have to be there for what lasts.
+    /// Entries that have to be there for durable data.
     lasting: u64,
     /// An entry of a life that the block has not had.
     ahead: Option<u32>,
@@ -615,7 +614,7 @@ impl Medium {
         Ok(broken)
     }
 
-    /// Counts what is in the store, all of which lasts from now on.
+    /// Counts the content of the store, all of which is durable from now on.
     fn mark_all(&mut self) {
         self.count_erased();
         let Some(kept) = &mut self.kept else { return };
@@ -632,7 +631,7 @@ impl Medium {
         kept.store.sync();
     }
 
-    /// Counts what is erased in the store.
+    /// Counts the erased blocks in the store.
     fn count_erased(&mut self) {
         let Some(kept) = &mut self.kept else { return };
         let all = kept.layout.blocks_per_die as u32;
@@ -732,7 +731,7 @@ impl Medium {
         }
     }
 
-    /// Writes everything about `blocks`, each with its die, again, after something in them never was. Until that is done nothing
+    /// Writes everything about `blocks`, each with its die, again, after an operation in them was undone. Until that is done nothing
     /// lasts.
     pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
         let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {

@@ -213,7 +213,7 @@ impl Medium {
     /// carry them out have ended.
     ///
     /// # Errors
-    /// The first operation that is refused, and why. Those before it have been carried out, and none after it.
+    /// The first operation that is refused, and why. The operations before it have been carried out, and none after it.
     pub fn start(
         &mut self,
         die: u32,
@@ -380,7 +380,7 @@ impl Medium {
         }
     }
 
-    /// The check sum over both, which stands beside them. Data in RAM are not damaged, so sums are computed only on request.
+    /// The check sum over both, which is stored with them. Data in RAM are not damaged, so sums are computed only on request.
     #[must_use]
     pub fn check_sum(&self, die: u32, at: Ppn) -> Option<u64> {
         Some(self.spare(die, at)?.check_sum(&self.data(die, at)?))
@@ -406,7 +406,7 @@ impl Medium {
         let (block, page) = self.split(at.0);
         let stored = match self.dies[die as usize].blocks[block].cell(page) {
             Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
-            // A map that was to be beside such a page is found beside the one before it.
+            // A map that was to be stored with such a page is found with the page before it.
             Cell::Unreadable if content == Content::Spare => None,
             Cell::Unreadable => return Err(Refusal::ReadOfUnreadable(self.spot(die, at.0))),
             Cell::Unknown => None,
@@ -607,7 +607,7 @@ impl Medium {
         let entry = self.pages.get_mut(page.0 as usize);
         let before = entry.place();
         if source.is_some() {
-            // A copy of what is not needed any more is no place either.
+            // A copy of a page that is not needed any more is no place either.
             if before != source {
                 return Ok(());
             }
@@ -632,7 +632,7 @@ impl Medium {
             let by = Program {
                 die: here.0,
                 lane,
-                // The one that is about to be counted.
+                // The operation that is about to be counted.
                 number: self.programs + 1,
             };
             self.holds.push(Hold { place, page, by });

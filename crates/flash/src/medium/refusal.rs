@@ -30,7 +30,7 @@ pub enum Refusal {
         /// The die.
         die: u32,
     },
-    /// Operations that do not say what they write.
+    /// Operations without their contents.
     NotDetailed,
     /// A program of a page that is programmed, or that the block does not have.
     ProgramOfProgrammed(Spot),
@@ -41,7 +41,7 @@ pub enum Refusal {
         /// The page after the last one programmed.
         end: u32,
     },
-    /// A program that does not say what it writes, or what its block is used for.
+    /// A program without its content, or without the use of its block.
     WithoutContent(Spot),
     /// A program for the host without an image of the page.
     WithoutImage {
@@ -95,7 +95,7 @@ pub enum Refusal {
         /// Where the newest copy is, if there is one.
         newest: Option<Spot>,
     },
-    /// A read of a page of the map at a place that holds something else.
+    /// A read of a page of the map at a place that holds other data.
     NotTheMap {
         /// The page of the map.
         map_page: u32,

@@ -39,7 +39,7 @@ impl Tally {
         }
     }
 
-    /// Counts what `other` counted, too.
+    /// Adds the counts of `other`.
     pub fn add_all(&mut self, other: &Self) {
         fn each<const N: usize>(own: &mut [u64; N], other: &[u64; N]) {
             for (own, other) in own.iter_mut().zip(other) {

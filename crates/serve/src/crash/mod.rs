@@ -358,7 +358,7 @@ impl<'t> Stage<'t> {
         Ok(self.operator.ask("stats")?.get(name) == Some(value))
     }
 
-    /// Runs a program on what is there, until it ends or `is_over`; how it ended, and what it said.
+    /// Runs a program on the device, until it ends or `is_over`; returns how it ended, and its output.
     fn run(
         &self,
         mut command: Command,

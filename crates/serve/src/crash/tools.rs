@@ -19,7 +19,7 @@ pub enum FileSystem {
     None,
 }
 
-/// Makes, mounts and checks it; the device comes behind the arguments.
+/// Makes, mounts and checks it; the device comes after the arguments.
 struct Row {
     name: &'static str,
     make: &'static [&'static str],
@@ -63,7 +63,7 @@ impl FileSystem {
         }
     }
 
-    /// Checks it on `device`, where it is not mounted; what is wrong, if anything is.
+    /// Checks it on `device`, where it is not mounted; returns the error, if there is one.
     pub(super) fn check(self, device: &Path) -> Result<(), String> {
         match self.row() {
             Some(row) => run(row.check, &[device.as_os_str()]),
@@ -130,7 +130,7 @@ fn is_installed(tool: &str) -> bool {
     folders.iter().any(|folder| folder.join(tool).is_file())
 }
 
-/// Runs a program to its end: what it says, if it fails.
+/// Runs a program to its end: returns its output if it fails.
 pub(super) fn run(words: &[&str], more: &[&OsStr]) -> Result<(), String> {
     output(words, more).map(|_| ())
 }
@@ -158,7 +158,7 @@ pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> 
     ))
 }
 
-/// The last lines of what a program said, as one.
+/// The last lines of a program's output, as one.
 pub(super) fn last_lines(text: &str) -> String {
     const LINES: usize = 6;
     let lines: Vec<&str> = text

@@ -182,7 +182,7 @@ fn partitions(number: Option<u64>) -> Option<String> {
     has_some.then(|| "has partitions".to_owned())
 }
 
-/// Does what `command` says.
+/// Carries out `command`.
 fn act(
     file: &File,
     clock: Clock,

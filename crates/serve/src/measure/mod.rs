@@ -1,7 +1,7 @@
 //! Real drives that are measured: an NBD server, a block device, a file.
 //!
-//! Both are a [`Target`] of the experiments of [`destage::drive`]. Commands are timed where they are handed in and where their answer is
-//! taken, each in a thread that does nothing else.
+//! Both are a [`Target`] of the experiments of [`destage::drive`]. Commands are timed where they are handed in and where their answer is received,
+//! each in a thread that does nothing else.
 
 mod blank;
 mod disk;
@@ -25,8 +25,8 @@ pub struct Opened {
     pub holds: Option<String>,
 }
 
-/// Opens the drive that `text` names: the URI of an NBD server, or the path of a block device or file. `control` is the control socket of a
-/// server of ours, which counts what flash programs.
+/// Opens the drive that `text` names: the URI of an NBD server, or the path of a block device or file. `control` is the control socket of a `destage
+/// serve`, which counts the bytes that flash programs.
 ///
 /// # Errors
 /// If there is no such drive, another program uses it, or it cannot be written.

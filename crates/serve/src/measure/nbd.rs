@@ -37,7 +37,7 @@ fn failed(name: &str, cause: &ClientError) -> Error {
 }
 
 impl Nbd {
-    /// Connects to the server at `address`, which is called `name`, and says what would be lost there. `control` is its control
+    /// Connects to the server at `address`, which is called `name`, and returns which data would be lost there. `control` is its control
     /// socket, if it is one of ours.
     ///
     /// # Errors

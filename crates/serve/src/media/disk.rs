@@ -23,8 +23,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. One that is
-    /// made is for its owner alone. It needs whole sectors of 512 bytes; bytes after the last whole sector stay unchanged.
+    /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. A new file is accessible to its
+    /// owner alone. It needs whole sectors of 512 bytes; bytes after the last whole sector stay unchanged.
     ///
     /// # Errors
     /// If it cannot be opened, is in use, or has another size.

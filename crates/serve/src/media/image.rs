@@ -1,7 +1,7 @@
 //! The flash of a device in a file that lasts.
 //!
-//! The first bytes say in words what device it is: parameter by parameter, then a sum. Behind them is what
-//! `destage_flash::medium::image` describes. The file is sparse: what was never programmed takes no room. It is opened again only as the same device,
+//! The first bytes describe the device in words: parameter by parameter, then a sum. They are followed by the layout of
+//! `destage_flash::medium::image`. The file is sparse: pages that were never programmed take no room. It is opened again only as the same device,
 //! since another device would read other contents out of it.
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ const VERSION: &str = "2";
 const CAPACITY: &str = "device.capacity_bytes";
 const BLOCKS: &str = "flash.blocks_per_plane";
 
-/// Parameters that decide what is where; so do all of the layer.
+/// Parameters that determine the layout; so do all parameters of the layer.
 const DECISIVE: [&str; 8] = [
     "flash.dies",
     "flash.planes_per_die",
@@ -55,7 +55,7 @@ pub struct Image {
 /// The state that the threads that sync the file share.
 #[derive(Debug)]
 struct State {
-    /// The file's record of durable data. One sync at a time: a mark is written when the one before it lasts.
+    /// The file's record of durable data. One sync at a time: a mark is written when the one before it is durable.
     marks: Mutex<Marks>,
     /// The failed write or sync: nothing is written any more.
     fault: OnceLock<Fault>,
@@ -70,7 +70,7 @@ impl State {
         let mut marks = taken(&self.marks);
         let marked = *taken(&self.marked);
         if let Err(error) = file.sync_data() {
-            // The system may have dropped what it could not write.
+            // The system may have dropped data that it could not write.
             let _ = self.fault.set(fault_of(&error));
             return Err(error);
         }
@@ -155,8 +155,8 @@ impl Store for Image {
     }
 }
 
-/// The image at `path`, or a new one if nothing is there, and the device of `settings` that it is: what they leave open is as it was
-/// when the image was made.
+/// The image at `path`, or a new one if there is no file, and its device under `settings`: parameters that are not set have the values with which the
+/// image was made.
 ///
 /// # Errors
 /// If the file cannot be used, is no image, or is that of another device.
@@ -260,7 +260,7 @@ fn check(config: &Config) -> Result<(), MediaError> {
     Ok(())
 }
 
-/// The parameters that decide what is where, with their values.
+/// The parameters that determine the layout, with their values.
 fn facts(config: &Config) -> BTreeMap<String, String> {
     let all = config.parameters().into_iter();
     let decisive = all.filter(|(key, _)| key.starts_with("ftl.") || DECISIVE.contains(&&**key));
@@ -269,7 +269,7 @@ fn facts(config: &Config) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// `settings`, with what they leave open as it was when the image was made.
+/// `settings`, where parameters that are not set get the values with which the image was made.
 fn as_it_was(settings: &Settings, kept: &BTreeMap<String, String>, path: &Path) -> Settings {
     let mut all = settings.clone();
     let layer = settings.text("ftl.kind");

@@ -1,4 +1,4 @@
-//! Options: what client and server agree on before the first command.
+//! Options: the agreements of client and server before the first command.
 
 use super::wire::{self, Fields, Put};
 use super::{BLOCK_MIN, Export, PAYLOAD_MAX, STRING_MAX};
@@ -11,7 +11,7 @@ const DATA_MAX: usize = 1 << 14;
 pub(super) struct Negotiated {
     /// Structured replies.
     pub structured: bool,
-    /// Block status says what is allocated.
+    /// Block status reports which ranges are allocated.
     pub allocation: bool,
 }
 

@@ -53,7 +53,7 @@ impl Reply {
         if self.is_read { self.length } else { 0 }
     }
 
-    /// It is done. Behind this come the bytes of a read, and nothing else.
+    /// It is done. Only the bytes of a read follow this.
     pub fn done(&self, out: &mut Vec<u8>) {
         if self.is_read && self.structured {
             self.chunk(wire::REPLY_OFFSET_DATA, 8 + self.length, out);

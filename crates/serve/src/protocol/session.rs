@@ -111,7 +111,7 @@ impl Session {
         matches!(self.state, State::Commands | State::PassingPayload { .. })
     }
 
-    /// Takes one step with the `input` that is there, and puts out what it says to the client.
+    /// Takes one step with the present `input`, and appends its answers to the output.
     pub fn step<'i>(&mut self, export: &Export, input: &'i [u8], out: &mut Vec<u8>) -> Step<'i> {
         match self.state {
             State::Greeted => self.greet(input),
@@ -318,7 +318,7 @@ impl Header {
     }
 }
 
-/// How many bytes of `input` are passed over of `left`, and how many are left then; none without input.
+/// How many bytes of `input` are skipped of `left`, and how many are left then; `None` without input.
 fn pass(input: &[u8], left: u32) -> Option<(usize, u32)> {
     let taken = u32::try_from(input.len()).unwrap_or(u32::MAX).min(left);
     (taken > 0).then_some((taken as usize, left - taken))

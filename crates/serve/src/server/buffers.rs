@@ -20,7 +20,7 @@ pub(super) const ANSWER_MAX: usize = 1 << 14;
 pub(super) enum Moved {
     /// As many as there was room for.
     All,
-    /// Some, and there are no more for now.
+    /// Some bytes, and there are no more for now.
     Some,
     /// Nothing for now.
     Nothing,
@@ -93,7 +93,7 @@ impl Input {
         }
     }
 
-    /// Reads what is there, towards a message of `needed` bytes. Memory grows with the received bytes, not with the announced length.
+    /// Reads the available bytes, towards a message of `needed` bytes. Memory grows with the received bytes, not with the announced length.
     pub fn fill(&mut self, from: &mut impl Read, needed: usize) -> Moved {
         let used = self.end - self.start;
         let room = self.buffer.len() - self.start;
@@ -114,7 +114,7 @@ impl Input {
     }
 }
 
-/// Bytes that are to go, in pieces: what has gone takes no memory, however much follows it.
+/// Bytes to send, in pieces: pieces that were sent take no memory, however many follow them.
 #[derive(Default)]
 pub(super) struct Output {
     /// In their order; new bytes are appended to the last.
@@ -123,7 +123,7 @@ pub(super) struct Output {
     full: [usize; 2],
     /// Bytes of the first that have gone.
     sent: usize,
-    /// Since when there are bytes that the other side does not take.
+    /// Since when there are bytes that the other side does not accept.
     pub since: Option<Instant>,
 }
 
@@ -165,7 +165,7 @@ impl Output {
         self.full[1] + self.pieces.back().map_or(0, Vec::capacity)
     }
 
-    /// Writes what can be taken of the first piece.
+    /// Writes as much of the first piece as the other side accepts.
     pub fn send(&mut self, to: &mut impl Write) -> Moved {
         let is_last = self.pieces.len() == 1;
         let Some(first) = self.pieces.front_mut() else {

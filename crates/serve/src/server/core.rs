@@ -33,7 +33,7 @@ const NO_MEMORY: &str = "the server's memory limit leaves no room for it";
 /// How long a handshake, and a farewell, may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes down what clients do: a request as it was made, with its bytes, and when it came, in ticks since the device began.
+/// Records clients' requests: each as it was made, with its bytes, and the time of its arrival, in ticks since the device began.
 pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 
 /// Who gets the answer of a request.
@@ -92,7 +92,7 @@ pub(super) struct Core<'a> {
     pub stopping: Vec<PeerId>,
     /// Who waits for the power to fail.
     pub armed: Option<PeerId>,
-    /// No command is taken any more.
+    /// No more commands are accepted.
     closed: bool,
 }
 
@@ -403,7 +403,7 @@ impl<'a> Core<'a> {
                         let is_granted = need.is_granted() && self.memory.can_hold(bytes_out);
                         (!is_granted).then_some((ErrorCode::NoMemory, NO_MEMORY))
                     });
-                    // A write that is here holds as much already, and gives it back on its way.
+                    // A write whose data are here holds as much already, and frees it on its way.
                     let moves = bytes_out == 0 && peer.under_way.requests == 0;
                     if refusal.is_none() && more > allowance && !moves {
                         peer.set_aside = None;

@@ -87,7 +87,7 @@ impl Queue {
         self.waiting.front()
     }
 
-    /// `id` has what it waited for, or is gone.
+    /// `id` has got the memory that it waited for, or is gone.
     fn remove(&mut self, id: PeerId) {
         let Some(place) = self.waiting.iter().position(|each| each.id == id) else {
             return;
@@ -196,7 +196,7 @@ impl Memory {
         self.has_freed = true;
     }
 
-    /// When those that wait have to be looked at next.
+    /// When the waiting connections have to be checked next.
     pub fn next_look(&self) -> Option<Instant> {
         Some((self.queue.since()? + STARVED).max(Instant::now() + LOOK))
     }
@@ -260,7 +260,7 @@ impl Core<'_> {
         }
     }
 
-    /// Gives the first that waits its turn if some was given back, and sees to it that it does not wait for ever.
+    /// Gives the first waiting connection its turn if memory was freed, and ensures that it does not wait for ever.
     pub(super) fn feed_waiting(&mut self) {
         let Some(first) = self.memory.queue.first() else {
             return;
@@ -294,7 +294,7 @@ impl Core<'_> {
         holders.min().map(|(_, id)| id)
     }
 
-    /// Whether memory is granted for the rest of the message of `id` that is coming, or the next part of it.
+    /// Whether memory is granted for the rest of the arriving message of `id`, or for its next part.
     pub(super) fn may_read(&mut self, id: PeerId) -> Granted {
         let Some(peer) = self.peer(id) else {
             return Granted::Later;

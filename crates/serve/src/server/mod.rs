@@ -47,7 +47,7 @@ const CLIENTS_MAX: usize = 4096;
 const OPERATORS_MAX: usize = 32;
 /// Open files of the server besides those of clients: operators, listeners, logs, the files behind the device.
 const OTHER_FILES: usize = OPERATORS_MAX + 32;
-/// Connections that are accepted before those that are there have their turn.
+/// Connections that are accepted before the present ones have their turn.
 const ACCEPTED_MAX: usize = 256;
 /// The server waits without sleep for events that are due within this time, as waking up takes about as long.
 const TOO_SOON: Duration = Duration::from_micros(60);
@@ -107,7 +107,7 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Asks the server to end; it answers what is under way, and flushes.
+    /// Asks the server to end; it answers requests under way, and flushes.
     pub fn stop(&self) {
         self.asked.store(true, Ordering::Release);
         // If it cannot be woken it is gone.
@@ -186,7 +186,7 @@ impl<'a> Server<'a> {
             .map(|path| listen(&Place::unix(path), OPERATORS))
             .transpose()?;
         if control.is_some() {
-            // Whoever can ask for it may cut the power.
+            // Every program that can connect to it may cut the power.
             front.keep_ledger();
         }
         let page = front.page_bytes();
@@ -233,7 +233,7 @@ impl<'a> Server<'a> {
         self.stopper.clone()
     }
 
-    /// Serves until it is stopped, answers then what is under way, and makes everything durable.
+    /// Serves until it is stopped, then answers requests under way, and makes everything durable.
     ///
     /// # Errors
     /// If the system fails.
@@ -262,7 +262,7 @@ impl<'a> Server<'a> {
         self.end(&mut events)
     }
 
-    /// How long to sleep. The timer is set for what is finer than that.
+    /// How long to sleep. The timer is set for times that are finer than that.
     fn timeout(&mut self) -> Result<Option<Duration>, ServeError> {
         let mut timeout = self.core.sleep();
         if let Some(at) = self.accept_at {

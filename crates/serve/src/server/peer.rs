@@ -127,7 +127,7 @@ impl Peer {
         }
     }
 
-    /// Sends what can be sent; whether it is still there.
+    /// Sends as much as possible; returns whether the connection is still there.
     pub fn send(&mut self) -> bool {
         while self.socket.can_write && !self.output.is_empty() {
             match self.output.send(&mut self.socket.stream) {
@@ -150,7 +150,7 @@ impl Peer {
         self.set_aside = None;
     }
 
-    /// Gives back room for messages, but that of a long one that is coming.
+    /// Frees memory for messages, except that of a long one that is arriving.
     pub fn shrink(&mut self) {
         if self.set_aside.is_none() {
             self.input.shrink();

@@ -24,7 +24,7 @@ pub(super) const POWER_OFF: &str = "the power is off; expected restore";
 const BAD_MAX: usize = 100;
 
 impl Core<'_> {
-    /// Operator `id` wants the power to fail: now, or `after` something, and waits for it.
+    /// Operator `id` asks for a power failure, now or `after` an event, and waits for it.
     pub(super) fn cut(&mut self, id: PeerId, after: Option<CutAfter>, seed: Option<u64>) {
         if self.armed.is_some_and(|other| self.peer(other).is_some()) {
             let text = "another cut is armed already; expected its end first";

@@ -41,7 +41,7 @@ impl Write for Stream {
 }
 
 impl Stream {
-    /// Whoever polls with `registry` hears of it under `token`.
+    /// Polling `registry` reports it under `token`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         let interests = Interest::READABLE | Interest::WRITABLE;
         match self {
@@ -85,7 +85,7 @@ impl Listener {
         }
     }
 
-    /// Whoever polls with `registry` hears of it under `token`.
+    /// Polling `registry` reports it under `token`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
             Self::Unix(listener, _) => listener.register(registry, token, Interest::READABLE),

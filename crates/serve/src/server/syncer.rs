@@ -23,7 +23,7 @@ pub(super) struct Syncer {
     /// Who is answered by the sync that runs.
     running: Vec<Owner>,
     is_running: bool,
-    /// Who came too late for it.
+    /// Requests that came too late for it.
     next: Vec<Owner>,
     /// The end of a sync that has been waited for.
     ended: Option<io::Result<()>>,

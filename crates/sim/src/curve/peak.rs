@@ -80,7 +80,7 @@ impl Peak {
         }
     }
 
-    /// Larger sizes had what the largest had.
+    /// Larger sizes had as many as the largest had.
     fn grow(&mut self, sizes: usize) {
         self.settle();
         let mut larger = Self::of(sizes);

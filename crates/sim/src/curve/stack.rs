@@ -84,7 +84,7 @@ impl Stack {
                 }
                 depth
             }
-            // All buffers that held the page have its room.
+            // All buffers that held the page have a free slot.
             (Some((place, depth)), _) => {
                 self.taken.clear(place as usize);
                 depth

@@ -156,7 +156,7 @@ impl Die {
 struct Step {
     operation: PageOperation,
     die: u32,
-    /// When another's end let it join its queue, and what its die had done by then.
+    /// When another's end let it join its queue, and the work of its die by then.
     queued: Option<(Ticks, Spent)>,
     began: Ticks,
     /// The work of its die when it began, and its garbage collection up to its end.
@@ -223,24 +223,24 @@ struct Trail {
     before: Steps,
 }
 
-/// When a request was accepted, and what each die had done up to then.
+/// When a request was accepted, and the work of each die up to then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accepted {
     pub at: Ticks,
     pub spent: Vec<Spent>,
 }
 
-/// The dies, and what led to what is happening now.
+/// The dies, and the cause of the present event.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     pub dies: Vec<Die>,
     trails: HashMap<PageOperation, Trail>,
-    /// Reads in the midst of a step: when they began, and what their die had done by then.
+    /// Reads during a step: when they began, and the work of their die by then.
     between: HashMap<PageOperation, (Ticks, Spent)>,
     /// Steps that leave their dies to the next, by their number, and the one that ends now.
     beside: Vec<Beside>,
     ending_beside: Option<Beside>,
-    /// Commands that wait in queues are operations on their own: those that have begun.
+    /// Commands that wait in queues and are operations of their own: those that have begun.
     commands: HashMap<PageOperation, Beside>,
     /// The operations that have just ended, latest first; empty unless an operation is the cause of the present event.
     steps: Steps,

@@ -79,7 +79,7 @@ impl Serving {
     /// Its work up to `now`.
     pub fn spent(&self, now: Ticks) -> Spent {
         let (mut spent, time) = (self.spent, now - self.since);
-        // Behind one that has left, the next may begin.
+        // After one that has left, the next may begin.
         match self.commands.last().filter(|latest| !latest.has_left) {
             _ if self.is_collecting => spent.gc += time,
             Some(latest) if latest.moves => spent.gc += time,
@@ -170,7 +170,7 @@ impl Serving {
         }
     }
 
-    /// The command that began last goes on beside the next.
+    /// The command that began last continues in parallel to the next.
     pub fn leaves(&mut self, now: Ticks) {
         self.turn(now);
         if let Some(latest) = self.commands.last_mut() {

@@ -80,7 +80,7 @@ pub struct Series {
     pub start: Ticks,
     /// How long an interval is.
     pub length: Ticks,
-    /// How long the last one is: the run may have ended in it.
+    /// The length of the last interval: the run may have ended in it.
     pub last_length: Ticks,
     /// In the order of time.
     pub intervals: Vec<Interval>,

@@ -75,7 +75,7 @@ impl Spread {
         }
     }
 
-    /// No more times come: the percentile is all that the buckets are for.
+    /// No more times come: the buckets then only serve the percentile.
     pub(super) fn settle(&mut self) {
         self.p99 = self.percentile((99, 100)).unwrap_or(0);
         self.buckets = Vec::new();

@@ -59,7 +59,7 @@ metrics! {
     RESPONSE_WRITE = "response.write.*_ms", "ms";
     /// From being sent to the device to completion.
     DEVICE_RESPONSE = "device_response.*_ms", "ms";
-    /// Completed requests of each queue; these and what follows of queues with host.queues above 1 only.
+    /// Completed requests of each queue; this row and the following ones of queues only with host.queues above 1.
     HOST_QUEUE_COMPLETED = "host.queue_completed.*", "";
     /// Mean response of each queue.
     HOST_QUEUE_MEAN_MS = "host.queue_mean_ms.*", "ms";

@@ -1,6 +1,6 @@
 //! A run with bytes whose power fails: the contents after the mount, compared with the promises.
 //!
-//! It is the event-driven run, with a [`Payload`] and a [`Ledger`] beside it. Equal configuration, requests, moment and
+//! It is the event-driven run with a [`Payload`] and a [`Ledger`]. Equal configuration, requests, moment and
 //! seed give equal contents.
 
 mod moving;
@@ -42,7 +42,7 @@ pub enum CutAt {
     Write(u64),
     /// When the device accepts this flush, counted from 1.
     Flush(u64),
-    /// While this page program runs, counted from 1 in the order in which steps begin; the seed says where in it.
+    /// While this page program runs, counted from 1 in the order in which steps begin; the seed decides the place within it.
     Program(u64),
 }
 
@@ -87,11 +87,11 @@ pub struct CutResult {
     pub counts: Counts,
     /// Sectors that break a promise, in ascending order.
     pub bad: Vec<u64>,
-    /// Sectors that were lost by an option, or cannot be judged, by the name of that.
+    /// Sectors that an option destroyed, or that cannot be judged, by the option's name.
     pub lost: BTreeMap<&'static str, u64>,
 }
 
-/// The word for what is wrong with a sector.
+/// The word for the error in a sector.
 pub(crate) fn word(finding: Finding) -> &'static str {
     match finding {
         Finding::Bad => "bad",
@@ -190,7 +190,7 @@ pub(crate) struct Check<'c> {
 }
 
 impl Check<'_> {
-    /// Reads every page that was ever changed or is on flash; the bad sectors, and those lost by name.
+    /// Reads every page that was ever changed or is on flash; returns the bad sectors, and those lost by name.
     pub fn run(self) -> (Vec<u64>, BTreeMap<&'static str, u64>) {
         let Self {
             ledger,
@@ -258,7 +258,7 @@ impl Config {
         done.map_err(|error| self.no_mount(&error))
     }
 
-    /// A new layer over what is on flash in `payload`, and what it took to mount it.
+    /// A new layer over the contents of flash in `payload`, and the cost of mounting it.
     ///
     /// # Errors
     /// That this layer cannot be mounted, or finds no room.

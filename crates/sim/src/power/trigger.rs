@@ -55,7 +55,7 @@ impl Trigger {
         self.programs
     }
 
-    /// How many there were of what it waits for.
+    /// How many of the awaited events there were.
     pub fn seen(&self) -> u64 {
         match self.plan.at {
             CutAt::Time(_) => 0,

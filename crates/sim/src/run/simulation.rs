@@ -1,4 +1,4 @@
-//! A run that goes on as requests come.
+//! A run that advances as requests arrive.
 
 use destage_buffer::Counts;
 use destage_flash::Ftl;
@@ -59,7 +59,7 @@ impl Config {
         takes_a_while.then(|| self.device_text())
     }
 
-    /// All that decides how the device is made, as text: configurations of which it is equal have equal devices.
+    /// Everything that decides how the device is built, as text: configurations with equal texts have equal devices.
     #[must_use]
     pub fn device_text(&self) -> String {
         let parameters = self.chosen().into_iter();
@@ -73,7 +73,7 @@ impl Config {
     }
 }
 
-/// One run that is fed batches of requests, stands still between them, and then finishes.
+/// One run that is fed batches of requests, pauses between them, and then finishes.
 pub struct Simulation<'a, B = ()> {
     kind: Kind<'a, B>,
     scope: Scope,
@@ -152,7 +152,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
         })
     }
 
-    /// Goes on with `requests`, which follow those fed before. Whether it wants more: a run may stop early.
+    /// Continues with `requests`, which follow those fed before. Whether it wants more: a run may stop early.
     ///
     /// # Errors
     /// An error in the requests, the device's size, or an interrupt by the observer. The run cannot go on.
@@ -174,7 +174,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
         }
     }
 
-    /// Whether the run is beyond one of `limits`, which are its own, however it goes on.
+    /// Whether the run is beyond one of `limits`, which are its own, whatever its rest.
     #[must_use]
     pub fn is_beyond(&self, limits: &mut Limits) -> bool {
         let so_far = self.so_far();

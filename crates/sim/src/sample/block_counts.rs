@@ -1,6 +1,6 @@
 //! How requested pages spread over the blocks of samples, and what follows for misses.
 //!
-//! A block that is asked for often is held most of the time: it misses each time up to some number, and hardly beyond it. That number
+//! A frequently requested block is buffered most of the time: it misses each time up to some number of requests, and hardly beyond it. That number
 //! follows from all misses. So the sampled blocks show how much the misses of a sample grow with its requested pages: by nearly one for each page
 //! where hits are few, by nearly zero where a few hot blocks get most requests.
 
@@ -28,8 +28,8 @@ impl BlockCounts {
         Self { counts, sums }
     }
 
-    /// How much `misses`, those of all samples together, grow with each requested page: between 0 and 1. It is the slope of
-    /// the line through nothing that comes nearest to the misses of blocks, if each block misses up to the same number of times.
+    /// How much `misses`, those of all samples together, grow with each requested page: between 0 and 1. It is the slope of the line through the
+    /// origin that comes nearest to the misses of blocks, if each block misses up to the same number of times.
     #[must_use]
     pub fn slope(&self, misses: f64) -> f64 {
         let Some([all, squares]) = self.sums.last().copied() else {

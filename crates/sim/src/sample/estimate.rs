@@ -141,7 +141,7 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
         };
         let total = match asked {
             Some(asked) => sampled.hits(asked, &values),
-            // Host reads have their part in them, and how large it is differs.
+            // Host reads contribute to them, by a varying amount.
             None if row.name == rows::FLASH_READS.name => {
                 sampled.corrected(&values, sampled.writes, 0.0)
             }
@@ -242,7 +242,7 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     }
 }
 
-/// A value, and between which two it lies if that is known.
+/// A value, and its interval if it is known.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     value: f64,

@@ -59,14 +59,14 @@ pub fn refusal(config: &Config) -> Option<String> {
 /// which the caller changes by `buffer.capacity_bytes`.
 ///
 /// # Errors
-/// That the device is too small for such a share.
+/// The device is too small for such a share.
 pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimError> {
     let mut small = config.clone();
     let page_bytes = config.typed.flash.page_bytes;
     let text = |text: &str| Value::Text(text.to_owned());
     small.set("sim.costing", text("op_count"));
     small.set("sim.dirty_ages", Value::Flag(false));
-    // Requests are pages already, and none lies beyond.
+    // Requests are pages already, and none lies beyond the device.
     if config.typed.trace.align == crate::paging::Align::Nearest {
         small.set("trace.align", text("cover"));
     }
@@ -101,8 +101,8 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
         small.set_of_layer(LOG_BLOCKS, Value::Integer(scaled));
         planes = 1;
     } else {
-        // A plane has a block or two that it writes to: as many of all blocks as before, where there are planes enough. Dies
-        // go last, since some schemes think in them.
+        // A plane has a block or two that it writes to: as large a part of all blocks as before, if there are planes enough. Dies are reduced last,
+        // since some schemes depend on them.
         let units = ((dies * planes) as f64 * rate).round() as u64;
         planes = (units / dies).clamp(1, planes);
         dies = dies.min(units.max(1));

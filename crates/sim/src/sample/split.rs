@@ -16,7 +16,7 @@ use crate::paging::{Addressing, Align};
 pub struct Part {
     /// Its requests.
     pub requests: Vec<Request>,
-    /// For each: page writes of all the input since the one before it that went elsewhere, by which virtual time is later.
+    /// For each: page writes of the whole input since the one before it that went to other blocks, by which virtual time is later.
     pub passed: Vec<u64>,
 }
 
@@ -40,8 +40,8 @@ struct Block {
     page_writes: u64,
 }
 
-/// Divides requests among miniatures. Blocks of a sample follow one another on its miniature in the order of their first
-/// request, so that what was written in a row still is.
+/// Divides requests among miniatures. Blocks of a sample follow one another on its miniature in the order of their first request, so that sequential
+/// writes stay sequential.
 pub struct Splitter {
     origin: String,
     addressing: Addressing,
@@ -156,7 +156,7 @@ impl Splitter {
         self.host.pass(passed);
     }
 
-    /// Replaces the content of `parts`, one for each sample, by what its miniature gets of `requests`.
+    /// Replaces the content of `parts`, one for each sample, by the part of `requests` for its miniature.
     ///
     /// # Errors
     /// An error in a request.

@@ -69,7 +69,7 @@ fn agreement<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
         .find(agree)
 }
 
-/// Adds the splices that make `new` of `old`, which stand behind `start` tokens.
+/// Adds the splices that turn `old` into `new`, which come after `start` tokens.
 fn match_all<T: Clone + Eq + Hash>(
     old: &[T],
     new: &[T],

@@ -26,7 +26,7 @@ fn key(die: u32, Ppn(at): Ppn, kind: Kind) -> Key {
 }
 
 impl Commands {
-    /// The commands of `operations` will begin, for what `step` says.
+    /// The commands of `operations` will begin, for the purpose of `step`.
     pub fn plan(&mut self, step: Interval, operations: &Operations) {
         for (number, operation) in operations.all().iter().enumerate() {
             let part = Part {

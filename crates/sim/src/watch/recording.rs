@@ -78,7 +78,7 @@ pub struct Event {
     pub request: Option<u32>,
     /// Pages that are buffered after it.
     pub resident: u32,
-    /// Slots in use after it; those of leaving pages among them.
+    /// Slots in use after it, including those of leaving pages.
     pub occupied: u32,
     /// Its changes to the buffer.
     pub changes: Vec<Splice>,
@@ -181,7 +181,7 @@ pub enum Held {
     Clean,
 }
 
-/// A piece of what a buffer shows. A list goes on to the next list, a group to the next group or list.
+/// A piece of a buffer's lists. A list goes on to the next list, a group to the next group or list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Token {
     /// A list begins: its name, the meanings of its two ends, and a note.

@@ -1,4 +1,4 @@
-//! Who hears what happens, and notes it.
+//! Records the events of a run.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -49,7 +49,7 @@ pub struct Watcher<'r> {
     submitted: Option<u32>,
     /// The next events.
     coming: Option<What>,
-    /// A read that waits for room; seen after what makes it.
+    /// A read that waits for room; recorded after the event that makes room.
     read: Option<What>,
     shown: Shown,
     /// By page: the records under way that program it, the oldest first.

@@ -5,7 +5,7 @@
 //! and so are messages, SCSI commands that carry no sectors, and the summary that ends the text. A request that is
 //! put back and issued again counts each time it is issued.
 //!
-//! The letters after the action say what is done. A first F asks for a flush before the request: it becomes a flush
+//! The letters after the action name the operation. A first F asks for a flush before the request: it becomes a flush
 //! of its own that arrives with it. An F after the R or W is forced unit access.
 
 use crate::cursor::{Column, Cursor, Problem};
@@ -170,7 +170,7 @@ fn summary(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
     if state.kind != SUMMARY {
         let line = &cursor.bytes[cursor.at..];
         if !line.starts_with(b"CPU") && !line.starts_with(b"Total") {
-            // Fails with what is wrong.
+            // Fails with the error.
             cursor.number(&DEVICE)?;
         }
         state.kind = SUMMARY;

@@ -42,13 +42,13 @@ const HEADER_BYTES: usize = 48;
 const LITTLE: [u8; 4] = [0x07, 0x74, 0x61, 0x65];
 const BIG: [u8; 4] = [0x65, 0x61, 0x74, 0x07];
 
-/// Low half of the action: what happened.
+/// Low half of the action: the event.
 const QUEUE: u32 = 1;
 const ISSUE: u32 = 7;
 const COMPLETE: u32 = 8;
 /// In the low half too: the record's data begin with the number of a control group.
 const CGROUP: u32 = 1 << 8;
-/// High half: to what kind of request.
+/// High half: the kind of request.
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
 const PASS_THROUGH: u32 = 1 << 25;

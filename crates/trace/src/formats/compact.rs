@@ -180,7 +180,7 @@ impl Records for Compact {
     }
 }
 
-/// Adds the requests of a block to `batch`; whether all of them can be.
+/// Adds the requests of a block to `batch`; returns whether all of them could be added.
 #[inline(always)]
 fn requests(
     block: &[u8],

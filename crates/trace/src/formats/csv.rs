@@ -92,7 +92,7 @@ const NAMES: Column = Column {
 
 pub(crate) struct Csv;
 
-/// A row was read: what follows is no header. As the other marks it is kept in [`State::kind`].
+/// A row was read: later lines are no header. Like the other marks it is kept in [`State::kind`].
 const BEGUN: u32 = 1;
 /// Volumes are numbers.
 const NUMBERS: u32 = 2;
@@ -247,7 +247,7 @@ impl Row {
         let column = match place.field {
             Field::Time => {
                 let (whole, rest) = cursor.decimal(state.exponent, &TIME)?;
-                // The first time decides what all count from, so it must be whole.
+                // The first time decides the origin of all, so it must be complete.
                 place.leave(cursor, &TIME)?;
                 let time = state.table_time(whole, rest, false);
                 self.arrival = time.ok_or_else(|| wrong_time(cursor, state, whole))?;

@@ -46,8 +46,8 @@ const RECORD_BYTES: usize = 24;
 /// No trace has as many requests. Eight bytes of text are a larger number, be they one that ASCII lacks or not.
 const REQUESTS_MAX: i64 = 1 << 48;
 
-/// Times that do not go back, sizes that are not 0, and next accesses that lie ahead and not beyond all bounds: nothing
-/// marks the format, so all of this has to hold in everything that is looked at.
+/// Times that do not go back, sizes that are not 0, and next accesses that lie ahead within bounds: the format has no mark, so all of this has to
+/// hold in all bytes that are examined.
 fn begins(bytes: &[u8]) -> bool {
     let mut latest = 0;
     let mut number = 0;
@@ -96,7 +96,7 @@ impl Records for OracleGeneral {
     }
 }
 
-/// Most of a page cache's trace is single blocks that a sample does not have: those become no request.
+/// Most requests of a page cache's trace are single blocks that a sample does not have: they are not decoded.
 fn sift(
     block: &[u8],
     state: &mut State,

@@ -138,7 +138,7 @@ struct ParquetRows {
     reader: SerializedFileReader<Bounded>,
     /// By the numbers above; a missing column is 0 everywhere.
     found: [Option<Found>; 7],
-    /// Checks what the writer of this project made.
+    /// Checks files that this project has written.
     seals: Option<Seals>,
     /// The row group that is read next.
     next_group: usize,

@@ -9,7 +9,7 @@ use crate::error::TraceError;
 use crate::format::Encoding;
 use crate::request::{Operation, Request};
 
-/// Which pages are wanted.
+/// The wanted pages.
 #[derive(Clone, Debug)]
 pub struct Sieve {
     /// By the number of the page.

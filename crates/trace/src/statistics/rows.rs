@@ -102,7 +102,7 @@ macro_rules! statistics {
 }
 
 statistics! {
-    /// The statistics of a trace. Shares are from 0 to 1; what has no meaning (the mean of no requests) is `None`.
+    /// The statistics of a trace. Shares are from 0 to 1; a value without a meaning (the mean of no requests) is `None`.
     pub struct Statistics {
         /// Requests of all kinds.
         requests: u64 = "requests", "";
@@ -154,7 +154,7 @@ statistics! {
         aligned_8kib_share: Option<f64> = "aligned_8kib_share", "";
         /// Reads and writes that begin on a multiple of 16 KiB.
         aligned_16kib_share: Option<f64> = "aligned_16kib_share", "";
-        /// How far past a multiple of 4 KiB most of them begin; of equals the smallest.
+        /// The most frequent distance of their beginnings from the multiple of 4 KiB before; among equals the smallest.
         common_offset_sectors: Option<u64> = "common_offset_sectors", "sectors";
         /// Those that do.
         common_offset_share: Option<f64> = "common_offset_share", "";
@@ -283,7 +283,7 @@ pub struct VolumeStatistics {
 
 impl Statistics {
     /// The value of `trace.lba_shift` that would let most requests begin on a multiple of 4 KiB, and the share that then
-    /// would. Nothing if most do so already, or no shift helps most of them.
+    /// would. `None` if most do so already, or if no shift helps most of them.
     ///
     /// A classic partition begins at sector 63, so that is preferred where it does as well. Where it would move a
     /// request below 0, addresses move up.

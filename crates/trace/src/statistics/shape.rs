@@ -1,8 +1,8 @@
 //! The shape of a trace: distributions of sizes, gaps and distances, and where in time and space requests fall.
 //!
 //! Distances are BPAC's (Wu et al., section 3): between two writes of a page at virtual times v1 and v2, counted in
-//! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures them of what is
-//! buffered, so its own figures depend on the buffer; these are the trace's.
+//! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures distances of buffered pages, so its own figures depend
+//! on the buffer; these are the trace's.
 
 use super::covered;
 use super::grid::Grid;
@@ -17,7 +17,7 @@ use destage_base::Ticks;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// The writes of one page, by the clock of page writes. That goes on by 1 from page to page of a request.
+/// The writes of one page, by the clock of page writes. The clock advances by 1 from page to page of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Writes {
     first: u64,
@@ -281,7 +281,7 @@ impl Shape {
         self.hottest(|rank| (rank + 1).next_power_of_two())
     }
 
-    /// The pages written most often: as many as `next` says, above the number that it is given, and at last all.
+    /// The pages written most often: as many as `next` returns, above the number that it is given, and at last all.
     fn hottest(&self, next: impl Fn(u64) -> u64) -> Vec<HotPages> {
         let mut ranked: Vec<_> = self.pages.iter().collect();
         ranked.sort_unstable_by_key(|(page, _, writes)| (Reverse(writes.count), *page));

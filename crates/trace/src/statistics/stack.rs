@@ -22,7 +22,7 @@ struct Range {
 pub(super) struct Stack {
     /// Ranges, some of them in each part; no part is empty.
     parts: Vec<Vec<Range>>,
-    /// Where each part begins: no number of it is smaller, and all of the part before are.
+    /// Where each part begins: no number of it is smaller, and all numbers of the part before are.
     begins: Vec<u64>,
     /// How many numbers each part holds.
     totals: Vec<u64>,

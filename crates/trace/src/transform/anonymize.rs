@@ -59,7 +59,7 @@ impl Regions {
         self.join(request.volume, first, last);
     }
 
-    /// Makes one chain of `first` to `last` and of all chains that have a region in common with them.
+    /// Joins `first` to `last` and all chains that have a region in common with them into one chain.
     fn join(&mut self, volume: u32, mut first: u64, mut last: u64) {
         let touching = |chains: &BTreeMap<(u32, u64), u64>, first: u64, last: u64| {
             let before = chains.range((volume, 0)..=(volume, last)).next_back();

@@ -150,7 +150,7 @@ impl Merge {
         Ok(Some(request))
     }
 
-    /// Delays the traces by what they began after the earliest.
+    /// Delays the traces by the time that they began after the earliest.
     fn align(&mut self) -> Result<(), TraceError> {
         let stranger = |reader: &Reader| TraceError::Clock {
             file: reader.origin().to_owned(),
@@ -178,7 +178,7 @@ impl Merge {
         numbers.map(|((trace, volume), number)| (*trace, *volume, *number))
     }
 
-    /// The readers, for what they met.
+    /// The readers, for their counts.
     pub fn readers(&self) -> impl Iterator<Item = &Reader> {
         self.traces.iter().map(|trace| &trace.reader)
     }

@@ -2,8 +2,7 @@
 //!
 //! Requests gather in a table, whatever their volume. A full table goes to a second thread while another one is filled: that thread appends it to the
 //! file of all requests, sorts it by volume, and appends each volume's requests to its file, as a zstd frame of its own. One file is open at a time,
-//! and memory is that of the tables and of a few numbers for each
-//! volume, however many there are. All files are of the compact form.
+//! and memory is that of the tables and of a few numbers for each volume, whatever their number. All files are of the compact form.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -41,7 +40,7 @@ pub struct Part {
     pub file: String,
     /// How many requests it has.
     pub requests: u64,
-    /// How many of them write.
+    /// How many of them are writes.
     pub writes: u64,
     /// Sectors that these write, each time.
     pub written_sectors: u64,
@@ -153,7 +152,7 @@ impl PartitionWriter {
     }
 }
 
-/// The files, and what packs them.
+/// The files, and their writers.
 struct Files {
     folder: PathBuf,
     packer: zstd::bulk::Compressor<'static>,

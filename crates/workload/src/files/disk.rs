@@ -3,7 +3,7 @@
 use destage_trace::Operation;
 use std::collections::VecDeque;
 
-/// One request to come.
+/// A coming request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     pub page: u64,

@@ -5,8 +5,8 @@
 //! others:  | copies of both, in some         | block bitmap | inode bitmap | inode table | data ...
 //! ```
 //!
-//! Metadata goes to the disk twice: first, at a commit, its pages are copied to the journal, one after the other;
-//! later, at a checkpoint, each is written where it belongs. Data goes there once, in ascending order and before the commit that makes it part of a
+//! Metadata goes to the disk twice: first, at a commit, its pages are copied to the journal, one after the other; later, at a checkpoint, each is
+//! written to its place. Data goes there once, in ascending order and before the commit that makes it part of a
 //! file (`data=ordered`, the default of ext3); data that are written twice between two commits reach the disk once, and data that are removed before
 //! the next commit do not reach it at all.
 //!
@@ -38,7 +38,7 @@ struct Group {
     block_bitmap: u64,
     inode_bitmap: u64,
     inode_table: u64,
-    /// The first page behind the tables, and the one after the last.
+    /// The first page after the tables, and the one after the last.
     data: u64,
     end: u64,
     inodes: Space,
@@ -330,7 +330,7 @@ impl Ext {
         }
     }
 
-    /// Writes committed metadata to its place, and tells the journal.
+    /// Writes committed metadata to its place, and informs the journal.
     fn checkpoint(&mut self, disk: &mut Disk) {
         disk.write_all(std::mem::take(&mut self.committed));
         disk.write(self.journal.first, 1);

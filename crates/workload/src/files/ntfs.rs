@@ -83,7 +83,7 @@ pub struct Ntfs {
     table_first: u64,
     log_first: u64,
     log_pages: u64,
-    /// Where the next log record goes, in bytes behind the restart pages.
+    /// The place of the next log record, in bytes after the restart pages.
     log_byte: u64,
     space: Space,
     records: Space,
@@ -93,7 +93,7 @@ pub struct Ntfs {
     /// Pages of data and of metadata that wait, with the write-back before which they began to.
     data: Waiting,
     dirty: Waiting,
-    /// Write-backs that a page waits for, and those there were.
+    /// Number of write-backs that a page waits for, and number of past write-backs.
     wait_commits: u64,
     write_backs: u64,
     /// Changes since the last write-back, for the log.

@@ -15,7 +15,7 @@ pub(super) const BLOCK_SECTORS: u64 = 64 * PAGE_SECTORS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) blocks: u32,
-    /// The part of the address space that it begins in; [`REGIONS`] for the one that the address space ends with.
+    /// The part of the address space that it begins in; [`REGIONS`] for an extent that the address space ends with.
     pub(super) region: u32,
 }
 

@@ -4,7 +4,7 @@ use super::profile::GAP_CLASSES;
 
 /// Gaps that stand for a class.
 const GAPS: usize = 16;
-/// Share of all gaps above 0 that are no longer than those of a class, but for the last.
+/// Share of all gaps above 0 that are no longer than those of a class, without the last class.
 const SHARES: [f64; GAP_CLASSES - 2] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.995];
 
 /// Classes of gaps, by the longest gap of each.

@@ -1,4 +1,4 @@
-//! Cards drawn without replacement, so that what is drawn has the counts of what was fitted, whatever the seed.
+//! Cards drawn without replacement, so that the draws have the counts of the fitted trace, whatever the seed.
 
 use destage_base::Random;
 

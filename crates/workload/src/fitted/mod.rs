@@ -7,7 +7,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `profile` `text` | what is kept of a trace, and the same as TOML |
+//! | `profile` `text` | the kept facts about a trace, and the same as TOML |
 //! | `fit` `sweep` `blocks` `classes` | from requests to a profile |
 //! | `generate` `schedule` `arrivals` `addresses` | the reverse: which request comes next, when, and at which address |
 //! | `deck` | draws without replacement |
@@ -49,7 +49,7 @@ parameters! {
 /// The parameters of a fitted stand-in; [`defaults`] has their values.
 pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
 
-/// The values of `profile` where nothing else is asked for.
+/// The values of `profile` by default.
 #[must_use]
 pub fn defaults(profile: &Profile) -> Values {
     let mut values = Values::defaults(PARAMETERS);
@@ -60,7 +60,7 @@ pub fn defaults(profile: &Profile) -> Values {
 
 /// The requests of `profile` under `values` of [`PARAMETERS`], as `seed` has them.
 ///
-/// Another share of writes leaves out reads, or writes, at random; those left keep their times.
+/// Another share of writes leaves out reads, or writes, at random; the others keep their times.
 #[must_use]
 pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests {
     let own = Parameters::from_values(values);
@@ -79,7 +79,7 @@ pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests 
         (_, true) => (0.0, 1.0),
         _ => (writes, reads),
     };
-    // Of reads alone no writes can be left, nor the other way round.
+    // A profile with only reads cannot give writes, nor one with only writes reads.
     let possible = (has > 0.0 || wanted <= 0.0) && (has < 1.0 || wanted >= 1.0);
     let mut random = Random::new(!seed);
     let kept = all.filter(move |request| {

@@ -7,7 +7,7 @@ use super::sweep::Sweep;
 
 /// Classes of gaps: none, and nine of rising length.
 pub(super) const GAP_CLASSES: usize = 10;
-/// Parts of the address space that are told apart.
+/// Number of parts of the address space that are distinguished.
 pub(super) const REGIONS: usize = 64;
 
 /// A trace's statistics, from which requests like its own are drawn.

@@ -42,7 +42,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The next request of `sweeps`; none behind the last.
+    /// The next request of `sweeps`; `None` after the last.
     pub(super) fn next(&mut self, sweeps: &[Sweep], random: &mut Random) -> Option<Step> {
         while let Some(sweep) = sweeps.get(self.begun) {
             let first = sweep.first * SHARE;

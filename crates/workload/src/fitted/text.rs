@@ -41,7 +41,7 @@ fn wrong(key: impl Into<String>, text: impl ToString, expected: impl Into<String
     }
 }
 
-/// A table, and what it is called in errors.
+/// A table, and its name in errors.
 struct Part<'a> {
     name: String,
     table: &'a Table,

@@ -20,7 +20,7 @@ impl Given {
         }
     }
 
-    /// The error that it is not what was `expected`.
+    /// The error that it is not the `expected` text.
     pub fn wrong(&self, expected: impl Into<String>) -> JobFileError {
         JobFileError {
             line: self.line,
@@ -60,7 +60,7 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
     let mut lines = 0;
     for (line, whole) in (1..).zip(text.lines()) {
         lines = line;
-        // A comment may stand behind an option, too.
+        // A comment may also follow an option.
         let written = whole.split([';', '#']).next().unwrap_or_default().trim();
         let wrong = |expected: &str| JobFileError {
             line,

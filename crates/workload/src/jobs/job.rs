@@ -47,7 +47,7 @@ pub(super) struct Part {
 /// When it ends.
 #[derive(Clone, Debug)]
 pub(super) struct Amount {
-    /// Bytes, where they are not those of its part of the file.
+    /// Bytes, if they are not those of its part of the file.
     pub bytes: Option<Measure>,
     pub requests: Option<u64>,
     pub loops: u64,
@@ -302,7 +302,7 @@ impl Job {
     /// The job of `section`.
     ///
     /// # Errors
-    /// The first option that is not known, or not a value of it.
+    /// The first option that is not known, or a value that is not one of it.
     pub fn read(section: &Section) -> Result<Self, JobFileError> {
         for given in &section.options {
             check_known(given)?;
@@ -336,7 +336,7 @@ impl Job {
     }
 }
 
-/// An error if what is `given` is not understood.
+/// An error if the `given` text is not understood.
 fn check_known(given: &Given) -> Result<(), JobFileError> {
     let key = given.key.as_str();
     if given
@@ -463,7 +463,7 @@ fn order(section: &Section, is_random: bool) -> Result<Order, JobFileError> {
     })
 }
 
-/// How long reads, writes and trims are: what has shares counts before a range, and that before one size.
+/// The lengths of reads, writes and trims: a list with shares wins over a range, and a range over one size.
 fn lengths(section: &Section) -> Result<[Lengths; 3], JobFileError> {
     type Read = fn(&str) -> Option<Lengths>;
     let ways: [(&[&str], Read, &str); 3] = [
@@ -557,7 +557,7 @@ fn pace(section: &Section, remarks: &mut Vec<String>) -> Result<Pace, JobFileErr
         Some(given) => given.value.as_deref().unwrap_or_default(),
         None => WAITING[0],
     };
-    // Options of an engine may stand behind its name.
+    // Options of an engine may follow its name.
     let depth = match name.split(':').next().unwrap_or_default() {
         name if WAITING.contains(&name) => {
             if let (Some(given), true) = (section.find(&["iodepth"]), asked > 1) {

@@ -1,4 +1,4 @@
-//! The jobs that run: where their files lie, how much each does, how many requests wait at a time.
+//! The jobs that run: the places of their files, their amounts of work, their numbers of waiting requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -173,7 +173,7 @@ fn resolved(measure: &Measure, file_bytes: u64) -> Result<u64, JobFileError> {
             .given
             .wrong("bytes; or the parameter file_bytes, which says how large the file is")),
         Span::Percent(percent) => {
-            // At most 100 hundredths of what is 64 bits.
+            // At most 100 hundredths of a 64-bit number.
             Ok((u128::from(file_bytes) * u128::from(percent) / 100) as u64)
         }
     }
@@ -195,7 +195,7 @@ fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> 
     let increment = of(&job.part.increment)?.unwrap_or(0);
     let size = of(&job.part.size)?;
     let io_bytes = of(&job.amount.bytes)?;
-    // Where no size is given, a part goes to the end of its file.
+    // If no size is given, a part goes to the end of its file.
     let rest = |offset: u64| file_bytes.checked_sub(offset).filter(|rest| *rest > 0);
     let mut parts = Vec::new();
     for copy in 0..u64::from(job.copies) {
@@ -209,7 +209,7 @@ fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> 
             None => rest(begin).ok_or_else(missing)?,
         };
         let sectors = bytes / SECTOR_BYTES;
-        // A request has to fit into what is done, too.
+        // A request has to fit into the job's amount, too.
         let least = io_bytes.map_or(sectors, |bytes| (bytes / SECTOR_BYTES).min(sectors));
         let longest = lengths_of(job).map(|lengths| u64::from(lengths.longest()));
         let longest = longest.max().unwrap_or(1);

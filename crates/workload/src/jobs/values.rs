@@ -95,7 +95,7 @@ impl Lengths {
         Some(Self::Range(low.min(high), low.max(high)))
     }
 
-    /// Of `bssplit`: SIZE/PERCENT and colons in between; what has no percent shares the rest.
+    /// Of `bssplit`: SIZE/PERCENT with colons in between; entries without percent share the rest.
     pub fn split(text: &str) -> Option<Self> {
         let mut entries = Vec::new();
         for entry in text.split(':') {

@@ -62,7 +62,7 @@ struct Places {
     blocks: u64,
     /// Reads, writes and trims that go in order do so on their own, each from here on, in sectors from the beginning of the part.
     next: [u64; 3],
-    /// Blocks in random order, and how many of them were taken.
+    /// Blocks in random order, and how many of them were used.
     shuffle: Scatter,
     taken: u64,
     /// How popular blocks are, and where the popular ones are.
@@ -76,7 +76,7 @@ pub(super) struct Worker {
     random: Random,
     places: Places,
     done: Done,
-    /// A request, its kind and its sectors, that comes behind a flush.
+    /// A request, its kind and its sectors, that comes after a flush.
     held: Option<(usize, u32)>,
     flush_is_due: bool,
     /// The arrival of the next request, with exponential gaps.

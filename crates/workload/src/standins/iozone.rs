@@ -78,7 +78,7 @@ const BUS_VIEWS: u64 = 20;
 const VIEW_BUS_MS: f64 = 2.45;
 const VIEW_DISK_MS: f64 = 4.1;
 const TURN_MS: f64 = 9.4;
-/// Pieces in ascending order with gaps between: to each, and for each sector of it.
+/// Pieces in ascending order with gaps between: the time of a gap, and of each sector in it.
 const PIECE_MS: (f64, f64) = (0.4, 0.0155);
 /// A view of a record that has just been written; and one at the flush.
 const AGAIN_MS: f64 = 3.0;
@@ -320,7 +320,7 @@ impl Iozone {
 
     /// The last views of records.
     fn flush(&mut self, views: impl IntoIterator<Item = u64>) {
-        // Of records of two views every other one is passed over, and the disk has turned when the next comes.
+        // In records of two views every other view is passed over, and the disk has turned when the next comes.
         let ms = if self.record == 2 * VIEW {
             TURN_MS
         } else {

@@ -1,4 +1,4 @@
-//! Stand-ins for servers' traces: rewrites of what was written a short while ago, and fresh places between.
+//! Stand-ins for servers' traces: rewrites of recently written places, and new places between.
 //!
 //! One machine and a set of parameters for each trace. With some probability a write goes where one of the last few writes went, and a Zipf law gives
 //! how many writes ago that was: this sets how many different pages there are among all, and how soon a page is rewritten. All other writes go on

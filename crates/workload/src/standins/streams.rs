@@ -62,10 +62,10 @@ pub(super) struct Stream {
     /// Sectors of a request, each with its weight.
     pub sizes: &'static [(u32, u32)],
     pub walk: Walk,
-    /// How often a place is asked for before the walk goes on, on average.
+    /// How often a place is written before the walk continues, on average.
     pub times: f64,
-    /// After a request: how many of a hundred are followed at once; and the mean of the other gaps in ms, plus this much for each sector. They lie
-    /// evenly from half the mean to one and a half.
+    /// After a request: how many of a hundred are followed at once; and the mean of the other gaps in ms, plus this much for each sector. They are
+    /// evenly spread from half the mean to one and a half.
     pub gap: (f64, f64, f64),
 }
 

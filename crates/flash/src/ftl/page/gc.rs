@@ -21,7 +21,7 @@ choices! {
         Greedy = "greedy",
         /// As greedy, but a worn block gets cold data instead of becoming free.
         WearAware = "wear_aware",
-        /// The one with most to gain for what has to be moved, and unchanged for long.
+        /// The block with the best ratio of gain to moves, and unchanged for long.
         CostBenefit = "cost_benefit",
         /// The one closed first.
         Fifo = "fifo",

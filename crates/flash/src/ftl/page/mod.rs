@@ -297,7 +297,7 @@ impl PageFtl {
         match written {
             Ok(()) => {
                 if let Some(left) = placement.arrive(number) {
-                    // Its journal hears of it with the next step of that die.
+                    // Its journal notes it with the next step of that die.
                     self.dies[left as usize].forget(number);
                     self.dies[left as usize].note_change();
                     operations.leave_die(left);

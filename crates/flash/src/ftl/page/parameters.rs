@@ -573,8 +573,8 @@ impl PageConfig {
         if !self.below.power_may_fail {
             return least;
         }
-        // No block with new data may be the last that is opened: copies that are cut off could fill it, and then there is neither
-        // an erased page nor a block that can be erased. One with copies alone can, as long as they are elsewhere, too.
+        // A block with new data must not be the last that is opened: interrupted copies could fill it, and then there is neither an erased page nor a
+        // block that can be erased. One with copies alone can, as long as they are elsewhere, too.
         least.max(2) + u32::from(self.counts_first_open())
     }
 

@@ -1,4 +1,4 @@
-//! Pages that go to the die with least to do, and where each of them is.
+//! Pages that go to the die with the fewest waiting operations, and the place of each of them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -191,7 +191,7 @@ impl Placement {
         let Some(home) = self.home(page) else { return };
         *self.home.get_mut(page as usize) = NONE;
         match self.waiting.get_mut(&page) {
-            // It comes back here: it stays counted.
+            // The page comes back here: it stays counted.
             Some(waiting) if waiting.die == home => waiting.counted = true,
             _ => self.pages[home as usize] -= 1,
         }

@@ -56,7 +56,7 @@ impl Shape {
         self.data_blocks * self.data_pages
     }
 
-    /// Pages that are mapped: the logical ones, and those the layer keeps for itself.
+    /// Mapped pages: the logical ones, and those that the layer keeps for itself.
     pub fn mapped_pages(&self) -> u32 {
         self.pages() + self.map_pages
     }
@@ -159,7 +159,7 @@ impl Initial for InitialOwner {
         }
     }
 
-    /// Block by block; blocks and what is filled at once are powers of two.
+    /// Block by block; blocks and the parts that are filled at once are powers of two.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<u32>) {
         let shape = &self.0;
         let per_block = 1 << shape.page_bits;

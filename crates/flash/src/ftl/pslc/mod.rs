@@ -28,7 +28,7 @@ const OURS: &str = "ours";
 choices! {
     /// Which blocks the cache has.
     enum Size {
-        /// The same ones for ever, beside the reserve.
+        /// Always the same blocks, in addition to the reserve.
         Static = "static",
         /// The blocks that are free beyond those that garbage collection wants.
         Dynamic = "dynamic",
@@ -38,7 +38,7 @@ choices! {
 choices! {
     /// How a write that finds the cache full is treated.
     enum Full {
-        /// It goes past the cache.
+        /// The page goes past the cache.
         Direct = "direct",
         /// It waits until the oldest block of the cache is folded.
         Fold = "fold",
@@ -48,13 +48,14 @@ choices! {
 parameters! {
     /// The parameters of `pslc`.
     struct Parameters {
-        /// Share of the blocks of each die that are its cache, beside the reserve and as far as there is room; with cache_size=dynamic the most that may be. ftl.cache_blocks says how many there are.
+        /// Share of the blocks of each die that are its cache, in addition to the reserve and as far as there is room; with cache_size=dynamic, the
+        /// largest share. ftl.cache_blocks is their number.
         cache_percent: f64 = "5" in Kind::Number { min: 0.0, max: 90.0 }, "%", OURS;
         /// Whether the cache has blocks of its own, or uses those that are free beyond what garbage collection wants.
         cache_size: Size = "static", "", OURS;
         /// A write that finds the cache full goes past it, or waits until the oldest block of the cache is folded.
         cache_full: Full = "direct", "", OURS;
-        /// Blocks of the cache that are full are folded while nothing waits at their die, once cache_fold_percent of it is full.
+        /// Full blocks of the cache are folded while nothing waits at their die, once cache_fold_percent of the cache is full.
         cache_fold_idle: bool = "true", "", OURS;
         /// Share of the cache in full blocks above which it is folded in idle time; 0: as soon as one block is full.
         cache_fold_percent: f64 = "75" in Kind::Number { min: 0.0, max: 100.0 }, "%", OURS;
@@ -146,7 +147,7 @@ impl Pslc {
         })
     }
 
-    /// Says of the operations from `first` on which of them work on cells of one bit in `die`.
+    /// Marks those operations from `first` on that work on cells of one bit in `die`.
     fn tell_cells(&self, die: usize, first: usize, operations: &mut Operations) {
         let cache = &self.caches[die];
         operations.hold_one_bit(first, |Ppn(at)| cache.has(at >> self.page_bits));
@@ -288,7 +289,7 @@ impl Ftl for Pslc {
         Ok(())
     }
 
-    /// Gives the cache the blocks it lacks; then folds, where that is what garbage collection would begin with.
+    /// Gives the cache the blocks it lacks; then folds, if garbage collection would begin with that.
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
         let at = die as usize;
         let dead = self.data.die(at).dead(0);

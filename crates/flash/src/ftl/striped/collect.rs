@@ -1,7 +1,7 @@
-//! Garbage collection: how much is moved when, and what has to be done at a die before it is written.
+//! Garbage collection: how many pages are moved when, and what has to be done at a die before it is written.
 //!
-//! There is a goal for the room in free and open superblocks, and what collections under way have gained counts as room in
-//! proportion. Each written page takes one page of room; each moved page gains (S - V) / V pages, where S is the number of pages of a superblock and
+//! There is a goal for the room in free and open superblocks, and the gain of running collections counts as room in proportion. Each written page
+//! takes one page of room; each moved page gains (S - V) / V pages, where S is the number of pages of a superblock and
 //! V the number of valid ones in the collected superblock. A die that comes to its next operation moves a unit while there is less room
 //! than the goal. So moves keep pace with writes, and writes wait for no more than that.
 //!
@@ -61,7 +61,7 @@ impl Striped {
         (self.rows.valid(row) < self.shape.row_pages()).then_some(row)
     }
 
-    /// Whether what is moved could be programmed at `die` now.
+    /// Whether moved pages could be programmed at `die` now.
     fn may_move(&self, die: u32) -> bool {
         let moves = &self.streams[self.moves()];
         match moves.rows.get(moves.index(die, self.shape.part())) {
@@ -157,7 +157,7 @@ impl Striped {
         }
     }
 
-    /// `die` completes what is open there of a superblock that is to be left, and leaves it; whether there was something to complete.
+    /// `die` completes the open unit there of a superblock that is to be left, and leaves it; returns whether there was something to complete.
     pub(super) fn leave_early(&mut self, die: u32, operations: &mut Operations) -> bool {
         for stream in 0..self.moves() {
             let state = &self.streams[stream];
@@ -196,7 +196,7 @@ impl Striped {
         row.is_some_and(|row| self.erase(row, die, operations))
     }
 
-    /// Opens the superblocks that writes at `die` need; whether it erased what is to be written there.
+    /// Opens the superblocks that writes at `die` need; returns whether it erased the blocks to be written there.
     pub(super) fn prepare(&mut self, die: u32, operations: &mut Operations) -> bool {
         (0..self.moves()).any(|stream| {
             self.streams[stream].coming[die as usize] > 0
@@ -205,7 +205,7 @@ impl Striped {
         })
     }
 
-    /// Moves pages to `die` if that is due; whether it did something for that.
+    /// Moves pages to `die` if that is due; returns whether it did something for that.
     pub(super) fn move_some(&mut self, die: u32, operations: &mut Operations) -> bool {
         if !self.wants_moves()
             || !self.has_victim()
@@ -293,7 +293,7 @@ impl Striped {
         }
     }
 
-    /// Moves the page at `source` to `die`. It is read with `last`, the one moved before it, if both share a page of flash.
+    /// Moves the page at `source` to `die`. It is read together with `last`, the page moved before it, if both share a page of flash.
     fn move_page(&mut self, source: u32, last: Option<u32>, die: u32, operations: &mut Operations) {
         let moves = self.moves();
         let page = self.owner.get(source as usize);

@@ -1,4 +1,4 @@
-//! Superblocks over all dies and planes: what a drive of today maps by.
+//! Superblocks over all dies and planes: the mapping of a drive of today.
 //!
 //! A superblock is a block of each plane of each die. Written pages fill an open superblock unit by unit, each unit at the die with the fewest
 //! waiting operations; pages that garbage collection moves fill another superblock. Garbage collection keeps pace with writes: it moves as many pages
@@ -142,7 +142,7 @@ struct Striped {
     map: LazyTable<InitialMap>,
     /// By page of flash, the logical page whose newest copy it holds.
     owner: LazyTable<InitialOwner>,
-    /// By page, where there are several.
+    /// By page, if there are several.
     handles: Option<LazyTable<Zero>>,
     rows: Rows,
     /// The streams of the handles, followed by that of moved pages.
@@ -233,12 +233,12 @@ impl Striped {
         })
     }
 
-    /// The stream of what garbage collection moves.
+    /// The stream of pages that garbage collection moves.
     fn moves(&self) -> usize {
         self.streams.len() - 1
     }
 
-    /// The stream of what the host writes as `page`.
+    /// The stream of the pages that the host writes as `page`.
     fn stream_of(&self, page: u32) -> usize {
         let handles = self.handles.as_ref();
         handles.map_or(0, |handles| handles.get(page as usize) as usize)
@@ -253,7 +253,7 @@ impl Striped {
         }
     }
 
-    /// Room in free and open superblocks, and what collections under way have gained so far.
+    /// Room in free and open superblocks, plus the gain of running collections.
     fn space(&self) -> u64 {
         let row_pages = u64::from(self.shape.row_pages());
         let gained = |victim: &Victim| {
@@ -286,7 +286,7 @@ impl Striped {
         true
     }
 
-    /// Erases what `stream` is about to fill at `die`, where that is due; whether it was.
+    /// Erases the blocks that `stream` is about to fill at `die`, if that is due; returns whether it was.
     fn erase_before(&mut self, stream: usize, die: u32, operations: &mut Operations) -> bool {
         let Some((row, 0)) = self.streams[stream].place(die, self.shape.part()) else {
             return false;
@@ -452,7 +452,7 @@ impl Striped {
         }
     }
 
-    /// Where the power may fail: completes what is in RAM at `die`, so that an erase may follow.
+    /// If the power may fail: completes the units that are in RAM at `die`, so that an erase may follow.
     fn finish_units(&mut self, die: u32, operations: &mut Operations) {
         if !self.rules.power_may_fail {
             return;

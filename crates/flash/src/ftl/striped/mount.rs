@@ -1,4 +1,4 @@
-//! After a loss of power: what spare areas say of superblocks.
+//! After a loss of power: the findings about superblocks in spare areas.
 
 use alloc::vec::Vec;
 
@@ -10,10 +10,10 @@ use crate::mount::{FoundBlock, Place, Scan};
 use crate::operation::{Purpose, Role};
 
 impl Striped {
-    /// Takes over what `scan` has found, as a layer that was just made without contents.
+    /// Adopts the findings of `scan`, as a layer that was just built without contents.
     ///
     /// For each stream, the two superblocks that were opened last continue on dies that have places left in them, each die after the last unit that
-    /// it has begun. Others that hold something may be collected.
+    /// it has begun. Other superblocks that hold pages may be collected.
     pub(super) fn take_over(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         for (nand, blocks) in self.dies.iter_mut().zip(&scan.dies) {
             for (block, found) in (0..).zip(blocks) {
@@ -69,7 +69,7 @@ impl Striped {
         places.into_iter().for_each(take);
     }
 
-    /// Whether what is valid in the best superblock to collect finds room.
+    /// Whether the valid pages of the best superblock to collect find room.
     fn has_room_to_collect(&self) -> bool {
         let Some(row) = self.best() else { return true };
         self.rows.free() > 0 || self.room_of(self.moves()) >= self.rows.valid(row)

@@ -1,4 +1,4 @@
-//! Superblocks: what is valid in each, which may be collected, and which are free.
+//! Superblocks: the valid pages of each, which may be collected, and which are free.
 
 use alloc::collections::VecDeque;
 use alloc::vec;

@@ -1,6 +1,6 @@
 //! Each stream fills a superblock of its own, each die at its own pace.
 //!
-//! A die that has filled its part goes on in the next superblock, which is then open beside the first. The first is closed when all
+//! A die that has filled its part continues in the next superblock, which is then open together with the first. The first is closed when all
 //! dies have gone on.
 
 use alloc::vec;
@@ -13,9 +13,9 @@ use super::shape::NONE;
 /// A stream of pages: those of a placement handle, or those that garbage collection moves.
 #[derive(Clone)]
 pub(super) struct Stream {
-    /// The superblocks that are open, the one opened first before the other.
+    /// The open superblocks, the one opened first before the other.
     pub rows: [u32; 2],
-    /// By die, the place that comes next, counted from the start of the part of the first superblock on.
+    /// By die, the next place, counted from the start of the part of the first superblock on.
     pub next: Vec<u32>,
     /// By die, writes that wait there.
     pub coming: Vec<u32>,

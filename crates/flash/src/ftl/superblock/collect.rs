@@ -51,8 +51,8 @@ impl Superblocks {
     }
 
     /// Moves the live pages of all blocks of `superblock` that have others as well together, so that it has
-    /// no update blocks any more. Each block is erased before a second one is taken to move into; where that would complete units of the
-    /// block that is being filled, not before that is full, so that pages without content take no room from others.
+    /// no update blocks any more. Each block is erased before a second one is taken to move into; if that would complete units of the block that is
+    /// being filled, only when that block is full, so that pages without content take no room from others.
     pub(super) fn fold(
         &mut self,
         superblock: u32,
@@ -175,7 +175,7 @@ impl Superblocks {
         *self.held.get_mut(place) = block;
     }
 
-    /// Keeps only those blocks of `superblock` that `stays` says, in their order.
+    /// Keeps only those blocks of `superblock` for which `stays` is true, in their order.
     fn keep_others(&mut self, superblock: u32, stays: impl Fn(BlockSlot) -> bool) {
         let logical = self.logical_blocks_of(superblock);
         let first = superblock as usize * self.rules.width as usize;

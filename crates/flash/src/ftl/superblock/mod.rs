@@ -1,7 +1,7 @@
 //! Several adjacent logical blocks share their flash blocks, with a page map inside.
 //!
-//! Pages are appended to the open block of their superblock, wherever they belong in it; pages written again
-//! since the last collection go to a block of their own. A superblock that has as many update blocks as it
+//! Pages are appended to the open block of their superblock, wherever they belong in it; pages rewritten since the last collection go to a block of
+//! their own. A superblock that has as many update blocks as it
 //! may collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
 //!
 //! Cost: a few words for each page; a collection visits each block of the superblock, and each page of those it moves.
@@ -120,7 +120,7 @@ struct Superblocks {
     held: LazyTable<Initial>,
     /// Per superblock the open block of each class.
     open: LazyTable<NoBlock>,
-    /// Per superblock: the pages written since its last collection, if classes are told apart.
+    /// Per superblock: the pages written since its last collection, if there are classes.
     written: Option<Masks<First>>,
     /// Superblocks with update blocks, the one written longest ago first.
     order: List,
@@ -148,7 +148,7 @@ impl Superblocks {
             width,
         };
         let physical = geometry.blocks_per_die() as usize;
-        // With one update block there is nothing to keep apart.
+        // With one update block there are no classes.
         let tells_apart = parameters.sb_hotcold && update_blocks > 1;
         let row = superblock_blocks * pages;
         Self {
@@ -280,7 +280,7 @@ impl Superblocks {
         *self.live.get_mut(block as usize) += 1;
     }
 
-    /// Reads the map of `superblock`, which lies beside the page it programmed last, if it is not in RAM.
+    /// Reads the map of `superblock`, which is stored with the page it programmed last, if it is not in RAM.
     fn look_up(&self, superblock: u32, operations: &mut Operations) {
         if self.rules.map_cached {
             return;

@@ -34,9 +34,9 @@ parameters! {
     struct Parameters {
         /// Blocks of a zone, all of one die; they divide its blocks.
         zone_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1 << 15 }, "blocks", OURS;
-        /// Zones that are open for new data at a time, over all dies; each die has one besides for what it compacts.
+        /// Most zones that are open for new data at a time, over all dies; each die also has one for compaction.
         open_zones: u32 = "14" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "zones", "limits of open and active zones: NVMe Zoned Namespace Command Set 1.1; 14: Western Digital Ultrastar DC ZN540";
-        /// An open zone with less than this share of its pages left is finished where another one is wanted and none may be opened; 0: never.
+        /// An open zone with less than this share of its pages left is finished if another one is wanted and none may be opened; 0: never.
         finish_percent: f64 = "0" in Kind::Number { min: 0.0, max: 100.0 }, "%", "finish_threshold of ZenFS";
         /// Share of each die's zones that is not offered to the host.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;

@@ -42,7 +42,7 @@ impl Zones {
         Ppn(zone << self.zone_bits)
     }
 
-    /// Says of blocks what the operations from `first` on say of zones.
+    /// Translates the operations from `first` on from zones to blocks.
     pub fn tell(&self, first: usize, operations: &mut Operations) {
         let block =
             |Ppn(at): Ppn, number| Ppn(self.block(at >> self.zone_bits, number) << self.page_bits);
@@ -59,8 +59,8 @@ impl Zones {
         Scan::new(dies.collect(), self.zone_bits)
     }
 
-    /// The findings in `zone` of a die with these `blocks`. A reset that was cut off has erased some of its blocks: the others
-    /// make it one that is in use.
+    /// The findings in `zone` of a die with these `blocks`. A reset that was cut off has erased some of its blocks: because of the others the zone
+    /// counts as in use.
     fn found(&self, zone: u32, blocks: &[FoundBlock]) -> FoundBlock {
         let first = zone << self.zone_bits;
         let block = |at: u32| &blocks[(at >> self.page_bits) as usize];

@@ -2,8 +2,8 @@
 //!
 //! Operations on pages wait at their die. Whenever a channel is free it takes a die in turn, and that die's
 //! queue says which of them make the next command. Nothing is booked in advance: a later command can still go first, so an end is known only when it
-//! comes. Who drives it keeps the time: it hears of each phase that begins, and calls
-//! [`Dispatcher::end`] when the phase has ended, those that end at one instant in the order of their beginning.
+//! comes. The caller keeps the time: it is told of each phase that begins, and calls [`Dispatcher::end`] when the phase has ended; phases that end at
+//! one instant end in the order of their beginning.
 //!
 //! | phase | held by it | then |
 //! | --- | --- | --- |
@@ -121,7 +121,7 @@ pub trait Clock {
     /// `operation` is done.
     fn done(&mut self, operation: &Operation);
 
-    /// The command that `die` began last goes on beside the next, which may begin.
+    /// The command that `die` began last continues in parallel to the next, which may begin.
     fn leaves(&mut self, die: u32) {
         let _ = die;
     }
@@ -138,7 +138,7 @@ struct Die {
     queue: Queue,
     /// The command under way; none if the die may begin the next.
     command: Vec<Operation>,
-    /// Pages of it that have left.
+    /// Its pages that have left.
     left: usize,
     /// It begins a command as soon as its channel is free.
     is_ready: bool,
@@ -252,7 +252,7 @@ impl Dispatcher {
         }
     }
 
-    /// A die of `channel` begins a command, if one that is idle has something to do.
+    /// A die of `channel` begins a command, if an idle one has a waiting operation.
     #[inline]
     fn issue<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let state = &self.channels[channel as usize];
@@ -320,7 +320,7 @@ impl Dispatcher {
         self.free_channel(self.channel_of[die as usize], clock);
     }
 
-    /// `die` is ready if it has begun nothing and something waits there, or if a read that is next there interrupts what the cells do.
+    /// `die` is ready if it has begun nothing and an operation waits there, or if a read that is next there interrupts the cells.
     #[inline(always)]
     fn make_ready(&mut self, die: u32) {
         let state = &self.dies[die as usize];
@@ -337,7 +337,7 @@ impl Dispatcher {
         let kind = state.command.first().map(|first| first.kind);
         if self.config.has_more(kind) {
             if state.is_ready {
-                // A read that would have interrupted it comes behind the status.
+                // A read that would have interrupted it comes after the status.
                 self.dies[die as usize].is_ready = false;
                 self.channels[channel as usize].ready -= 1;
             }

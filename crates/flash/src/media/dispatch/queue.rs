@@ -33,7 +33,7 @@ pub struct Operation {
     pub token: u32,
 }
 
-/// Whether a read or something else goes first where both wait at a die.
+/// Which goes first if both a read and another operation wait at a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     /// What came first.
@@ -51,14 +51,14 @@ pub enum Together {
     /// Programs only if no earlier one of their plane waits: pages of a block are programmed in the order in which they
     /// were asked for.
     InOrder,
-    /// All, as MQSim does it: a page of a block can be programmed before an earlier one.
+    /// All, as in MQSim: a page of a block can be programmed before an earlier one.
     AnyOrder,
     /// One of each group of this many consecutive planes, at any offset. Programs only if no earlier one of their plane waits.
     Groups(u32),
 }
 
 impl Together {
-    /// Whether a program goes with others only if no earlier one of its plane waits.
+    /// Whether a program joins others only if no earlier one of its plane waits.
     fn keeps_planes(self) -> bool {
         matches!(self, Self::InOrder | Self::Groups(_))
     }
@@ -116,10 +116,10 @@ struct Turn {
 
 /// After every rank.
 const NEVER: u64 = u64::MAX;
-/// Planes that are told apart; beyond it several count as one, and fewer go together.
+/// Number of planes that are distinguished; beyond it several count as one, and fewer operations go together.
 const PLANES: u32 = u64::BITS;
 
-/// The plane of an operation, as planes are told apart.
+/// The plane of an operation, as planes are distinguished.
 fn plane(waiting: &Waiting) -> usize {
     (waiting.operation.plane % PLANES) as usize
 }
@@ -134,7 +134,7 @@ fn rank(oldest: Option<&Waiting>) -> u64 {
 }
 
 impl Queue {
-    /// Whether nothing waits. Else there is a next command.
+    /// Whether nothing waits. Otherwise there is a next command.
     pub fn is_empty(&self) -> bool {
         // A read that is held waits for a program here.
         self.programs.is_empty() && self.reads.is_empty() && self.erases.is_empty()

@@ -16,7 +16,7 @@ pub(super) struct Beside {
     /// The command that has left the die to the next, and not the cells: a program that they work on, or a read whose pages are still in the page
     /// registers.
     cells: Vec<Operation>,
-    /// That read goes to the cache registers.
+    /// The pages of that read go to the cache registers.
     is_moving: bool,
     /// Where the command is that the die began last.
     latest: Latest,
@@ -29,12 +29,12 @@ pub(super) struct Beside {
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Latest {
-    /// On the channel; or there is none.
+    /// It is on the channel; or there is no command.
     #[default]
     Comes,
     /// It waits for the cells.
     IsThere,
-    /// The cells work on it, or take its pages.
+    /// The cells work on it, or its pages move to the cells.
     InCells,
     /// It was read, and keeps its die until its pages have left: they wait for the cache registers. Or it was erased, and its status
     /// follows.
@@ -63,7 +63,7 @@ fn planes(command: &[Operation]) -> u64 {
 }
 
 impl Registers {
-    /// For how long `command` goes from register to register, if it leaves its die to the next before it is done.
+    /// The time for which `command` moves from register to register, if it leaves its die to the next before it is done.
     fn moves(&self, command: &[Operation]) -> Option<u64> {
         let time = match command.first()?.kind {
             Kind::Read => self.read,

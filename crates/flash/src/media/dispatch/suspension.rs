@@ -15,7 +15,7 @@ use crate::operation::Kind;
 /// The operation that reads of a die interrupt.
 #[derive(Clone, Default)]
 pub(super) struct Interrupted {
-    /// The program or erase that gave way; empty while there is none.
+    /// The program or erase that was interrupted; empty while there is none.
     command: Vec<Operation>,
     /// The remaining work of its cells; `None` while they work in parallel to the command of the first read.
     left: Option<Ticks>,
@@ -28,7 +28,7 @@ pub(super) struct Interrupted {
 }
 
 impl Dispatcher {
-    /// The cells of `die` begin to program or erase what it has begun, for so long.
+    /// The cells of `die` begin to program or erase, for this time.
     pub(super) fn note_change<C: Clock>(&mut self, die: u32, length: Ticks, clock: &C) {
         if let Some(interrupted) = self.interrupted.get_mut(die as usize) {
             interrupted.ends = Some(clock.now().saturating_add(length));
@@ -59,7 +59,7 @@ impl Dispatcher {
         })
     }
 
-    /// `die` begins its next command: what that interrupts gives way. Whether there is such a thing.
+    /// `die` begins its next command: the interrupted operation stops. Whether an operation is interrupted.
     pub(super) fn give_way(&mut self, die: u32) -> bool {
         let state = &mut self.dies[die as usize];
         let interrupted = &mut self.interrupted[die as usize];

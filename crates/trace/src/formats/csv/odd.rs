@@ -58,7 +58,7 @@ fn decimal(text: &str) -> Option<(u128, i32)> {
     Some((number, i32::from(exponent) - fraction.len() as i32))
 }
 
-/// `number` times ten to `power`: what is whole, rounded half up, and whether anything was rounded.
+/// `number` times ten to `power`: the whole part, rounded half up, and whether anything was rounded.
 fn scaled(number: u128, power: i32) -> Option<(u128, bool)> {
     let factor = |power: u32| 10u128.checked_pow(power);
     if power >= 0 {

@@ -284,7 +284,7 @@ impl Values {
     }
 }
 
-/// The reader of a column of one type, with what it read last.
+/// The reader of a column of one type, with its last values.
 struct Typed<T: DataType> {
     reader: ColumnReaderImpl<T>,
     values: Vec<T::T>,

@@ -33,7 +33,7 @@ pub(super) struct Write {
     pub sectors: u64,
 }
 
-/// The volume, and what it has written that the trace has not yet given out.
+/// The volume, and its writes that the trace has not yet returned.
 #[derive(Clone, Debug)]
 pub(super) struct Volume {
     /// The present time.
@@ -85,7 +85,7 @@ impl Volume {
         }
     }
 
-    /// Empties it: what waits to be written stays, and the time.
+    /// Empties it: writes that wait stay, and so does the time.
     pub fn format(&mut self) {
         let writes = std::mem::take(&mut self.writes);
         *self = Self {

@@ -31,8 +31,8 @@ impl Die {
 
     /// Goes on with `blocks`, after their cells were [restored](Self::restore) and all pages [found](Self::found).
     ///
-    /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full. Those of
-    /// a cache are left to the layer that fills them.
+    /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full. The registers of a cache are
+    /// left to the layer that fills them.
     pub fn mount(&mut self, blocks: &[FoundBlock]) {
         let mut used: Vec<u32> = (0..blocks.len() as u32)
             .filter(|block| !blocks[*block as usize].pages.is_empty())
@@ -167,7 +167,7 @@ impl Die {
         has_room.then_some((fewest, roomiest))
     }
 
-    /// Gives each pool and stream the block that it filled last, if that has room; all of these.
+    /// Gives each pool and stream the block that it filled last, if that has room; visits all of them.
     fn open_at_mount(&mut self, blocks: &[FoundBlock], used: &[u32]) -> Vec<u32> {
         let mut all = Vec::new();
         let data_pages = self.shape.data_pages;
@@ -232,7 +232,7 @@ impl Die {
         }
     }
 
-    /// Counts what `pool` has.
+    /// Counts the pages and blocks of `pool`.
     fn count_at_mount(&mut self, pool: usize, blocks: &[FoundBlock]) {
         let state = &self.pools[pool];
         let range = state.first_block..state.first_block + state.blocks;

@@ -25,7 +25,7 @@ pub struct Telling {
 }
 
 impl Telling {
-    /// Nothing tells writes apart.
+    /// All writes belong to one group.
     pub const NOTHING: Self = Self {
         handles: 1,
         isolates: false,

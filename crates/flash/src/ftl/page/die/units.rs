@@ -1,7 +1,7 @@
 //! Units of pages that are programmed together, on a device whose power may fail.
 //!
-//! A page of a unit is in RAM until the last pass of the unit, and what it has replaced or was copied from is needed until then. So before
-//! a block is erased, all units of the die that hold something are completed with fillers.
+//! A page of a unit is in RAM until the last pass of the unit, and its source or its old copy is needed until then. So before a block is erased, all
+//! units of the die that hold a page are completed with fillers.
 
 use super::{Die, Open, Stream};
 use crate::ftl::FtlConfig;

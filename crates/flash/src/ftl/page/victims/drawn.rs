@@ -25,7 +25,7 @@ pub struct Drawn {
     pub random: Random,
 }
 
-/// With positions, of which the greatest is none.
+/// With positions; the greatest value stands for none.
 impl Archived for Drawn {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {

@@ -61,7 +61,7 @@ pub struct Fewest<K> {
     groups_per_plane: usize,
 }
 
-/// As keys, of which the greatest is none.
+/// As keys; the greatest value stands for none.
 impl<K: Key + Archived> Archived for Fewest<K> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {
