@@ -152,7 +152,7 @@ impl<I: Initial> LazyTable<I> {
         chunk.resize(CHUNK, chunk[0]);
         match chunk.into_boxed_slice().try_into() {
             Ok(chunk) => chunk,
-            Err(_) => unreachable!("a chunk has so many entries"),
+            Err(_) => unreachable!("a chunk has this many entries"),
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Setting
     of_device(&arguments.device, arguments.workload.as_deref(), &[], typed)
 }
 
-/// An option, the key that it is short for, and what was typed.
+/// An option, the key that it is short for, and the text that was typed.
 pub(crate) type Short<'a> = (&'static str, &'static str, &'a Option<String>);
 
 /// Settings from the options about a device, and from the options in `more`, which only some commands have.
@@ -148,7 +148,7 @@ pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
     }
 }
 
-/// The part of an input that is wanted.
+/// The wanted part of an input.
 pub(crate) fn slice(arguments: &Slice) -> destage::Reading {
     destage::Reading {
         limit: arguments.limit,

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
         Form::Table(table) => table.of(records),
         Form::Html => page(
             &results.to_json(),
-            Some("What a write buffer does for flash"),
+            Some("The effect of a write buffer on flash"),
         ),
     };
     file.fill_with(content)?.commit()?;

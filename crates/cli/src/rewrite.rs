@@ -112,7 +112,7 @@ pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
     stream.rewrite(&arguments.written, |request| {
         anonymizer.apply(request).map(Step::Keep).ok_or_else(|| {
             Failure::input(format!(
-                "{name}: the file changed while it was read twice; expected a file that nobody writes to"
+                "{name}: the file changed while it was read twice; expected a file that no other program writes to"
             ))
         })
     })

@@ -198,7 +198,7 @@ fn add_metrics(table: &mut Table, metrics: &Metrics) {
     }
 }
 
-/// What was run, and its metrics.
+/// The combination that was run, and its metrics.
 fn for_people(manifest: &Manifest, record: &Record) -> String {
     let table = metrics_table(&record.metrics);
     let wall = manifest.wall_time_s;

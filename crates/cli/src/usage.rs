@@ -7,7 +7,7 @@ use destage_sim::settings::suggestion;
 use crate::args::Arguments;
 use crate::output::summary::width;
 
-/// Commands by what they are for. A command that belongs to no group comes after all others.
+/// Commands by their purpose. A command that belongs to no group comes after all others.
 const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Simulate",

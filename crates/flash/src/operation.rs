@@ -485,7 +485,7 @@ impl Operations {
         copies.left_dies = core::mem::take(&mut self.left_dies);
         debug_assert!(
             copies.left_dies.is_empty() || erases.list.iter().all(|of| of.kind == Kind::Erase),
-            "what comes behind an erase leaves no die"
+            "the operations after an erase do not leave old copies on other dies"
         );
         *self = copies;
         erases

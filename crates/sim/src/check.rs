@@ -111,7 +111,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "plane-groups",
-        words: "a layer whose planes work side by side",
+        words: "a layer whose planes work in parallel",
         holds: |of| of.config.ftl_row.groups_planes,
     },
     Fact {

@@ -344,7 +344,7 @@ parameters! {
 }
 
 parameters! {
-    /// What the device promises.
+    /// The promises of the device.
     pub struct Promises in "device." {
         /// Volatile write cache: on, writes are answered from RAM; off, each is answered when it is durable, as if it had force unit access.
         vwc: VolatileCache = "on", "", "VWC of NVMe";
@@ -382,7 +382,7 @@ parameters! {
 }
 
 parameters! {
-    /// Which buffer, and how large.
+    /// The kind and the size of the buffer.
     pub struct Ram in "buffer." {
         /// The scheme; see `destage list buffers`.
         kind: String = "lru", "", OURS, excludes LIVE_FUTURE;
@@ -452,9 +452,9 @@ parameters! {
         ftl: Layer;
         /// The host.
         host: Host;
-        /// What the device promises.
+        /// The promises of the device.
         device: Promises;
-        /// Which buffer, and how large.
+        /// The kind and the size of the buffer.
         buffer: Ram;
         /// How requests become pages.
         trace: Pages;

@@ -335,7 +335,7 @@ impl Fault {
             Self::BackInTime => "times that do not decrease, or trace.order=sort or clamp",
             Self::BelowZero => "a start of at least trace.lba_shift sectors",
             Self::BeyondAddressSpace => "an end below 2^55 sectors",
-            Self::NotInFirstPass => "a file that nobody writes to",
+            Self::NotInFirstPass => "a file that no other program writes to",
             Self::CrossesStride => "an end within trace.volume_stride sectors",
             _ => layout,
         }

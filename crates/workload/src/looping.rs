@@ -55,7 +55,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     let needed = u64::from(loop_percent < 100.0);
     if loop_pages + needed > footprint_pages {
         let expected = format!(
-            "at most {}, so that the loop and the pages behind it fit in footprint_pages",
+            "at most {}, so that the loop and the pages after it fit in footprint_pages",
             footprint_pages.saturating_sub(needed)
         );
         return Err(contradiction(

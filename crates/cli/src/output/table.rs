@@ -10,7 +10,7 @@ pub(crate) enum Markup {
     Latex,
 }
 
-/// Which side of its column a cell stands at.
+/// Side of its column at which a cell stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
@@ -34,7 +34,7 @@ impl Table {
         }
     }
 
-    /// Appends a row; cells that are left out are empty.
+    /// Appends a row; missing cells are empty.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }

@@ -37,7 +37,7 @@ const SHAPES: [(Shape, &str, &[&str]); 4] = [
     ),
     (
         Shape::Fill,
-        "write amplification over what is written",
+        "write amplification over bytes written",
         &[
             "drive",
             "run",

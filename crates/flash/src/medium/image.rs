@@ -230,14 +230,14 @@ pub enum Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoMark => out.write_str("nothing says what lasts in it"),
+            Self::NoMark => out.write_str("nothing says which of its data are durable"),
             Self::Erases(count) => write!(out, "{count} erases of blocks are missing"),
             Self::Entries(count) => write!(out, "{count} programmed pages are missing"),
             Self::Life(Spot { die, block, page }) => write!(
                 out,
                 "page {page} of block {block} of die {die} was programmed after an erase that is missing"
             ),
-            Self::Data => out.write_str("a page does not hold what was programmed there"),
+            Self::Data => out.write_str("a page does not hold its programmed data"),
         }
     }
 }

@@ -135,7 +135,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Busy { die } => write!(out, "a step on die {die}, whose last step has not ended"),
-            Self::NotDetailed => write!(out, "operations that do not say what they write"),
+            Self::NotDetailed => write!(out, "operations without their contents"),
             Self::ProgramOfProgrammed(spot) => {
                 write!(out, "program of {spot}, which is programmed or not there")
             }
@@ -144,7 +144,7 @@ impl fmt::Display for Refusal {
                 "program of {spot}, which is programmed up to page {end} and takes pages in ascending order only"
             ),
             Self::WithoutContent(spot) => {
-                write!(out, "program of {spot} that does not say what it writes")
+                write!(out, "program of {spot} without its content")
             }
             Self::WithoutImage { page, spot } => write!(
                 out,
@@ -190,7 +190,7 @@ impl fmt::Display for Refusal {
             }
             Self::NotTheMap { map_page, spot } => write!(
                 out,
-                "read of page {map_page} of the map at {spot}, which holds something else"
+                "read of page {map_page} of the map at {spot}, which holds other data"
             ),
             Self::EraseOfPage(spot) => {
                 write!(out, "erase at {spot}, which is not the first of its block")

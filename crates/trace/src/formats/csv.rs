@@ -16,7 +16,7 @@ use crate::request::{Operation, Request, SECTOR_BYTES};
 pub(crate) const FORMAT: Format = Format {
     name: "csv",
     extensions: &["csv"],
-    about: "Any table: trace.columns or its first line names the columns and what separates them; times in ns unless trace.time_unit says otherwise, or dates; times of the calendar are made relative to the first request.",
+    about: "Any table: trace.columns or its first line names the columns and their separator; times in ns unless trace.time_unit says otherwise, or dates; calendar times are made relative to the first request.",
     columns: "as many fields as there are columns",
     header: Some("time,volume,op,sector,sectors,fua,stream"),
     example: "5265313000.0,0,write,6357144,8,0,0",

@@ -16,7 +16,7 @@ use destage_base::Ticks;
 pub(crate) const FORMAT: Format = Format {
     name: "oraclegeneral",
     extensions: &["oraclegeneral", "oracleGeneral"],
-    about: "libCacheSim oracleGeneral, binary: times in s, made relative to the first request; trace.missing_op says what requests do, trace.block_bytes what an object number counts.",
+    about: "libCacheSim oracleGeneral, binary: times in s, made relative to the first request; trace.missing_op gives the operation of all requests, trace.block_bytes the unit of object numbers.",
     columns: "records of 24 bytes: time in s, object, bytes, next access",
     header: None,
     example: "10270000 7b00000000000000 00100000 ffffffffffffffff",

@@ -219,7 +219,7 @@ impl Ext {
         let extent = self
             .space
             .take_run(goal, pages)
-            .expect("whoever asks for room has made sure that there is some");
+            .expect("the caller has made sure that there is room");
         self.change(extent, |group, extent| {
             group.free -= extent.pages;
             if group.goal == extent.first {
@@ -261,7 +261,7 @@ impl Ext {
         let index = (group..self.groups.len())
             .chain(0..group)
             .find(|index| self.groups[*index].inodes.free() > 0)
-            .expect("whoever makes a file has made sure that there is an inode");
+            .expect("the caller has made sure that there is an inode");
         let group = &mut self.groups[index];
         let run = group.inodes.take_run(0, 1).expect("one is free");
         let bitmap = group.inode_bitmap;

@@ -196,7 +196,7 @@ impl Ntfs {
             .space
             .take_whole(goal, pages)
             .or_else(|| self.space.take_run(goal, pages))
-            .expect("whoever asks for room has made sure that there is some");
+            .expect("the caller has made sure that there is room");
         self.next = extent.first + extent.pages;
         self.change_bitmap(extent);
         extent
@@ -204,7 +204,7 @@ impl Ntfs {
 
     fn take_record(&mut self) -> u64 {
         let run = self.records.take_run(0, 1);
-        let record = run.expect("whoever makes a file has made sure that there is a record");
+        let record = run.expect("the caller has made sure that there is a record");
         self.change(self.record_page(record.first));
         record.first
     }

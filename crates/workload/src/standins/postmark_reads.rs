@@ -26,7 +26,7 @@ pub(crate) const WORKLOAD: Workload = Workload {
         PAGE_BYTES,
         Parameter {
             default: "7.9",
-            source: "what the table comes to; trace ssd-postmark-aligned2: 490 s",
+            source: "the sum of the table; trace ssd-postmark-aligned2: 490 s",
             ..MEAN_INTERARRIVAL_MS
         },
     ],

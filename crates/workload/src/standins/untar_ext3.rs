@@ -20,7 +20,7 @@ use destage_base::{Random, parameters};
 parameters! {
     /// The parameters of `standin-untar-ext3`.
     struct Parameters {
-        requests: u64 as REQUESTS { default: "5500", source: "what 21594 files come to, of BPLRU (FAST 2008), W7" };
+        requests: u64 as REQUESTS { default: "5500", source: "the size of 21594 files, from BPLRU (FAST 2008), W7" };
         footprint_pages: u64 as VOLUME_PAGES;
         page_bytes: u64 as BLOCK_BYTES;
         mean_interarrival_ms: f64 as GAP_MS;

@@ -161,7 +161,7 @@ impl Belady {
         let index = access.virtual_time as usize - 1;
         assert!(
             index < self.next_writes.len(),
-            "write {} lies behind the end of the future that belady was told",
+            "write {} lies after the end of the future that belady was told",
             access.virtual_time
         );
         self.next_writes[index]

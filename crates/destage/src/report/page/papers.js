@@ -25,7 +25,7 @@ function figure(parent, each) {
     const isLog = logX && isNumeric && each.along.every((value) => value > 0);
     new Chart(own, {
       title, small: true, keepLegend: series.length > 1,
-      about: series.some((of) => of.kind === "points") ? "Marks without a line are what the paper published." : "",
+      about: series.some((of) => of.kind === "points") ? "Marks without a line are the paper's published values." : "",
       x: { title: each.x_title, unit: isSize ? "bytes" : "", names: isNumeric ? undefined : each.x, log: isLog, ticks: isNumeric && each.x.length <= 12 ? each.along : undefined },
       y: { title: each.y_title, unit: "", log: logY },
       series,
@@ -101,7 +101,7 @@ function legend(part, { claims, verdicts: known, thresholds }) {
   const entry = ({ name, words, meaning }) => make("p", { id: `verdict-${name}` }, make("span", { class: `verdict ${name}` }, words), ` ${meaning}`);
   const limit = ({ name, is, about }) => make("p", {}, `${name} = ${is}: ${about}`);
   part.append(make("details", { open: true }, make("summary", {}, "What the verdicts say"), ...used.map(entry)));
-  part.append(make("details", {}, make("summary", {}, "What counts as what, declared for all papers"), ...thresholds.map(limit)));
+  part.append(make("details", {}, make("summary", {}, "The inputs that count for each verdict, declared for all papers"), ...thresholds.map(limit)));
 }
 
 /** What stands for the user's own traces in commands: the folder, or one file. */
@@ -303,7 +303,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
       case "run": return runsOf(claim);
       case "figure": {
         const links = figuresOf(claim, figures);
-        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, "none: the values are all there is");
+        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, "none: there are no other values");
       }
       case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, value));
       default: return null;

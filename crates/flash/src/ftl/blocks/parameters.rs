@@ -35,7 +35,7 @@ pub const SPARE_BLOCKS: Parameter = Parameter {
     },
     default: "2",
     unit: "blocks",
-    about: "Blocks of each die that hold neither data nor log: a merge needs one as its target and one that is being erased; more are allowed.",
+    about: "[`BuildError::NoDataBlock`] if none is left.",
     source: "ours",
     ..Parameter::BLANK
 };

@@ -259,7 +259,7 @@ row! {
     BROWSER_CACHE, "standin-browser-cache", LogNormal,
     "Stand-in for a browser's cache on NTFS (BPLRU W2): 100 MB of many small files, and an index rewritten with each.",
     REQUESTS = "10000", "BPLRU (FAST 2008), W2: 100 MB";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "5", "";
     FILE_SYSTEM = "ntfs", "BPLRU (FAST 2008), W2";
     MEAN_FILE_BYTES = "13000", "estimate: objects of web pages of that time";
@@ -275,7 +275,7 @@ row! {
     HOT_WRITE_BYTES = "512", "estimate";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "64", "estimate: 1 s";
-    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer writes an eighth of the waiting pages";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -284,7 +284,7 @@ row! {
     PCMARK, "standin-pcmark", LogNormal,
     "Stand-in for PCMark05's disk tests on NTFS (BPLRU W3): files of all sizes made, changed and removed, and small writes to one large file.",
     REQUESTS = "30000", "";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "2", "";
     FILE_SYSTEM = "ntfs", "estimate";
     MEAN_FILE_BYTES = "100000", "estimate";
@@ -300,16 +300,16 @@ row! {
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "32KiB", "estimate";
     COMMIT_PAGES = "128", "estimate: 1 s";
-    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer writes an eighth of the waiting pages";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
 }
 row! {
     KERNEL_COMPILE, "standin-kernel-compile-ext3", LogNormal,
-    "Stand-in for compiling Linux on ext3 (BPLRU W8): object files and lists of what they depend on, many of them temporary, with commits between few files.",
+    "Stand-in for compiling Linux on ext3 (BPLRU W8): object files and lists of their dependencies, many of them temporary, with commits between few files.",
     REQUESTS = "20000", "";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "20", "";
     FILE_SYSTEM = "ext3", "BPLRU (FAST 2008), W8";
     MEAN_FILE_BYTES = "22000", "estimate: objects and lists of dependencies";
@@ -325,7 +325,7 @@ row! {
     HOT_FILE_BYTES = "4MiB", "";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "16KiB", "";
-    COMMIT_PAGES = "128", "estimate: what a compiler makes in 5 s";
+    COMMIT_PAGES = "128", "estimate: the output of a compiler in 5 s";
     CHECKPOINT_COMMITS = "6", "Linux: 30 s over 5 s";
     MAX_REQUEST_PAGES = "32", "Linux 2.6: 128 KiB";
     MAX_READ_PAGES = "32", "Linux 2.6: 128 KiB";
@@ -334,7 +334,7 @@ row! {
     POSTMARK, "standin-postmark", Uniform,
     "Stand-in for PostMark on FAT, ext3 or NTFS (BPLRU W9): a pool of small files that come, grow and go.",
     REQUESTS = "50000", "";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "1", "";
     FILE_SYSTEM = "fat", "BPLRU (FAST 2008), W9: FAT16, ext3 and NTFS";
     MIN_FILE_BYTES = "500", "PostMark's default";
