@@ -150,7 +150,7 @@ def _shown(of: Trace | Workload, title: str, is_small: bool) -> str:
     from destage import _show
 
     if not is_small:
-        return _show.card(title, notes=["It is large: .info() reads it and tells what it is like."])
+        return _show.card(title, notes=["It is large: .info() reads it and returns its statistics."])
     try:
         return _info(of)._repr_html_()
     except Error as error:

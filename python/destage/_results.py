@@ -34,7 +34,8 @@ def warn(texts: Iterable[str]) -> None:
 
 
 class Metrics(Mapping[str, int | float]):
-    """Metrics by their dotted names. One without a meaning in the run is not there; a name that no run has is a `ConfigError`."""
+    """Metrics by their dotted names. A metric without a meaning in the run is left out; a name that no run has is a
+    `ConfigError`."""
 
     __slots__ = ("_values",)
 
@@ -171,7 +172,7 @@ class Result(Document):
 
 
 class Columns:
-    """A table. A library for tables is imported when it is asked for, and not before."""
+    """A table. A library for tables is imported only when it is needed."""
 
     def _table(self) -> dict[str, list[Any]]:
         raise NotImplementedError

@@ -281,7 +281,7 @@ def _chosen(
 ) -> _core.Settings:
     """Settings, in the order in which they win."""
     chosen = _core.Settings()
-    # One may stand in a list more than once.
+    # A name may stand in a list more than once.
     for scheme in {id(scheme): scheme for scheme in schemes if isinstance(scheme, Scheme)}.values():
         chosen.add_scheme(_name(scheme), scheme, scheme.version)
     if profile is not None:

@@ -139,7 +139,7 @@ impl Default for Properties {
 pub struct Series {
     /// As of [`Scheme::report`].
     pub name: &'static str,
-    /// In the order of time; none where it had no meaning. At most a few thousand, however long the run.
+    /// In the order of time; `None` where it had no meaning. At most a few thousand, however long the run.
     pub values: Vec<Option<f64>>,
     /// How much the values varied, including those that were not kept: the square of the standard deviation over the mean. None if it says nothing.
     pub squared_variation: Option<f64>,

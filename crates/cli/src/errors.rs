@@ -110,7 +110,7 @@ impl From<WorkloadError> for Failure {
     }
 }
 
-/// One line on standard error. The line is dropped if standard error is closed.
+/// Prints one line on standard error. The line is dropped if standard error is closed.
 pub(crate) fn report_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", visible(line));

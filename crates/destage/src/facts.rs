@@ -15,7 +15,7 @@ pub struct Facts {
     pub name: String,
     /// SHA-256 of the uncompressed trace, if it was read to its end.
     pub digest: Option<String>,
-    /// The format; none for workloads.
+    /// The format; `None` for workloads.
     pub format: Option<&'static str>,
     /// Bad lines skipped.
     pub skipped_lines: u64,

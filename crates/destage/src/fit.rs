@@ -48,7 +48,7 @@ pub struct Figures {
 pub struct Residual {
     /// The name of the scheme; [`SCHEMES`] has its parameters.
     pub scheme: String,
-    /// Its size in bytes; none of `nocache`.
+    /// Its size in bytes; `None` of `nocache`.
     pub size_bytes: Option<u64>,
     /// `buffer.evictions` of trace and stand-in.
     pub evictions: Option<(f64, f64)>,

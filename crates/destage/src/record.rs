@@ -28,7 +28,7 @@ pub struct Record {
     pub ftl: String,
     /// Every parameter, the workload's included.
     pub parameters: BTreeMap<String, Value>,
-    /// Every metric that has a meaning; none if the run failed.
+    /// Every metric that has a meaning; `None` if the run failed.
     pub metrics: Metrics,
     /// Where its time went, if that was [asked](crate::Settings::explain).
     pub explained: Option<Arc<Explained>>,
@@ -130,7 +130,7 @@ impl Record {
         }
     }
 
-    /// Bytes of the buffer; none without one.
+    /// Bytes of the buffer; `None` without one.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
         // Only a buffer that keeps pages has hits.

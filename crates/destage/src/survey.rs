@@ -20,7 +20,7 @@ pub struct Sizing {
     pub blocks_per_plane: u32,
     /// Bytes of data that the flash holds, with nothing set aside.
     pub flash_bytes: u64,
-    /// Where the addresses of the input end; none if it can be read only once, and was not looked at.
+    /// Where the addresses of the input end; `None` if it can be read only once, and was not looked at.
     pub end_bytes: Option<u64>,
 }
 
@@ -101,7 +101,7 @@ impl Survey {
     }
 }
 
-/// Blocks in a plane; none where their number was given.
+/// Blocks in a plane; `None` where their number was given.
 type Found = Result<Option<u32>, SimError>;
 
 /// The blocks of each of `configs`. `again` says whether the input can be read more than once, and so is known.
@@ -175,7 +175,7 @@ struct Search {
 }
 
 impl Search {
-    /// Blocks in a plane under `config`; none if it names their number.
+    /// Blocks in a plane under `config`; `None` if it names their number.
     fn blocks(&mut self, config: &Config, pass: Option<&Pass>) -> Found {
         if !config.is_open() {
             return Ok(None);

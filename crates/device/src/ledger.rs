@@ -104,7 +104,7 @@ impl Change {
 /// One page: its contents at the start or at the latest mount, and the changes since.
 #[derive(Clone)]
 struct Page {
-    /// A sum for each sector; none if all hold zeros.
+    /// A sum for each sector; `None` if all hold zeros.
     base: Option<Box<[u64]>>,
     changes: Vec<Change>,
     /// As many changes as superseded ones are looked for at.
@@ -447,7 +447,7 @@ impl Page {
             .map_or(zeros, |sums| sums[sector as usize])
     }
 
-    /// The newest promised change of `sector`; none if that is the base.
+    /// The newest promised change of `sector`; `None` if that is the base.
     fn must(&self, sector: u32, covered: u64) -> Option<&Change> {
         let promised = |change: &&Change| {
             change.covers(sector)

@@ -255,7 +255,7 @@ impl Payload {
         spare.map_or(ImageKind::Fill, |spare| kind_of(spare.kind))
     }
 
-    /// The contents of `page` before the effect at `position`; none where it was never written or is trimmed.
+    /// The contents of `page` before the effect at `position`; `None` where it was never written or is trimmed.
     fn before(&self, page: Lpn, position: usize) -> Option<Newest<'_>> {
         let leaving = self.leaving.get(page);
         let effects = leaving.into_iter().flat_map(|all| all.before(position));

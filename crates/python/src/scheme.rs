@@ -21,7 +21,7 @@ use crate::work::Watch;
 #[pyclass(frozen, get_all, module = "destage")]
 #[derive(PartialEq)]
 pub(crate) struct Access {
-    /// Whether the host writes the page; else it reads it.
+    /// Whether the host writes the page; otherwise it reads it.
     write: bool,
     /// Page writes so far, this one included.
     virtual_time: u64,

@@ -44,7 +44,7 @@ pub(crate) struct Asked {
 pub struct Fact {
     /// Its name in conditions.
     pub name: &'static str,
-    /// The same in words that follow "needs" or "without".
+    /// The same in words that can follow "needs" or "without".
     pub words: &'static str,
     holds: fn(&Considered<'_>) -> bool,
 }
@@ -294,7 +294,7 @@ impl Config {
         })
     }
 
-    /// The condition, in words, that `key` needs and that does not hold for this purpose; nothing if the parameter has an effect, or has its default.
+    /// The condition, in words, that `key` needs and that does not hold for this purpose; `None` if the parameter has an effect, or has its default.
     pub(crate) fn lacks(&self, key: &str, seen: Option<Seen>) -> Option<String> {
         let considered = Considered {
             config: self,
@@ -523,7 +523,7 @@ mod tests {
             .map(|(key, _)| &**key)
             .collect();
         assert_eq!(named, ["host.queues"]);
-        // One that has its default is not named, whatever it needs.
+        // A parameter at its default is not named, whatever it needs.
         let config = resolved(&["flash.ready_ns=0", "flash.suspend_us=7"]).unwrap();
         let said = &config.without_effect;
         let expected = (

@@ -200,7 +200,7 @@ impl Config {
         self.named(|values| values.iter().collect())
     }
 
-    /// Those of [`Self::parameters`] that are not at their default: with the defaults of this version they say the same.
+    /// The entries of [`Self::parameters`] that are not at their default: with the defaults of this version they are equivalent.
     #[must_use]
     pub fn chosen(&self) -> BTreeMap<String, Value> {
         self.named(|values| values.chosen().collect())

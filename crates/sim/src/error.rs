@@ -22,7 +22,7 @@ pub struct Argument {
 /// Parameters that exclude another, or the purpose of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Those that are refused: name, value, and default.
+    /// The refused settings: name, value, and default.
     pub refused: Vec<(String, String, &'static str)>,
     /// The other setting, in words.
     pub with: String,

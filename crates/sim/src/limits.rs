@@ -57,7 +57,7 @@ pub(crate) struct SoFar<'r> {
     pub(crate) tally: Tally,
     pub(crate) gc_runs: u64,
     pub(crate) response: &'r Latencies,
-    /// None where every request is answered at once.
+    /// `None` where every request is answered at once.
     pub(crate) unanswered: Option<&'r dyn Unanswered>,
 }
 
@@ -103,7 +103,7 @@ struct Times {
     /// How many of each were looked at.
     seen: [usize; 2],
     sum: u128,
-    /// Those that are not below the value.
+    /// The goals that are not below the value.
     beyond: u64,
 }
 

@@ -67,7 +67,7 @@ impl Spans {
         }
     }
 
-    /// The pages that become one page on a device of `device_pages` under `addressing`. Nothing if that does not shrink.
+    /// The pages that become one page on a device of `device_pages` under `addressing`. `None` if addresses are not shrunk.
     #[must_use]
     pub fn merged(&self, addressing: &Addressing, device_pages: u64) -> Option<Merged> {
         if addressing.map != AddressMap::Shrink || addressing.span_pages <= device_pages {

@@ -66,7 +66,7 @@ impl Addressing {
         Ok(asked)
     }
 
-    /// Where on the device `span` of `request` begins, which does not lie there as it is.
+    /// The place of `span` of `request` on the device, if it has to be moved.
     #[inline(never)]
     fn mapped(
         &self,
@@ -108,7 +108,7 @@ impl Addressing {
         }
     }
 
-    /// Whether `span` lies on a device of `device_pages` as it is.
+    /// Whether `span` lies on a device of `device_pages` without being moved.
     #[inline(always)]
     pub(crate) fn fits(&self, span: &Span, device_pages: u64) -> bool {
         span.first + u64::from(span.pages) <= device_pages && self.map != AddressMap::Shrink
@@ -199,7 +199,7 @@ impl Addressing {
         let (last, in_last) = self.split(sector + sectors - 1);
         Span {
             first,
-            // As many pages as no device has, if they are more.
+            // A number of pages that no device has, if it is larger.
             pages: u32::try_from(last - first + 1).unwrap_or(u32::MAX),
             head: head as u32,
             tail: (self.sectors_per_page - 1 - in_last) as u32,
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 
-    /// The same of pages of `per_page` sectors, with requests aligned to 4 KiB.
+    /// The same for pages of `per_page` sectors, with requests aligned to 4 KiB.
     fn span_of_units(
         align: Align,
         per_page: u64,

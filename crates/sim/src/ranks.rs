@@ -1,8 +1,8 @@
 //! The values of certain ranks among many, found by counting; among few, by putting them in order around these ranks.
 //!
 //! A pass over all values counts them by their highest bits; the next pass counts those that share the highest bits with a wanted value by the bits
-//! after these, and so on down to the lowest. Nothing is copied or moved, and it does not matter how often a value
-//! comes: of response times one may be nine in ten.
+//! after these, and so on down to the lowest. Nothing is copied or moved, and it does not matter how often a value occurs: among response times one
+//! value may be nine in ten.
 
 use destage_base::Ticks;
 

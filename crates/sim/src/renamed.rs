@@ -54,7 +54,7 @@ pub fn key(old: &str) -> Option<&'static str> {
 #[must_use]
 pub fn pair(old: &str, word: &str) -> Option<String> {
     let new = key(old)?;
-    // Times are said as they are, and no longer as factors.
+    // Times are given directly now, and no longer as factors.
     if old.ends_with("_factors") {
         return Some(format!("{new} with the times themselves"));
     }

@@ -503,7 +503,7 @@ impl Rows {
 /// Most bytes that a file of settings may have.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The text of a file of settings, unless it is so long that it can be none.
+/// The text of a file of settings, unless it is too long to be one.
 pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut start = File::open(path)?.take(FILE_BYTES_MAX + 1);
@@ -537,7 +537,7 @@ fn rows_of_others(key: &str) -> impl Iterator<Item = &'static Parameter> {
     others_with(key).map(|(_, row)| row)
 }
 
-/// Why `key`, which is of another scheme or layer than the chosen ones, decides nothing; nothing if it is of none.
+/// Why `key`, which is of another scheme or layer than the chosen ones, decides nothing; `None` if it is of none.
 fn of_another(key: &str, rows: &Rows) -> Option<String> {
     let owners: Vec<_> = others_with(key).map(|(owner, _)| owner).collect();
     let chosen = match key.starts_with("ftl.") {

@@ -21,8 +21,8 @@ pub(crate) enum BlockError {
     PartialRecord,
 }
 
-/// A window over a stream that shows complete lines, each with its newline; or, of a stream that is no text, all
-/// that is in sight, where only its format knows how many records that is.
+/// A window over a stream that shows complete lines, each with its newline; or, for a binary stream, all bytes at hand, where only the format knows
+/// how many records they are.
 pub(crate) struct Blocks {
     source: Source,
     buffer: Vec<u8>,
@@ -64,7 +64,7 @@ impl Blocks {
         }
     }
 
-    /// The complete lines in sight; nothing before the first and between two refills.
+    /// The complete lines at hand; nothing before the first and between two refills.
     pub fn lines(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
@@ -95,7 +95,7 @@ impl Blocks {
         self.total - (self.filled - self.start) as u64
     }
 
-    /// Reads on, once all lines in sight are done, or no complete record is in sight. `false` at the end.
+    /// Reads on, once all lines at hand are done, or no complete record is at hand. `false` at the end.
     pub fn refill(&mut self) -> Result<bool, BlockError> {
         assert!(
             self.records || self.start == self.end,

@@ -1,7 +1,7 @@
 //! Digits to numbers, eight at a time.
 //!
-//! A byte loop spends its time not on the digits but on the unpredictable length of each field. One load, one
-//! mask and one shift find it without a branch.
+//! A byte loop spends its time not on the digits but on the unpredictable length of each field. One load, one mask and one shift find the number
+//! without a branch.
 
 /// Powers of ten that fit in 64 bits.
 pub(crate) const POWERS_OF_TEN: [u64; 20] = {

@@ -40,7 +40,7 @@ impl Countdown {
         Self { every, left: every }
     }
 
-    /// One more: whether it is the last.
+    /// Counts one more write; returns whether it is the last.
     fn strike(&mut self) -> bool {
         if self.every == 0 {
             return false;

@@ -56,8 +56,8 @@ parameters! {
         /// The operation of a request if the trace does not say it (oraclegeneral, csv or parquet without such a column).
         missing_op: MissingOperation = "error", "", "";
         /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector, offset, offset_kib or block, sectors,
-        /// bytes, kib or blocks, fua, stream, and - for any other; the character between the names is the separator of the columns. Nothing takes
-        /// them from the first line.
+        /// bytes, kib or blocks, fua, stream, and - for any other; the character between the names is the separator of the columns. Empty: the first
+        /// line names the columns.
         columns: String = "", "", "";
         /// A flush is added after this number of writes of a trace or workload; 0 adds none.
         flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";

@@ -289,7 +289,7 @@ mod tests {
                 "1001 requests in 0.00000100 s are 1001000000 requests/s and 4100096 MB/s, which is no plausible rate for a device, so ns may not be the unit of its times; trace.time_unit=us would make it 1001000 requests/s and 4100 MB/s, ms 1001 requests/s, s 1.00 requests/s"
             ]
         );
-        // One in two hours, where it was one in 7.2 s.
+        // One request in two hours, where there was one in 7.2 s.
         let slow = told(&pace(17, 7200 * TICKS_PER_SECOND), TimeUnit::Milliseconds);
         assert!(
             slow[0].contains("; trace.time_unit=ns would make it 148 requests/s"),

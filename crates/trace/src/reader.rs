@@ -57,7 +57,7 @@ pub struct Reader {
     unit: TimeUnit,
     pace: Pace,
     stage: Stage,
-    /// No complete record is in sight.
+    /// No complete record is at hand.
     starved: bool,
     bytes_read: Arc<AtomicU64>,
     bytes_total: Option<u64>,
@@ -293,7 +293,7 @@ impl Reader {
         self.bytes_total
     }
 
-    /// One step: some requests into the empty `batch`, or nearer to some.
+    /// One step: puts some requests into the empty `batch`, or comes nearer to some.
     fn advance(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         self.admission.waited(batch, BATCH);
         if batch.is_empty() {
@@ -380,7 +380,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Decodes and admits lines in sight, and returns how many bytes of them are done.
+    /// Decodes and admits the lines at hand, and returns how many bytes of them are done.
     fn decode_lines(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,
@@ -439,7 +439,7 @@ impl Reader {
         consumed
     }
 
-    /// Decodes and admits records in sight, and returns how many bytes of them are done.
+    /// Decodes and admits the records at hand, and returns how many bytes of them are done.
     fn decode_records(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,
@@ -484,7 +484,7 @@ impl Reader {
                     state.line += 1;
                 }
                 Some(_) => {}
-                // Nothing says where the next record begins: this one cannot be skipped.
+                // The start of the next record is not known: this one cannot be skipped.
                 None => faults.pending = Some(error(consumed, &problem)),
             }
         }

@@ -12,7 +12,7 @@ pub trait Along: Copy + PartialEq {
     /// Values increase from update to update: a value continues the one before it in place only if the update just before gave that one.
     const COUNTS_ON: bool = false;
 
-    /// The same of the neighbour `distance` further on.
+    /// The same for the neighbour `distance` further on.
     fn along(self, distance: u64) -> Self;
 }
 
@@ -29,7 +29,7 @@ struct Run<V> {
 
 /// Runs of places in several volumes, without overlap. Places are below 2^64 - 1.
 ///
-/// Most updates are of a run that is there as it is, and are found by its place alone; the order of places is for the others.
+/// Most updates concern an existing run, which is found by its place alone; the order of places is for the others.
 ///
 /// ```
 /// use destage_trace::runs::Runs;

@@ -262,7 +262,7 @@ impl Collector {
     /// By how many sectors most reads and writes begin past a multiple of 4 KiB, and how many do.
     fn common_offset(&self) -> Option<(u64, u64)> {
         let count = |offset: usize| self.starts.iter().skip(offset).step_by(8).sum::<u64>();
-        // Of equals the smallest: 0 is no offset.
+        // Among equals the smallest: 0 is no offset.
         let (offset, most) = (0..8)
             .map(|offset| (offset, count(offset)))
             .rev()

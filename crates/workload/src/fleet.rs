@@ -1,7 +1,7 @@
 //! `fleet`: many volumes at once, each with its own rate, skew, footprint and share of writes.
 //!
-//! Arrivals of all volumes together are one stream, of which each volume takes its share: that is how independent volumes
-//! with exponential gaps look side by side. The properties of a volume are drawn once from the seed, and shares come in halves and eighths, so that a
+//! Arrivals of all volumes together are one stream, of which each volume takes its share: independent volumes with exponential gaps look like that
+//! together. The properties of a volume are drawn once from the seed, and shares come in halves and eighths, so that a
 //! thousand volumes need few tables. Draws, per request and in this order: the gap, the volume, the
 //! operation, the size, the rank. A draw that could come out only one way is not made.
 

@@ -59,7 +59,7 @@ pub enum Clause<'t> {
 }
 
 impl<'t> Condition<'t> {
-    /// Reads a condition; nothing if it is none.
+    /// Reads a condition; `None` if it is none.
     #[must_use]
     pub fn read(text: &'t str) -> Option<Self> {
         let all = |part: &'t str| part.split(" and ").map(Clause::read).collect();

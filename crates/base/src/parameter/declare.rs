@@ -44,7 +44,7 @@ pub trait Field: Sized {
     /// The possible values of the parameter, unless its row restricts them.
     const KIND: Kind;
 
-    /// `value` as this type; nothing if it is of another kind.
+    /// `value` as this type; `None` if it is of another kind.
     fn of(value: &Value) -> Option<Self>;
 }
 

@@ -65,7 +65,7 @@ pub struct Compared {
     pub what: String,
     /// Its value, in the unit of the file.
     pub measured: f64,
-    /// The model's; nothing where the model cannot do the experiment.
+    /// The model's; `None` where the model cannot do the experiment.
     pub modelled: Option<f64>,
     /// How far the model is off, as a share of the measured value: 0 inside the range of repetitions, else from its nearer bound.
     pub error: Option<f64>,
@@ -551,7 +551,7 @@ impl Work<'_> {
     }
 }
 
-/// The pattern that a file calls `text`, with `detail` about it; nothing if it is not known.
+/// The pattern that a file calls `text`, with `detail` about it; `None` if it is not known.
 fn pattern(text: &str, detail: &str) -> Option<Pattern> {
     Some(match text {
         "sequential" | "sequential-noshuffle" => Pattern::Sequential,

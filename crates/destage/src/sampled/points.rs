@@ -169,7 +169,7 @@ fn is_known_size(asked: &Asked<'_>, is_known: bool) -> bool {
 struct Run {
     scheme: usize,
     sample: u32,
-    /// Pages of the full buffer; none where one pass gives all.
+    /// Pages of the full buffer; `None` where one pass gives all.
     pages: Option<u64>,
     /// None if one pass gives all.
     config: Config,

@@ -16,7 +16,7 @@ const MARGIN: f64 = 1.25;
 pub(crate) struct Chosen {
     pub(crate) found: Found,
     pub(crate) rate: f64,
-    /// Half the widest interval, in percent of its curve's largest value; none if no point has one.
+    /// Half the widest interval, in percent of its curve's largest value; `None` if no point has one.
     pub(crate) percent: Option<f64>,
 }
 

@@ -524,7 +524,7 @@ impl Search<'_> {
         }
     }
 
-    /// The next full run that is needed to be sure of `best`; none if none is.
+    /// The next full run that is needed to be sure of `best`; `None` if none is.
     fn to_confirm(&self, best: &[At]) -> Option<At> {
         for (scheme, place) in best {
             let last = self.candidates[*scheme].len() - 1;

@@ -321,7 +321,7 @@ impl Study {
         Ok(labelled.collect())
     }
 
-    /// The input of `entry`; none if its trace was not found.
+    /// The input of `entry`; `None` if its trace was not found.
     fn input(
         &self,
         entry: &InputEntry,

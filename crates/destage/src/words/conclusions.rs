@@ -146,7 +146,7 @@ pub fn of_curves(records: &[Record]) -> Vec<String> {
             .filter(|record| record.capacity() == Some(largest))
     };
     let better = |a: &&&Record, b: &&&Record| share(a).total_cmp(&share(b));
-    // Of equals the first.
+    // Among equals the first.
     let best = at().rev().max_by(better);
     let (Some(best), Some(worst)) = (best, at().min_by(better)) else {
         return Vec::new();

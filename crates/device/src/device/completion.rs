@@ -115,7 +115,7 @@ impl Device {
         self.activate_if_busy(die, now, driver)
     }
 
-    /// [`Device::activate`], unless it is plain that `die` has nothing to begin.
+    /// [`Device::activate`], unless it is known that `die` has nothing to begin.
     #[inline(always)]
     pub(super) fn activate_if_busy<D: Driver>(
         &mut self,

@@ -90,9 +90,9 @@ pub struct ReserveTooSmall {
     pub goal: u32,
     /// The share of free blocks at which garbage collection starts, in percent.
     pub min_free_percent: f64,
-    /// Free blocks at which it starts, if given; else 0.
+    /// Free blocks at which it starts, if given; otherwise 0.
     pub low: u32,
-    /// Free blocks at which it ends, if given; else 0.
+    /// Free blocks at which it ends, if given; otherwise 0.
     pub high: u32,
     /// Blocks open for writing.
     pub open: u32,

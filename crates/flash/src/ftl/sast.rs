@@ -42,7 +42,7 @@ parameters! {
         /// Log blocks a group may have at a time (K of N : N+K).
         group_log_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
-        /// Which log block of a group is reclaimed: with the fewest pages still needed (of equals the oldest), or the oldest.
+        /// Which log block of a group is reclaimed: with the fewest pages still needed (among equals the oldest), or the oldest.
         log_victim: Victim = "most_dead", "", OURS;
         logs: shared::Logs;
     }
@@ -191,7 +191,7 @@ impl Sast {
         let logs = &self.groups[position as usize].logs;
         let victim = if self.most_dead {
             let dead = |log: &u32| self.store.log.programmed(*log) - self.store.log.live(*log);
-            // Of equals `max_by_key` would give the last.
+            // Among equals `max_by_key` would give the last.
             logs.iter().rev().copied().max_by_key(dead)
         } else {
             logs.first().copied()

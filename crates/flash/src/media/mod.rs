@@ -94,7 +94,7 @@ pub struct Command {
     pub plane: u32,
     /// Type of the page within its cell, from 0; of no meaning for erases.
     pub page_type: u32,
-    /// Ticks for which its data are on the channel; none if the command is half of a copy inside its die,
+    /// Ticks for which its data are on the channel; `None` if the command is half of a copy inside its die,
     /// of which nothing is on the channel.
     pub data: Option<Ticks>,
 }

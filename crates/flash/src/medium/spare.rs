@@ -29,7 +29,7 @@ pub enum SpareKind {
 pub struct Spare {
     /// The kind of page.
     pub kind: SpareKind,
-    /// The logical page; of kind `Map` the page of the map; none of a summary, or of a filler of the layer.
+    /// The logical page; of kind `Map` the page of the map; `None` of a summary, or of a filler of the layer.
     pub page: Option<Lpn>,
     /// The version of the contents; 0 before the first write, and of fillers, maps and summaries.
     pub version: u64,

@@ -53,7 +53,7 @@ pub enum Role {
 pub struct Purpose {
     /// What for.
     pub role: Role,
-    /// The logical block it belongs to, counted within the die; none if it is shared by all.
+    /// The logical block it belongs to, counted within the die; `None` if it is shared by all.
     pub owner: Option<u32>,
 }
 

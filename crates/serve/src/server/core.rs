@@ -596,7 +596,8 @@ impl<'a> Core<'a> {
         !self.stopping.is_empty()
     }
 
-    /// Answers everything that is under way, and then makes everything durable. Nothing is taken any more. The results of a run that ended between
+    /// Answers everything that is under way, and then makes everything durable. No more commands are accepted. The results of a run that ended
+    /// between
     /// the two.
     pub fn finish(&mut self) -> Metrics {
         self.closed = true;

@@ -52,7 +52,7 @@ impl Waiting {
     }
 }
 
-/// Those that wait, in the order of their turns: fair queueing, by bytes.
+/// The waiting connections, in the order of their turns: fair queueing, by bytes.
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
@@ -190,7 +190,7 @@ impl Memory {
         self.has_freed = true;
     }
 
-    /// Nothing is in the device any more.
+    /// The device has no requests any more.
     pub fn forget_gone(&mut self) {
         self.gone = 0;
         self.has_freed = true;
@@ -230,7 +230,7 @@ impl Core<'_> {
         }
     }
 
-    /// `id` has its turn again when it may hold `wanted` bytes more, perhaps.
+    /// `id` has its turn again when it can possibly hold `wanted` more bytes.
     pub(super) fn wait_for_memory(&mut self, id: PeerId, wanted: usize) {
         let Some(peer) = self.peer(id) else { return };
         let has_waited = std::mem::replace(&mut peer.waits_for_memory, true);

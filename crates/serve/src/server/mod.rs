@@ -51,7 +51,7 @@ const OTHER_FILES: usize = OPERATORS_MAX + 32;
 const ACCEPTED_MAX: usize = 256;
 /// The server waits without sleep for events that are due within this time, as waking up takes about as long.
 const TOO_SOON: Duration = Duration::from_micros(60);
-/// A sleep shorter than this costs more than it spares: after one the next event is waited for so long without sleep.
+/// A sleep shorter than this costs more than it saves: after one, the next event is waited for without sleep for as long.
 const BRIEF: Duration = Duration::from_micros(40);
 /// How long clients have to take their last answers.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -323,7 +323,7 @@ impl<'a> Server<'a> {
                 false => self.core.operators() < OPERATORS_MAX,
             };
             match listener.accept() {
-                // One too many: it sees that it is closed.
+                // One connection too many: its client sees that it is closed.
                 Ok(_) if !has_place => {}
                 // Without power there are no clients to serve.
                 Ok(_) if of_clients && !self.core.front.is_on() => {}

@@ -8,7 +8,7 @@ use crate::protocol::Session;
 
 /// Requests of a connection that are under way, at most; further ones stay in its socket.
 pub(super) const IN_FLIGHT_MAX: usize = 128;
-/// Bytes that a connection has asked for and not taken, beyond which it is asked for nothing more.
+/// Bytes that a connection has asked for and not accepted, beyond which nothing more is read from it.
 pub(super) const BACKLOG_MAX: usize = 1 << 22;
 
 /// The purpose of a connection.

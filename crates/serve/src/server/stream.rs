@@ -51,7 +51,7 @@ impl Stream {
     }
 }
 
-/// A socket that takes connections. One in the file system is removed at its end.
+/// A socket that takes connections. A socket in the file system is removed at its end.
 pub(super) enum Listener {
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener, SocketAddr),

@@ -1,4 +1,4 @@
-//! Makes bytes last on a thread of its own, since that takes as long as a disk takes: others are served meanwhile.
+//! Makes bytes durable on a thread of its own, since that takes as long as a disk takes: other requests are served meanwhile.
 //!
 //! All requests that wait when a sync begins are answered by it together. After a failure every sync fails: it is unknown what the disk has dropped,
 //! and a second sync would report success.

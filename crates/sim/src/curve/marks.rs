@@ -14,7 +14,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// None is marked of `places` places.
+    /// No place of `places` places is marked.
     pub(super) fn new(places: usize) -> Self {
         let blocks = places.div_ceil(WORD * BLOCK);
         Self {

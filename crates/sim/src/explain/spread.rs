@@ -147,7 +147,7 @@ impl Spreading {
         sum(&self.buckets)
     }
 
-    /// Those in the bucket of the percentile `(part, whole)`, and in the buckets above.
+    /// The values in the bucket of the percentile `(part, whole)`, and in the buckets above.
     #[must_use]
     pub fn from_percentile(&self, percentile: (u64, u64)) -> Bucket {
         let rank = rank(self.all().requests, percentile);

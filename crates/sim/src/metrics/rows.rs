@@ -165,7 +165,7 @@ metrics! {
     FTL_GC_RUNS = "ftl.gc_runs", "";
     /// Time of garbage collections, summed over dies.
     FTL_GC_TIME_MS = "ftl.gc_time_ms", "ms";
-    /// Merges in which the log block became the data block as it was.
+    /// Merges in which the log block became the data block unchanged.
     FTL_MERGES_SWITCH = "ftl.merges.switch", "";
     /// Merges in which it did after the rest of its pages was copied.
     FTL_MERGES_PARTIAL = "ftl.merges.partial", "";

@@ -1,7 +1,7 @@
 //! The difference between two sequences of tokens, in few splices.
 //!
-//! Most events insert a little and take out a little: both sequences are followed side by side, and where they part, the nearest
-//! places from which they agree again are looked for. If there are none nearby, the rest is matched as a whole. Almost every token stands once in its
+//! Most events insert and remove only a few tokens: both sequences are followed in parallel, and where they differ, the nearest places from which
+//! they agree again are searched. If there are none nearby, the rest is matched as a whole. Almost every token stands once in its
 //! sequence, so tokens that stand once in both are kept, as many as keep their order (the longest increasing run of places), and the tokens between
 //! two of them are replaced. That is O(n log n) whatever changed, and a page
 //! that moves to the front of a list takes two splices however long the list is.
@@ -110,7 +110,7 @@ fn anchors<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
         .filter_map(|(place, token)| Some((place, in_new.get(token).copied().flatten()?)))
         .collect();
 
-    // By length less one: the pair with the least place in `new` at which so long a run ends.
+    // By length less one: the pair with the least place in `new` at which a run of this length ends.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (index, (_, place)) in pairs.iter().enumerate() {

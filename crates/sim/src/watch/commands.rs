@@ -50,7 +50,7 @@ impl Commands {
     }
 
     /// `command` of `die` begins, and is interval `number`, which has these times: its begin, and how long it takes if nothing interrupts it.
-    /// None if it is not known.
+    /// `None` if it is not known.
     pub fn begin(
         &mut self,
         die: u32,

@@ -63,7 +63,7 @@ pub struct Asked {
     pub pages: u32,
     /// When it arrived.
     pub arrival: Ticks,
-    /// From then to its answer; none if that came after the recording.
+    /// From then to its answer; `None` if that came after the recording.
     pub response: Option<Ticks>,
 }
 
@@ -145,7 +145,7 @@ pub struct Interval {
     pub event: u32,
     /// Its purpose, in a word.
     pub work: &'static str,
-    /// The pages it read or wrote for others; none of garbage collection.
+    /// The pages it read or wrote for others; `None` of garbage collection.
     pub pages: Vec<Lpn>,
     /// The event that emitted the record it belongs to.
     pub record: Option<u32>,

@@ -223,7 +223,7 @@ fn known(name: &str, in_sectors: bool) -> Option<(Field, Option<TimeUnit>)> {
     Some((field(subject, Some(counted), in_sectors)?, time))
 }
 
-/// A column about `subject`; none if it cannot be `counted` so.
+/// A column about `subject`; `None` if it cannot be `counted` so.
 fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option<Field> {
     Some(match (subject, counted) {
         (Subject::Time, None | Some(Counted::In(_))) => Field::Time,

@@ -80,7 +80,7 @@ fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(MARK)
 }
 
-/// A column of a block in sight.
+/// A column of a block at hand.
 #[derive(Clone, Copy, Default)]
 struct Packed {
     at: usize,

@@ -264,11 +264,11 @@ impl Rows for ParquetRows {
 }
 
 impl ParquetRows {
-    /// The request of decoded row `at`; none if it ends beyond the address space.
+    /// The request of decoded row `at`; `None` if it ends beyond the address space.
     #[inline(always)]
     fn row(&self, at: usize, state: &State) -> Option<Request> {
         let value = |column: usize| self.values[column][at];
-        // Every number was held to the limit of its column.
+        // Every number was compared with the limit of its column.
         let arrival = value(ARRIVAL) * state.ticks_per_unit;
         let volume = value(VOLUME) as u32;
         let operation = Operation::ALL[value(OPERATION) as usize];
@@ -313,7 +313,7 @@ impl ParquetRows {
             };
             open.decode(rows, wanted, &mut self.values[*column], bad)?;
         }
-        // One fault of a row is enough: that of its first column.
+        // One error of a row is enough: that of its first column.
         self.bad.sort_by_key(|bad| bad.index);
         self.bad.dedup_by_key(|bad| bad.index);
         self.bad.reverse();

@@ -35,7 +35,7 @@ pub struct Passed {
     pub requests: u64,
     /// Their sectors.
     pub sectors: u64,
-    /// Whether they write; else they read.
+    /// Whether they write; otherwise they read.
     pub is_write: bool,
 }
 

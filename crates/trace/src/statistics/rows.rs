@@ -90,7 +90,7 @@ macro_rules! statistics {
                 about: prose(concat!($($about),+)),
             }),+];
 
-            /// Those that have a meaning, in the same order.
+            /// The values that have a meaning, in the same order.
             #[must_use]
             pub fn rows(&self) -> Vec<Row> {
                 let numbers = [$(self.$field.number()),+];

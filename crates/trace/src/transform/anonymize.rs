@@ -114,7 +114,7 @@ impl Regions {
 }
 
 impl Anonymizer {
-    /// `request` at its new time and place; nothing if the first pass did not see it.
+    /// `request` at its new time and place; `None` if the first pass did not see it.
     #[must_use]
     pub fn apply(&self, request: &Request) -> Option<Request> {
         let mut moved = *request;

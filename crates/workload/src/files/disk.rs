@@ -40,7 +40,7 @@ impl Disk {
         self.ask(page, pages, Operation::Write);
     }
 
-    /// Writes pages as a request of their own, whatever came before: something has been waited for.
+    /// Writes pages as a request of their own, whatever came before: the writer has waited for something.
     pub fn write_apart(&mut self, page: u64, pages: u64) {
         self.push(page, pages, Operation::Write);
     }

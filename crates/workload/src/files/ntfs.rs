@@ -33,7 +33,7 @@ const MIB: u64 = 1 << 20;
 struct Waiting {
     /// Whether each page does.
     waits: Vec<bool>,
-    /// The same pages with the number of the write-back before which they began to, in its order.
+    /// The same pages with the number of the write-back before which they began to wait, in its order.
     since: VecDeque<(u64, Vec<u64>)>,
 }
 
@@ -291,7 +291,7 @@ impl FileSystem for Ntfs {
     fn sync(&mut self, disk: &mut Disk) {
         self.since_commit = 0;
         self.write_backs += 1;
-        // None is due before the first have waited long enough.
+        // No page is due before the first have waited long enough.
         let latest = self.write_backs.checked_sub(self.wait_commits);
         if let Some(latest) = latest {
             let due = self.data.due(latest).into_iter();

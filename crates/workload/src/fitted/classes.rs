@@ -11,7 +11,7 @@ const SHARES: [f64; GAP_CLASSES - 2] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.9
 pub(super) struct GapClasses([u64; GAP_CLASSES]);
 
 impl GapClasses {
-    /// Those of `sorted` gaps above 0: class 0 is no gap, the others take in rising shares of all.
+    /// The gaps of `sorted` above 0: class 0 is no gap, the other classes hold rising shares of all.
     pub(super) fn of(sorted: &[u64]) -> Self {
         let mut bounds = [u64::MAX; GAP_CLASSES];
         bounds[0] = 0;

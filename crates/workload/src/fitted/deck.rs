@@ -17,7 +17,7 @@ impl Deck {
         }
     }
 
-    /// The next card; none if there never was one.
+    /// The next card; `None` if there never was one.
     pub(super) fn draw(&mut self, random: &mut Random) -> Option<u64> {
         if self.cards.is_empty() {
             return None;

@@ -31,7 +31,7 @@ impl Fitter {
         &self.requests
     }
 
-    /// The profile of all requests; none if there were none.
+    /// The profile of all requests; `None` if there were none.
     #[must_use]
     pub fn finish(self) -> Option<Profile> {
         (!self.requests.is_empty()).then(|| profile(&self.requests))

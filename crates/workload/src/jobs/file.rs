@@ -7,7 +7,7 @@ use super::JobFileError;
 pub(super) struct Given {
     pub line: usize,
     pub key: String,
-    /// The text after the `=`; nothing if there is none.
+    /// The text after the `=`; `None` if there is none.
     pub value: Option<String>,
 }
 

@@ -408,7 +408,7 @@ fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFile
 /// The operations, and whether they are random.
 fn direction(section: &Section) -> Result<(Mix, bool), JobFileError> {
     let Some(given) = section.find(&["rw", "readwrite"]) else {
-        // fio reads in order where nothing is said.
+        // fio reads in order by default.
         return Ok((Mix::Read, false));
     };
     let percent = |names: &[&str]| whole(section, names, 0, 100);

@@ -61,7 +61,7 @@ parameters! {
     /// The parameters of a job file.
     struct Parameters {
         requests: u64 as REQUESTS { source: "as many as the jobs ask for; 100000 if only time ends the jobs" };
-        /// The only job that runs; all if not given.
+        /// The only job that runs; all jobs if it is not given.
         job: String = "", "", "";
         /// The size of files for which the job file gives none, or a share of it.
         file_bytes: u64 = "0" in Kind::Bytes { min: 0, max: SECTORS_MAX }, "bytes", "";

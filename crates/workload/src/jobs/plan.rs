@@ -27,14 +27,14 @@ pub(super) struct JobCopy {
     pub first: u64,
     /// Sectors of its part.
     pub sectors: u64,
-    /// Sectors that it reads and writes in one loop; nothing if only time ends it.
+    /// Sectors that it reads and writes in one loop; `None` if only time ends it.
     pub amount: Option<u64>,
 }
 
 /// The jobs of a file that run, as their parameters have them.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Copies that run side by side; the next group begins when all of one have ended.
+    /// Copies that run in parallel; the next group begins when all of one have ended.
     groups: Vec<Vec<JobCopy>>,
     requests: u64,
     depth: u32,

@@ -53,7 +53,7 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << (10 * power))
 }
 
-/// The entries for reads, writes and trims of a list with commas; nothing for the default. An entry without a comma after it also applies to the
+/// The entries for reads, writes and trims of a list with commas; `None` for the default. An entry without a comma after it also applies to the
 /// following kinds.
 pub(super) fn by_kind(text: &str) -> Option<[Option<&str>; 3]> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -125,7 +125,7 @@ impl Lengths {
         Some(Self::Split(upto.collect()))
     }
 
-    /// The one length there is, if there is one only.
+    /// The only length, if there is just one.
     pub fn only(&self) -> Option<u32> {
         match self {
             Self::Fixed(sectors) => Some(*sectors),

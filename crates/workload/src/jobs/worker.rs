@@ -60,7 +60,7 @@ struct Places {
     /// Sectors of a block: random requests begin at multiples of it.
     block: u64,
     blocks: u64,
-    /// Reads, writes and trims that go in order do so on their own, each from here on, in sectors from the beginning of the part.
+    /// Sequential reads, writes and trims each continue from here on, in sectors from the beginning of the part.
     next: [u64; 3],
     /// Blocks in random order, and how many of them were used.
     shuffle: Scatter,

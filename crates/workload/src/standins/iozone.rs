@@ -1,7 +1,7 @@
 //! `standin-iozone`: IOzone's automatic mode on NTFS, in place of the trace that comes with the SSD extension of DiskSim.
 //!
 //! As IOzone does it: files from 64 KiB to 512 MiB, each with records from 4 KiB (64 KiB for files above 16 MiB) to 16 MiB; for each of these the
-//! tests write, rewrite, random write, record rewrite, fwrite and frewrite, with a flush at the end of each. Those that read take time and no more.
+//! tests write, rewrite, random write, record rewrite, fwrite and frewrite, with a flush at the end of each. Tests that read only take time.
 //! Results go to a file on the same volume, which grows by a cluster from time to time; files after that begin a page further on in a block, which
 //! leaves slivers of blocks to FAB.
 //!
@@ -65,7 +65,7 @@ const LARGE_RECORD: u64 = 64 * KIB;
 const RESULTS_OF_CLUSTER: u64 = 15;
 /// The range that the cache of Windows maps at a time, and writes at once when a record continues after it.
 const VIEW: u64 = 256 * KIB;
-/// Of a range so long the cache writes 1 MiB first, then pieces of 4 MiB.
+/// For a range of this length the cache writes 1 MiB first, then pieces of 4 MiB.
 const RANGE: u64 = 16 * MIB;
 const FIRST_PIECE: u64 = MIB;
 const PIECE: u64 = 4 * MIB;

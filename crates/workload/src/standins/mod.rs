@@ -1,6 +1,6 @@
 //! Stand-ins: workloads made as a paper describes its own, in place of traces that cannot be had.
 //!
-//! None is the original. The documentation of the workloads says how each was fitted and how far it is from the original, and tests check the
+//! None of them is the original. The documentation of the workloads says how each was fitted and how far it is from the original, and tests check the
 //! numbers.
 
 pub(super) mod file_mix;

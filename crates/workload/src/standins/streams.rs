@@ -4,8 +4,8 @@
 //! runs of sectors. When all streams are through, the course begins again, and each goes on
 //! where it was.
 //!
-//! Draws: for each stream when its turn is and where its run; per request, of a run that ends where the next one is,
-//! the size, the place of one in any order, whether it is taken once more, and when the next turn is. Gaps have a
+//! Draws: for each stream when its turn is and where its run; per request, the place of the next run if one ends, the size, the place of one in
+//! random order, whether it is repeated, and when the next turn is. Gaps have a
 //! generator of their own, so that they change nothing but time.
 
 use destage_base::Random;
@@ -153,7 +153,7 @@ impl Stream {
         (least + each * sectors as f64) * (0.5 + random.unit())
     }
 
-    /// When its turn of this number is.
+    /// The time of its turn with this number.
     fn due(&self, turn: u32, random: &mut Random) -> f64 {
         let (from, until) = self.during;
         from + (until - from) * (f64::from(turn) + random.unit()) / f64::from(self.turns())

@@ -165,7 +165,7 @@ impl Scheme for LbClock {
         let mut others: Vec<_> = others
             .filter(|cluster| !self.candidates.contains(*cluster))
             .collect();
-        // Stable: of equals, the one the hand finds first.
+        // Stable: among equals, the one the hand finds first.
         others.sort_by_key(|cluster| {
             let recent = *self.clusters.data(*cluster);
             (recent, Reverse(self.clusters.pages(*cluster)))

@@ -67,14 +67,14 @@ pub trait Target {
     /// If the drive takes no commands.
     fn submit(&mut self, command: Command) -> Result<(), Error>;
 
-    /// The next command that has ended, if one ends by `until`; else it is `until` when this returns. Without `until` it waits for the
+    /// The next command that has ended, if one ends by `until`; otherwise it is `until` when this returns. Without `until` it waits for the
     /// end of a command, of which there has to be one under way.
     ///
     /// # Errors
     /// If the drive refuses a command, or is gone.
     fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error>;
 
-    /// Bytes that flash has programmed so far, by the drive's own counter; nothing if it has none.
+    /// Bytes that flash has programmed so far, by the drive's own counter; `None` if it has none.
     ///
     /// # Errors
     /// If the counter cannot be read any more.

@@ -117,7 +117,7 @@ impl FreePool {
         }
     }
 
-    /// Takes the most worn block of all planes; of equals the one free longest. `None` unless free blocks
+    /// Takes the most worn block of all planes; among equals the one free longest. `None` unless free blocks
     /// are ordered by wear, and while only blocks never used are free.
     pub fn take_most_worn(&mut self) -> Option<(BlockSlot, u32)> {
         let most = |plane: &Plane| match &plane.returned {

@@ -2,7 +2,7 @@
 //!
 //! The timing and placement model of Agrawal et al. (USENIX ATC 2008) as their released simulator
 //! implements it: logical pages striped over dies, within a die the write goes to the plane
-//! with most free pages, garbage collection by fewest valid pages with a rotating look over the planes.
+//! with the most free pages, garbage collection by fewest valid pages with a rotating look over the planes.
 //!
 //! Cost: O(planes) per page write, two dense look-ups; garbage collection O(blocks per plane / 64 + pages moved).
 

@@ -62,7 +62,7 @@ pub(in crate::ftl) fn is_worn(die: &Die, block: u32) -> bool {
     remaining_life(die, block) * blocks * 100 < WORN_PERCENT * life_sum
 }
 
-/// The full block of `pool` with data that was erased longest ago; the first of equals. One that is collected in steps is half moved, and
+/// The full block of `pool` with data that was erased longest ago; the first among equals. One that is collected in steps is half moved, and
 /// pages of the map are the layer's own.
 pub(in crate::ftl) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let shape = die.shape;

@@ -55,7 +55,7 @@ impl Striped {
         !self.victims.is_empty() || self.best().is_some()
     }
 
-    /// The superblock with fewest valid pages, if it gains room.
+    /// The superblock with the fewest valid pages, if it gains room.
     pub(super) fn best(&self) -> Option<u32> {
         let row = self.rows.first()?;
         (self.rows.valid(row) < self.shape.row_pages()).then_some(row)

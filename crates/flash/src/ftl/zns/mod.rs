@@ -146,7 +146,7 @@ impl Zns {
         dies.filter(|die| self.left(*die).is_some()).count() as u32
     }
 
-    /// The open zone with fewest pages left is to be finished, if it has as few as that takes.
+    /// The open zone with the fewest pages left is to be finished, if it has as few as that takes.
     fn finish_one(&mut self) {
         if let Some((_, die)) = self.fullest().filter(|(left, _)| *left < self.finish_under) {
             self.finishing[die] = true;

@@ -71,7 +71,7 @@ pub(crate) struct Seals {
 }
 
 impl Seals {
-    /// Those in the footer of a file that `creator` made, if they can be believed.
+    /// The checksums in the footer of a file that `creator` made, if they can be trusted.
     pub fn of(creator: Option<&str>, value: Option<&str>) -> Option<Self> {
         creator?.starts_with(CREATOR).then(|| {
             let words = value.unwrap_or_default().split_ascii_whitespace();

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A page is hot once it was accessed `co_hot` times within `co_window` page writes, and as long as no
-//! window passes without an access. Room: the page that has been clean longest, else the least recent
-//! cold page, else the least recent hot one. While a die is idle its cold pages are written back,
+//! window passes without an access. Room: the page that has been clean longest, otherwise the least recent
+//! cold page, otherwise the least recent hot one. While a die is idle its cold pages are written back,
 //! least recent first, one at a time; they stay, as clean ones.
 //!
 //! How many may be written back is a matter of the workload: in each period of time no more than a

@@ -39,7 +39,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// The pool of an empty buffer; none if it is counted as it should be.
+    /// The pool of an empty buffer; `None` if it is counted as it should be.
     pub fn new(counting: Counting, capacity_pages: u32, dies: u32) -> Option<Self> {
         let at_every_miss = match counting {
             Counting::Corrected => return None,

@@ -18,7 +18,7 @@ pub struct Period {
     pub pird: u64,
     /// Threshold of clusters, or [`NEVER`].
     pub bird: u64,
-    /// Share of size-independent clusters; none without clusters.
+    /// Share of size-independent clusters; `None` without clusters.
     pub alpha: Option<f64>,
 }
 
@@ -123,7 +123,7 @@ impl Spread {
         self.squares += before * (value - self.mean);
     }
 
-    /// Variance of the population over the square of the mean; none without numbers, or if all are 0.
+    /// Variance of the population over the square of the mean; `None` without numbers, or if all are 0.
     fn squared_variation(&self) -> Option<f64> {
         let square = self.mean * self.mean;
         (square > 0.0).then(|| self.squares / self.count as f64 / square)

@@ -19,7 +19,7 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// The pools with most room, a bit each; none if they are not known.
+    /// The pools with the most room, a bit each; none if they are not known.
     #[inline(always)]
     pub fn pools(&self) -> u64 {
         self.levels[0]

@@ -7,7 +7,7 @@ use crate::operation::{Cause, Operations};
 
 impl Die {
     /// Writes logical `page` for the host if that is a plain overwrite: the page has contents, the first of the
-    /// pools with most room takes it, and its open block stays open. `false` if it is not; then [`Die::next_pool`] and [`Die::write`] have to do it,
+    /// pools with the most room takes it, and its open block stays open. `false` if it is not; then [`Die::next_pool`] and [`Die::write`] have to do it,
     /// which work for any write and cost twice as much. Not on a die that
     /// [limits its pools](Die::limits_pools).
     #[inline(always)]

@@ -112,7 +112,7 @@ impl Aged {
         self.links[block as usize].0 != 0
     }
 
-    /// The best bargain of `pool`; of equals the one closed first.
+    /// The best bargain of `pool`; among equals the one closed first.
     pub fn best(&self, pool: u32) -> Option<u32> {
         let lists = pool as usize * self.counts..(pool as usize + 1) * self.counts;
         let all = self.counts as u128 - 1;

@@ -151,7 +151,7 @@ impl<K: Key> Fewest<K> {
         self.soon[block as usize] != K::default()
     }
 
-    /// The candidate of `plane` with the smallest key; of equals the highest block.
+    /// The candidate of `plane` with the smallest key; among equals the highest block.
     pub fn first(&self, plane: u32) -> Option<u32> {
         let first = plane as usize * self.groups_per_plane;
         let of_plane = &self.soonest[first..first + self.groups_per_plane];
@@ -187,7 +187,7 @@ impl<K: Key> Fewest<K> {
 }
 
 impl Fewest<u16> {
-    /// The candidate of all planes with the fewest valid pages; of equals the lowest block number, which
+    /// The candidate of all planes with the fewest valid pages; among equals the lowest block number, which
     /// counts across planes first. With that count and number.
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         let soonest = *self.soonest.iter().max()?;

@@ -255,7 +255,7 @@ impl Victims {
         found.or(very_first)
     }
 
-    /// The candidate of all planes with the fewest valid pages; of equals the lowest block number, which
+    /// The candidate of all planes with the fewest valid pages; among equals the lowest block number, which
     /// counts across planes first. With that count and number. Only of an order by number.
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         match &self.table {
