@@ -200,7 +200,7 @@ impl<T: Archived> Archived for Option<T> {
     }
 }
 
-/// A list is made longer as its elements are read, so it never takes more memory than there are bytes for.
+/// A list grows as its elements are read, so it never takes more memory than the bytes can fill.
 impl<T: Archived> Archived for Vec<T> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let len = archive.len(self.len())?;

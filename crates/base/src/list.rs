@@ -216,7 +216,7 @@ impl Item for u32 {
     }
 }
 
-/// Several lists over the same items; an item is in at most one of them.
+/// Several lists over the same items; an item is in at most one of the lists.
 #[derive(Clone)]
 pub struct Lists<I: Item> {
     /// First a node for each list, then those of the items.

@@ -2,8 +2,8 @@
 //!
 //! Decisions do not depend on how fast the flash is. A victim is asked for when the *resident* pages fill the capacity, it leaves the
 //! count of resident pages at once, and the page enters at once; the bytes of both are in RAM until the victim is programmed. The caller holds a
-//! request back while there are [more pages in RAM](Buffer::over_capacity) than slots. So one stream of
-//! requests gives one sequence of records, under either [`Release`] and any program times.
+//! request back while there are [more pages in RAM](Buffer::over_capacity) than slots. So one stream of requests gives one sequence of records, with
+//! either [`Release`] and any program times.
 //!
 //! The caller's side of a page write:
 //!
@@ -163,8 +163,8 @@ impl Buffer {
         self.scheme.of_handle(handle);
     }
 
-    /// `pages` page writes went to other buffers: virtual time passes here as well. A buffer that stands for a larger one, and gets a
-    /// sample of its requests, so lives in the virtual time of the larger one.
+    /// `pages` page writes went to other buffers: virtual time passes here as well. A buffer that gets a sample of the requests of a larger one so
+    /// has the larger one's virtual time.
     #[inline]
     pub fn pass_writes(&mut self, pages: u64) {
         self.writes_elsewhere += pages;
@@ -276,7 +276,7 @@ impl Buffer {
         }
     }
 
-    /// `page`, which [enters](Found::enters), does so clean, whenever its read from flash may end; for the rest as [`Buffer::write`].
+    /// `page`, which [enters](Found::enters), enters clean, whenever its read from flash ends; otherwise as [`Buffer::write`].
     ///
     /// # Errors
     /// As of [`Buffer::write`].
@@ -314,7 +314,7 @@ impl Buffer {
         self.scheme.series(emit);
     }
 
-    /// The lists that the scheme shows. Pages that it does not show come last, as a list in the order of their slots.
+    /// The lists that the scheme shows. Pages that the scheme does not show come last, as a list in the order of their slots.
     #[must_use]
     pub fn show(&self) -> Shown {
         let mut shown = Shown::default();

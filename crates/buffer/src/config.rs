@@ -66,7 +66,7 @@ parameters! {
         pad_charge_reads: bool = "true", "", "BPLRU (FAST 2008); false: BPAC (MSST 2010), figure 9, counts no reads of merges.", needs &["pads"];
         /// How padding treats pages that were never written: a filler, a filler only before the last data, or a gap.
         pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.", needs &["pads"];
-        /// A cluster is padded only if at least this share of it is dirty.
+        /// A cluster is padded only if at least this share of its pages is dirty.
         pad_min_fill: f64 = "0" in SHARE, "", "Ours.", needs &["pads"];
         /// Whether flush and drain pad clusters as evictions do.
         flush_pads: bool = "true", "", "Ours.", needs &["pads"];

@@ -60,7 +60,7 @@ impl DestageCause {
 /// How the pages of one record belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Grouping {
-    /// One page, or the pages of one host request: issued together, no order among them matters.
+    /// One page, or the pages of one host request: they are issued together, and their order does not matter.
     #[default]
     Pages,
     /// Pages of one logical block, to be programmed in ascending order, pads included.

@@ -26,7 +26,7 @@ pub trait Destager {
 /// The outcome of a page read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// It is served from RAM, even if the page had already left and its program only not yet completed; otherwise from flash.
+    /// The page is served from RAM, even if it had already left and its program has not completed; otherwise from flash.
     pub in_ram: bool,
     /// The page enters: [`Buffer::take_in_read`] is to be called at once.
     pub enters: bool,

@@ -42,8 +42,7 @@ const NO_SLOT: u64 = u64::MAX;
 /// Stands for no place yet.
 const NOWHERE: usize = usize::MAX;
 
-/// Where a page is in the table, or where it would go. Valid until another page is set; that pages are
-/// removed, this one among them, does no harm.
+/// Where a page is in the table, or where it would go. Valid until another page is set; removals of pages, even of this one, do no harm.
 #[derive(Clone, Copy, Debug)]
 pub struct Position(usize);
 
@@ -321,8 +320,8 @@ fn hash(page: Lpn) -> u64 {
     (page.0 >> GROUP_BITS).wrapping_mul(MULTIPLIER)
 }
 
-/// Taken, four bits of hash that are not in the bucket number of any table that fits in memory, and
-/// the place within the group, so that the pages of a group differ.
+/// Used, four bits of hash that are not in the bucket number of any table that fits in memory, and the place within the group, so that the pages of a
+/// group differ.
 #[inline]
 fn tag(page: Lpn, hash: u64) -> u8 {
     (0x80 | (hash >> 20 & 0xF) << GROUP_BITS | page.0 & OFFSET_MASK) as u8

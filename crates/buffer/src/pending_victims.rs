@@ -1,4 +1,4 @@
-//! The slots that victims still hold while they are programmed, for schemes in which that very place is needed.
+//! The slots that victims still hold while they are programmed, for schemes that need that very place.
 //!
 //! In most buffers a page may be anywhere, so a request waits until the buffer as a whole is down to its
 //! capacity. In a cache of sets a page has a line of its own; a scheme that insists on that line ([`Properties::waits_for_its_place`]) waits for the

@@ -1,7 +1,7 @@
 //! The table of all schemes: names, parameters and sources are written here and nowhere else.
 //!
-//! Adding one takes a file in a family folder of `schemes/` that ends in its row, a line in
-//! [`SCHEMES`], and a scenario text in `tests/scenarios/`; the conformance tests find it by the row.
+//! A new scheme needs a file in a family folder of `schemes/` that ends in its row, a line in [`SCHEMES`], and a scenario text in `tests/scenarios/`;
+//! the conformance tests find it by the row.
 
 use alloc::boxed::Box;
 
@@ -67,8 +67,8 @@ pub struct SchemeRow {
     pub reconstructed: bool,
     /// Its own parameters, without the `buffer.` in front.
     pub parameters: &'static [Parameter],
-    /// Whether it can only be made from a [`SchemeConfig::future`]. Without one its `build` panics, so a
-    /// caller that has none refuses the scheme before.
+    /// Whether it can only be made from a [`SchemeConfig::future`]. Without them its `build` panics, so a caller that has none refuses the scheme
+    /// before.
     pub needs_future: bool,
     /// What the scheme's decisions depend on besides the order of requests.
     pub sees: &'static [Sees],

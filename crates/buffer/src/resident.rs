@@ -64,8 +64,8 @@ pub struct Resident {
     map: PageMap,
     /// By slot, as far as slots have been used.
     status: Vec<Status>,
-    /// By slot: when the copy before this one became dirty; meaningful while that is programmed and
-    /// the page was written again. Stays empty unless pages are written back.
+    /// By slot: when the previous copy became dirty; meaningful while that copy is being programmed and the page was written again. Stays empty
+    /// unless pages are written back.
     older_since: Vec<Ticks>,
     /// By slot, programs in flight beyond those that its status can count.
     more_in_flight: BTreeMap<Slot, u64>,
@@ -329,7 +329,7 @@ impl Resident {
         *self.more_in_flight.entry(slot).or_default() += 1;
     }
 
-    /// One of more programs of `slot` than its status can count has completed; whether there were that many.
+    /// `slot` had more programs than its status can count, and one has completed; returns whether there were that many.
     #[cold]
     #[inline(never)]
     fn end_one_of_many(&mut self, slot: Slot) -> bool {

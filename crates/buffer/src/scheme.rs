@@ -73,10 +73,10 @@ pub struct Victim {
 
 /// When a scheme is offered idle time: which idle time to watch, and how often to ask.
 ///
-/// A group of pages is *idle* while no host request for any of its pages is queued or in service. Once it
-/// has been idle for `after`, counted from the later of its last request's arrival and last completion, the
-/// buffer is asked for something to write back, and asked on as `again` says until a host request for the
-/// group arrives or the answer is no. There is no new wait between two answers. Issued programs are not called back: a host request that arrives
+/// A group of pages is *idle* while no host request for any of its pages is queued or in service. Once the group has been idle for `after`, counted
+/// from the later of its last request's arrival and last completion, the buffer is asked for pages to write back, and asked again as `again` says
+/// until a host request for the group arrives or the answer is no. There is no new wait between two answers. Issued programs are not called back: a
+/// host request that arrives
 /// queues behind them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdleRule {
@@ -110,9 +110,8 @@ pub struct Properties {
     /// Whether the buffer takes every page, whatever its capacity. Pages still leave where
     /// [`Scheme::is_full_for`] wants room.
     pub is_unbounded: bool,
-    /// Whether it knows pages by the flash address of their latest write. Where a write gives its page another
-    /// address ([`View::updates_in_place`]), a rewrite is then no hit: the old copy leaves at once, and the new one
-    /// enters as a page of its own.
+    /// Whether it knows pages by the flash address of their latest write. If a write gives its page another address ([`View::updates_in_place`]), a
+    /// rewrite is no hit: the old copy leaves at once, and the new one enters as a page of its own.
     pub knows_addresses: bool,
     /// Whether and when the scheme is offered idle time.
     pub idle_rule: Option<IdleRule>,
@@ -174,7 +173,7 @@ pub trait Scheme: Send {
     fn touch(&mut self, entry: Entry, access: &Access);
 
     /// A read of `page` was not served from here, and the page does not enter. For schemes that weigh
-    /// their reads. One that has [`Properties::allocates_reads`] sees them by `insert`.
+    /// their reads. A scheme with [`Properties::allocates_reads`] is told of them by `insert`.
     fn read_missed(&mut self, page: Lpn, access: &Access) {
         let _ = (page, access);
     }
@@ -187,8 +186,8 @@ pub trait Scheme: Send {
     /// For [`Need::FlushPage`] the named pages must include that page; a page-level scheme names it alone.
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim);
 
-    /// Shows `visit` the pages this scheme would evict for [`Need::Evict`], one victim after another and the next
-    /// first, until it answers `false`.
+    /// Shows `visit` the pages that this scheme would evict for [`Need::Evict`], one victim after another beginning with the next, until it answers
+    /// `false`.
     ///
     /// For wrappers that pass over some candidates and take out a later one by [`remove`](Self::remove). A scheme shows either all its pages, exactly
     /// in the order in which they would leave, or none; without them, the wrapper takes victims one by one.
@@ -243,8 +242,8 @@ pub trait Scheme: Send {
         let _ = entry;
     }
 
-    /// Emits figures only this scheme has, such as thresholds it learnt: a name of lower-case words joined
-    /// by `_`, and a value. They become metrics `scheme.<name>`; a figure without a meaning is left out.
+    /// Emits figures that only this scheme has, such as learned thresholds: a name of lower-case words joined by `_`, and a value. They become
+    /// metrics `scheme.<name>`; a figure without a meaning is left out.
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         let _ = emit;
     }

@@ -1,7 +1,7 @@
 //! From the arguments to settings.
 //!
-//! Defaults give way to the profile, that to the configuration file, that to the command line; there,
-//! `--buffer`, `--size`, `--capacity`, `--op`, `--ftl` and `--set` count in the order they were typed.
+//! The profile wins over defaults, the configuration file over the profile, and the command line over the file; there, `--buffer`, `--size`,
+//! `--capacity`, `--op`, `--ftl` and `--set` count in the order in which they were typed.
 
 use std::path::PathBuf;
 

@@ -21,8 +21,8 @@ pub struct Effort<'a> {
     /// Worker threads, never more than there are runs; 0: one for each core.
     pub threads: usize,
     /// Bytes that the models of runs at a time may take, about: if all of an input's runs would take more, it is read
-    /// more than once. It is so, too, if they would take more than 256 MiB and are more than four for each thread, since more at a
-    /// time would not be faster. By default, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
+    /// more than once. A second reading is also used if the models would take more than 256 MiB and are more than four for each thread, since more at
+    /// a time would not be faster. By default, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
     pub memory: u64,
     /// Receives the progress of the work.
     pub progress: &'a dyn Progress,

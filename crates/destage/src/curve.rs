@@ -563,7 +563,7 @@ mod tests {
         let many = pages(1 << 40);
         assert_eq!((many.len(), many.last()), (24, Some(&MOST_PAGES)));
         assert_eq!((pages(MOST_PAGES), MOST_PAGES), (many, 96 << 11));
-        // A device that keeps 768 slots for itself has larger ones, and the last holds all that is written besides.
+        // A device that keeps 768 slots for itself has larger sizes, and the last one also holds all written pages.
         assert_eq!(default_pages(2000, 768), [1024, 1536, 2048, 2768]);
         assert_eq!(default_pages(5, 768), [773]);
         assert_eq!(default_pages(1 << 40, 768).len(), 24);

@@ -321,7 +321,7 @@ pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
 /// The letters of a [name](is_name), for errors.
 pub const NAME: &str = "a name of the letters a-z, 0-9, - and _";
 
-/// Whether `text` may be a part of a file's name wherever it comes from: it has nothing that leads to another folder.
+/// Whether `text` may be a part of a file's name: it has nothing that leads to another folder.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let fits = |letter: char| {

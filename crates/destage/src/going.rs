@@ -39,7 +39,7 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// Takes it through `batches`, and to its end if they were the `last`, or it wants no more, or is beyond its limits.
+    /// Advances the run through `batches`, and to its end if they were the `last`, or if it wants no more, or is beyond its limits.
     pub(crate) fn advance(
         mut self: Box<Self>,
         batches: &[Arc<Vec<Request>>],

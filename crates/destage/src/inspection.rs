@@ -138,7 +138,7 @@ fn load(load: &Load) -> Value {
     })
 }
 
-/// The cells that hold something, each as its place in time and address and its count.
+/// The non-empty cells, each with its place in time and address and its count.
 fn grid(grid: &Grid) -> Value {
     let [across, up] = Grid::SIZE;
     let all = (0..up).flat_map(|y| (0..across).map(move |x| (x, y, grid.count(x, y))));

@@ -12,8 +12,8 @@ use crate::facts::Facts;
 /// The version of the form of results as JSON and CSV. It grows when a name in them changes or means something else, and not when something is added.
 pub const SCHEMA: u64 = 1;
 
-/// The version of what the model computes. It grows when an equal configuration gives another result, and results kept
-/// under an older one are then computed again. A test holds it to the golden results.
+/// The version of what the model computes. It grows when an equal configuration gives another result, and results kept under an older version are
+/// then computed again. A test holds it to the golden results.
 pub const MODEL: u64 = 7;
 
 /// The description of how a result was computed.

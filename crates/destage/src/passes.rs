@@ -25,9 +25,9 @@ const PER_RESPONSE: u64 = 30;
 /// Bytes for everything else.
 const BASE: u64 = 1 << 20;
 
-/// Runs that share a reading, at least, for each thread: then reading costs next to nothing beside them, and every thread has work.
+/// Fewest runs for each thread that share a reading: then reading costs next to nothing in comparison, and every thread has work.
 const RUNS_PER_THREAD: usize = 4;
-/// Bytes of models that share a reading, however many they are: smaller ones cost nothing to hold.
+/// Bytes of models that share a reading, whatever their number: smaller models cost nothing to hold.
 const SHARED: u64 = 256 << 20;
 
 /// The passes over `inputs`, of which the runs are `known`, in order. A pass has as many runs as keep `threads` busy, or more if their

@@ -567,7 +567,7 @@ impl Feed<'_> {
     }
 }
 
-/// Stops the other workers if this one panics: they would wait for ever for the run that it has.
+/// Stops the other workers if this one panics: they would wait for ever for its run.
 struct Alarm<'p, 'a>(&'p Pool<'a>);
 
 impl Drop for Alarm<'_, '_> {

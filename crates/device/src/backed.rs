@@ -26,7 +26,7 @@ pub trait Backing: Send {
     /// The error of the disk.
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Fault>;
 
-    /// Writes `parts` one after the other from `offset` on, in one step if that can be.
+    /// Writes `parts` one after the other from `offset` on, in one step if possible.
     ///
     /// # Errors
     /// The error of the disk; a part may be written.
@@ -328,7 +328,7 @@ impl Backed {
         self.fault.map_or(Ok(()), Err)
     }
 
-    /// Why something that has left the buffer is not on the disk, if something is not.
+    /// The reason why a page that has left the buffer is not on the disk, if there is such a page.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.fault.filter(|_| !self.unsaved.is_empty())

@@ -77,7 +77,7 @@ struct Chosen {
 pub(crate) enum UnderWay {
     /// This die has it in service.
     InService(u32),
-    /// It is for this page operation, and has left this die to the next.
+    /// The step is for this page operation, and has left this die to the next.
     Left(u32, PageOperation),
     /// It fills a unit, and has left this die to the next.
     Filling(u32),

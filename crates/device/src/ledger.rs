@@ -25,7 +25,7 @@ const CHANGES_TO_PRUNE: usize = 8;
 pub enum Finding {
     /// A promise is broken, or the data were never written.
     Bad,
-    /// It may be a version that is not remembered, and that a trim or no promise at all allows.
+    /// It may be a forgotten version, which a trim or the lack of a promise allows.
     Forgotten,
     /// An option of a bad drive took it.
     Lost(Lost),
@@ -57,7 +57,7 @@ pub struct Terms {
     pub volatile_cache: bool,
     /// Trims write zeros.
     pub strict_trim: bool,
-    /// Flushes are answered at once, and a capacitor is to make that true.
+    /// Flushes are answered at once, on the assumption that a capacitor saves the data.
     pub relies_on_capacitor: bool,
     /// Old contents of a sector that are kept, as a trim may restore each of them; and unpromised changes of a page, beyond which the oldest is
     /// forgotten.
@@ -504,8 +504,7 @@ impl Page {
             || changes.any(|change| change.covers(sector) && change.digest(sector, zeros) == sum)
     }
 
-    /// Forgets changes of which every sector has a newer promise, and the oldest answered ones, so that fewer are left
-    /// than are remembered.
+    /// Forgets changes of which every sector has a newer promise, and the oldest answered ones, so that the number stays below the bound.
     fn prune(&mut self, terms: &Terms, covered: u64, zeros: u64) {
         let (sectors, most) = (0..terms.sectors, terms.remembered);
         let must: Vec<u64> = sectors

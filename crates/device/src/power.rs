@@ -104,9 +104,9 @@ pub struct Dump {
 }
 
 impl Device {
-    /// The power fails: only the contents of flash remain in `payload`. `random` decides what `loss` leaves to chance. `fresh` makes
-    /// a layer as this device's, just built without contents: with a capacitor one is needed where the layer is ahead of the
-    /// flash: a step was left before its last operation, erases wait, or a trim was put off.
+    /// The power fails: only the contents of flash remain in `payload`. `random` decides what `loss` leaves to chance. `fresh` makes a layer like
+    /// this device's, just built without contents: with a capacitor it is needed if the layer is ahead of the flash, because a step was left before
+    /// its last operation, erases wait, or a trim was postponed.
     ///
     /// # Errors
     /// If that layer cannot be mounted.
@@ -195,7 +195,7 @@ impl Dumping<'_> {
         true
     }
 
-    /// How long `operations` take. Pages of a unit come one by one, and its cells are programmed with the last.
+    /// How long `operations` take. Pages of a unit arrive one by one, and the cells are programmed with the last.
     fn time_of(&self, operations: &Operations) -> Ticks {
         let Some((units, first_pass)) = self.units else {
             return self.timing.parallel(operations);
@@ -297,7 +297,7 @@ impl Dumping<'_> {
         Ok(())
     }
 
-    /// Programs `page` as it is in RAM, after the cleaning that the layer wants before it; whether energy and room last.
+    /// Programs `page` with its contents in RAM, after the garbage collection that the layer needs before it; returns whether energy and room last.
     fn program(&mut self, ftl: &mut dyn Ftl, page: Lpn, now: Ticks) -> Result<bool, MountError> {
         let busy = &self.busy;
         let load = |die: u32| u32::try_from(busy[die as usize]).unwrap_or(u32::MAX);

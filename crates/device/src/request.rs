@@ -128,8 +128,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// The write as which this request is presented to the buffer, if it is: with `strict_trim` a trim writes zeros to
-    /// the pages that it covers whole.
+    /// The write as which this request is presented to the buffer, if it is one: with `strict_trim` a trim writes zeros to the pages that it covers
+    /// completely.
     #[must_use]
     pub fn as_write(&self, strict_trim: bool) -> Option<Self> {
         match self.kind {

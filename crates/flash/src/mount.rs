@@ -279,7 +279,7 @@ impl Scan {
         spares.map(|(_, spare)| spare.version).max().unwrap_or(0)
     }
 
-    /// Spare areas that are read on the die that has most to read: all of a block, one of a block that is erased.
+    /// Number of spare areas read on the die that has most to read: all of a block, one of an erased block.
     #[must_use]
     pub fn reads(&self) -> u64 {
         let of_block = |block: &FoundBlock| u64::from(block.pages.len().max(1));

@@ -152,7 +152,7 @@ impl Nand {
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
-    /// Programs `page` of `block` if that is the next one in order, and of a block that is known to be in use. Pages of this flash
+    /// Programs `page` of `block` if that is the next one in order, for a block that is known to be in use. Pages of this flash
     /// are [programmed in order](Nand::is_in_order).
     #[inline(always)]
     pub fn program_next(&mut self, block: BlockSlot, page: u32) -> bool {

@@ -96,8 +96,8 @@ impl Config {
         self.used_for(Purpose::Cut)
     }
 
-    /// As above, for `purpose`, for which more of the settings may have an effect. With bytes a device has a clock, strict
-    /// order and exact times, and programs the pages of a block in their order, whatever was set: then that is named.
+    /// As above, for `purpose`, for which more of the settings may have an effect. With bytes a device has a clock, strict order and exact times, and
+    /// programs the pages of a block in their order, whatever was set; a note then names the difference.
     #[must_use]
     pub fn used_for(mut self, purpose: Purpose) -> Self {
         self.asked.purpose = purpose;

@@ -1,8 +1,8 @@
 //! The event list: first in, first out among equal times.
 //!
 //! Many things are due at the same instant, and their order decides block contents once garbage collection is
-//! active. Events for the present instant go to a plain queue. Later ones go to a ring in the order in which they are
-//! due: nearly always a new one comes last, or before few. An event that would have to pass too many, or is as far away as the next arrival, goes to
+//! active. Events for the present instant go to a plain queue. Later events go to a ring in the order in which they are due: nearly always a new one
+//! comes last, or before few others. An event that would have to pass too many, or is as far away as the next arrival, goes to
 //! a heap. Entries in ring and heap for an instant were put there before that instant began, so they come first.
 
 use std::cmp::Reverse;
@@ -119,7 +119,7 @@ pub struct EventList<E> {
     aside: Entry<E>,
     /// The others.
     heap: BinaryHeap<Reverse<Entry<E>>>,
-    /// Delays that were added, and the same as the clock adds them: a run has few that come again and again.
+    /// Added delays, and their values as the clock adds them: a run has few different ones, which occur again and again.
     spans: [(Ticks, u64); 1 << SPAN_BITS],
 }
 
@@ -222,8 +222,8 @@ impl<E: Copy + Default> EventList<E> {
         self.schedule(key, E::from(event));
     }
 
-    /// Schedules `event` when `delay` has passed, unless it would be the next to be delivered, before anything else is due: then
-    /// the clock moves there, and it is delivered by this. Whether it is.
+    /// Schedules `event` when `delay` has passed, unless it would be the next to be delivered, before anything else is due: then this call moves the
+    /// clock there and delivers it. Whether it is.
     #[inline(always)]
     pub fn delivers_after<X>(&mut self, delay: Ticks, event: X) -> bool
     where

@@ -86,7 +86,7 @@ pub struct Timed {
 #[derive(Clone, Debug, Default)]
 struct Way {
     arrived: Ticks,
-    /// When it began to move last, and how long it moved before the device took it in and after its answer.
+    /// When its latest transfer began, and how long its transfers took before the device accepted it and after its answer.
     transfers: Ticks,
     moved: [Ticks; 2],
     accepted: Accepted,

@@ -37,7 +37,7 @@ pub enum Waiting {
     },
 }
 
-/// When a request arrives that does so at `arrival` by its trace, with times multiplied by `factor`. A product beyond 64 bits counts as the largest
+/// The arrival of a request with the time `arrival` in its trace, with times multiplied by `factor`. A product beyond 64 bits counts as the largest
 /// number.
 #[inline(always)]
 pub fn scaled(arrival: Ticks, factor: f64) -> Ticks {
@@ -130,8 +130,8 @@ choices! {
     pub enum Attribution {
         /// The one that completed.
         Request = "request",
-        /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's
-        /// address, otherwise the oldest that does, whatever it asked. The overall mean does not depend on it; percentiles, and the response times
+        /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's address, otherwise the oldest that
+        /// does, whatever its operation. The overall mean does not depend on it; percentiles, and the response times
         /// that count as reads', do.
         DiskSim = "disksim",
     }

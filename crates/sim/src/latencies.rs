@@ -1,9 +1,8 @@
 //! Response times, kept exactly as long as there is room.
 //!
 //! Every response time is kept as an integer, 8 bytes each: percentiles are ranks of the values
-//! themselves, and sums do not depend on the order of addition. Beyond a number of responses that the user
-//! may choose, a histogram takes their place, so that memory has a bound: percentiles are then exact to a
-//! thousandth of their value, and everything else stays exact.
+//! themselves, and sums do not depend on the order of addition. Beyond a number of responses that the user may choose, a histogram replaces the list,
+//! so that memory is bounded: percentiles are then exact to a thousandth of their value, and everything else stays exact.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};

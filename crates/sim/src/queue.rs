@@ -1,6 +1,6 @@
 //! A queue that mostly holds nothing or few entries: first in, first out, and the last entry can be read as well.
 //!
-//! It is a vector of which the first part is past, so that no place has to be wrapped round.
+//! It is a vector whose first part is past, so that no index has to wrap round.
 
 /// A queue of `T`. See the [module](self).
 pub(crate) struct Queue<T> {

@@ -363,8 +363,8 @@ impl Settings {
     /// Checks everything.
     ///
     /// # Errors
-    /// The first setting that is unknown or does not fit its row, and settings that exclude each other. A setting of a scheme or layer that
-    /// is not the chosen one is passed over, and named in [`Config::without_effect`] unless a profile has it.
+    /// The first setting that is unknown or does not fit its row, and settings that exclude each other. A setting of a scheme or layer that is not
+    /// the chosen one is ignored, and named in [`Config::without_effect`] unless a profile has it.
     pub fn resolve(&self) -> Result<Config, SimError> {
         let config = self.read()?;
         config.check(Purpose::Run)?;

@@ -1,4 +1,4 @@
-//! Files that keep a device in its state before the first request, so that later runs need not bring it about.
+//! Files that keep a device in its state before the first request, so that later runs need not prepare it.
 //!
 //! ```text
 //! destage-state 3

@@ -24,7 +24,7 @@ pub(crate) struct Problem {
     pub expected: Option<&'static str>,
     /// In a record, bytes of the field; in text a field ends where the next begins.
     pub width: usize,
-    /// In a record, its length, if that is known in spite of the problem: it can then be skipped.
+    /// In a record, its length, if that is known in spite of the error: it can then be skipped.
     pub record: Option<usize>,
 }
 

@@ -36,7 +36,7 @@ pub(crate) trait Layout {
     /// Whether [`Layout::usual`] reads nearly every line.
     const HAS_USUAL: bool = false;
 
-    /// The request of the line that `bytes` begin with, and where the next begins, if it is written as nearly every one is.
+    /// The request of the line at the beginning of `bytes`, and the start of the next line, if the line has the usual form.
     /// Other lines, and errors, are left to [`Layout::line`], which reads such a line in the same way.
     #[inline(always)]
     fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {

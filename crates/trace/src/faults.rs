@@ -23,7 +23,7 @@ impl Faults {
         }
     }
 
-    /// Notes an error. It is only made if it will be shown, because its text takes a walk through the block.
+    /// Notes an error. It is only made if it will be shown, because its text needs a walk through the block.
     /// Whether reading goes on with the next line.
     #[cold]
     pub fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {

@@ -36,7 +36,8 @@ parameters! {
     struct Parameters in "trace." {
         /// Unit of the trace's times; auto is the format's own.
         time_unit: GivenUnit = "auto", "", "some SSDSim traces count us where the format says ns";
-        /// Volumes share one address space as they are, get trace.volume_stride sectors each, or follow one another in ascending number.
+        /// How volumes share addresses: one address space without changes, trace.volume_stride sectors for each, or one after the other in ascending
+        /// number.
         volumes: Volumes = "ignore", "", "";
         /// Distance between the starts of two volumes with trace.volumes=separate.
         volume_stride: u64 = "4294967296" in Kind::Integer { min: 1, max: u64::MAX }, "sectors", "2 TiB, the most that 32-bit sector numbers reach";
@@ -61,7 +62,7 @@ parameters! {
         columns: String = "", "", "";
         /// A flush is added after this number of writes of a trace or workload; 0 adds none.
         flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";
-        /// A flush is added at every multiple of this time after the first request if something was written since the last one; 0 adds none.
+        /// A flush is added at every multiple of this time after the first request if a write came since the last one; 0 adds none.
         flush_every_ms: u64 = "0" in Kind::Integer { min: 0, max: 1_000_000_000 }, "ms", "file systems commit every 5 s or so";
         /// One of this number of writes of a trace or workload becomes forced unit access; 0 leaves all unchanged.
         fua_every_writes: u64 = "0", "writes", "most traces lost the flag; journals force their commit records";

@@ -64,7 +64,7 @@ pub struct Pace {
 /// Something about the times of a trace that a user should know, as a sentence without the trace's name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
-    /// The first time, which was taken for ns, is one of this clock in this unit.
+    /// The first time, which was read as ns, is one of this clock in this unit.
     Clock(&'static str, TimeUnit),
     /// No device is as fast or as slow as this.
     Rate(Rate),

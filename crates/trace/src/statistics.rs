@@ -271,7 +271,7 @@ impl Collector {
     }
 }
 
-/// The pages of `page_sectors` sectors that `request` has a sector of; one if it has none.
+/// The pages of `page_sectors` sectors of which `request` has at least one sector; one page if the request has no sector.
 fn covered(request: &Request, page_sectors: u64) -> RangeInclusive<u64> {
     let last = request.end().saturating_sub(1).max(request.sector);
     request.sector / page_sectors..=last / page_sectors

@@ -1,8 +1,8 @@
 //! Clusters in buckets, each bucket by a key: the least key of the highest bucket.
 //!
 //! The structure behind [`BySize`](super::BySize) if the order within a size is not the order of insertion: a cluster that changes its size but not
-//! its age belongs somewhere in the middle. Each bucket is a *pairing heap*, a tree in which no
-//! cluster has a lesser key than its parent, held together by links only:
+//! its age belongs somewhere in the middle. Each bucket is a *pairing heap*, a tree in which no cluster has a smaller key than its parent, connected
+//! by links only:
 //!
 //! ```text
 //!   bucket 4:  3             first child, and on to its siblings

@@ -8,13 +8,13 @@
 //!   size 4: ring  B A   <-- the largest is A        shrunk: (2, since before C) -> F
 //! ```
 //!
-//! A ring per size, filled at one end, is in the order of putting by itself, so everything is O(1) as
-//! long as a cluster that changes its size is put in again. A cluster that shrinks without being
+//! A ring per size that is filled at one end is always in order of insertion, so everything is O(1) as long as a cluster that changes its size is
+//! inserted again. A cluster that shrinks without being
 //! written (a trim) keeps its age and would belong somewhere in the middle of a ring. Such clusters are rare and are kept in an ordered map until
 //! they are inserted again.
 //!
-//! No cluster has 0 pages, so that ring is free for clusters that a scheme keeps out of the comparison: one
-//! pair of links serves both orders.
+//! No cluster has 0 pages, so the ring of that size is free for clusters that a scheme excludes from the comparison: one pair of links serves both
+//! orders.
 //!
 //! Cost: O(1) per call and one bit per size to find the largest (64 sizes to a word); O(log n) for
 //! clusters that shrank. 12 bytes per cluster.
@@ -124,8 +124,7 @@ impl BySize {
         self.rings.back(APART)
     }
 
-    /// `cluster` now has `size` pages and is as old as before, or is gone if these are none; nothing if it
-    /// is not here. One that is apart stays so.
+    /// `cluster` now has `size` pages and is as old as before, or is removed if it has none; no effect if it is not here. One that is apart stays so.
     pub fn resize(&mut self, cluster: ClusterId, size: u32) {
         let is_apart = self.rings.contains(cluster) && self.ages[cluster.index()] == APART;
         if is_apart && size > 0 {
@@ -169,8 +168,8 @@ impl BySize {
         self.rings.iter(APART)
     }
 
-    /// Shows `visit` all clusters, in the order they would be the largest, until it answers `false`; whether
-    /// it never did. Clusters set apart come last, oldest first.
+    /// Shows `visit` all clusters, in the order in which they would be the largest, until it answers `false`; returns whether it never did. Clusters
+    /// set apart come last, oldest first.
     pub fn visit(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         self.visit_compared(visit) && self.rings.iter_back(APART).all(visit)
     }

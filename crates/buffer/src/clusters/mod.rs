@@ -77,7 +77,7 @@ const PAGES_PER_CLUSTER: usize = 16;
 
 #[derive(Clone, Copy)]
 struct Cluster<Data> {
-    /// The slot of the page that entered first; of a cluster that is gone, the one gone before it.
+    /// The slot of the page that entered first; for a removed cluster, the cluster removed before it.
     first: u32,
     pages: u32,
     data: Data,

@@ -548,7 +548,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Twice and half as many dies, each with as much longer or shorter programs: that leaves the saturated rate as it is.
+    /// Tries twice and half as many dies, with programs longer or shorter in proportion, which leaves the saturated rate unchanged.
     fn dies(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (Some(dies), Some(program)) = (self.knobs.find(DIES), self.knobs.find(PROGRAM)) else {
             return Ok(());

@@ -165,7 +165,7 @@ impl Fleet {
         let Some(items) = items else {
             let sectors = page_bytes.div_ceil(SECTOR_BYTES);
             let pages = |file: &FileFacts| {
-                // A write touches as many pages as it has sectors for, and one more where it is not aligned.
+                // A write touches as many pages as its sectors fill, and one more if it is not aligned.
                 let written = file.written_sectors / sectors + 2 * file.writes;
                 written.min(file.end_sector.div_ceil(sectors))
             };

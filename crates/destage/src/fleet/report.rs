@@ -66,7 +66,7 @@ pub struct FleetPoint {
     pub own: Metrics,
     /// Metrics of one buffer for all volumes.
     pub shared: Metrics,
-    /// Those where each has a buffer of its own, and bytes are where they absorb most writes.
+    /// The counts if each volume has a buffer of its own, and the memory is where it absorbs most writes.
     pub split: Metrics,
     /// The size for each volume then, in the order of the volumes.
     pub split_bytes: Vec<u64>,

@@ -1,7 +1,7 @@
 //! The best sizes of volumes for a total number of bytes: bytes go where the next step absorbs most writes for them.
 //!
-//! The curve of a volume need not be concave. Steps along its upper hull are, so the best step of all volumes is always the
-//! next one of its volume, and steps are accepted one order whatever the total. Memory that is left when a step does not fit goes to later steps that
+//! The curve of a volume need not be concave. Steps along its upper hull are monotone, so the best step of all volumes is always the next one of its
+//! volume, and the order of steps does not depend on the total. Memory that is left when a step does not fit goes to later steps that
 //! do. The result is the best split of hulls up to one step, and never worse than equal sizes.
 
 use std::cmp::Ordering;

@@ -406,7 +406,7 @@ fn read(
     let of = &schemes[0].config;
     let options = asked.input.options(of)?;
     destage_memory::doing(format!("reading {name}"));
-    // One pass looks at sampled pages and at no virtual time, so that most requests are passed over unseen.
+    // One pass reads only sampled pages and has no virtual time, so that most requests are skipped without being decoded.
     let sieve = match &splitters[..] {
         [only] if schemes.iter().all(|scheme| scheme.is_one_pass) => only.sieve(),
         _ => None,

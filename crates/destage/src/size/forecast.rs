@@ -144,7 +144,7 @@ impl Forecast {
         Ok(all)
     }
 
-    /// Makes it one of the next kind, without anything known: runs of its kind fail, and full runs do not.
+    /// Replaces it by an empty one of the next kind: runs of its kind fail, and full runs do not.
     pub(super) fn take_next_kind(
         &mut self,
         whole: &Whole,

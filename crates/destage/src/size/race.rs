@@ -87,7 +87,7 @@ impl Search<'_> {
         let Some(smaller) = place.checked_sub(1) else {
             return Ok(false);
         };
-        // It is looked for where it would begin to reach them, not one size below.
+        // Its place is searched where it would begin to reach the goals, not one size below.
         let pointed = self.pointed_from(best, rival, place).unwrap_or(smaller);
         let pointed = pointed.clamp(smaller / 2, smaller);
         self.attempt(&self.open_at(&[rival], pointed), pointed)?;
@@ -250,7 +250,8 @@ impl Search<'_> {
         goals.filter_map(of).max_by(f64::total_cmp)
     }
 
-    /// Runs `schemes` at `place`, or at their last one, side by side, and ends those that cannot reach the goals any more. Returns which of them reach the goals.
+    /// Runs `schemes` at `place`, or at their last one, in parallel, and ends those that cannot reach the goals any more. Returns which of them reach
+    /// the goals.
     fn attempt(&mut self, schemes: &[usize], place: usize) -> Result<Vec<bool>, Stop> {
         let at = |scheme: &usize| (*scheme, place.min(self.candidates[*scheme].len() - 1));
         let all: Vec<At> = schemes.iter().map(at).collect();

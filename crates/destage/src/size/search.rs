@@ -60,7 +60,7 @@ pub(super) struct Search<'a> {
     pub(super) full: Vec<BTreeMap<usize, Record>>,
     /// Of goals that show during a run: where each scheme begins to reach them, as far as runs say.
     pub(super) known: Vec<Range>,
-    /// Then, the scheme that is next to the best by how near it came, if it is not known whether another is before it.
+    /// Then, the scheme that is next to the best by its distance, if it is not known whether another comes before it.
     pub(super) nearest: Option<usize>,
     /// Full runs of each scheme that left the search because one of them failed, by place.
     pub(super) failed: Vec<BTreeMap<usize, Record>>,
@@ -403,7 +403,7 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Where to look next for the place of `scheme`: where its values point, or if larger buffers helped it as they help `like`; in the
+    /// The next place to try for `scheme`: where its values point, or where it would be if larger buffers helped it as they help `like`; in the
     /// middle if that is not known, or did not help.
     fn next_place(&self, scheme: usize, like: Option<usize>, ranges: &[Range]) -> usize {
         let line = |scheme: usize| {
@@ -427,7 +427,7 @@ impl Search<'_> {
         place.clamp(open.start, open.end - 1)
     }
 
-    /// By which part of the goals `scheme` is off them at `place`, by a full run or as foreseen; negative where it reaches them.
+    /// The distance of `scheme` from the goals at `place`, as a part of the goals, by a full run or a forecast; negative if it reaches them.
     fn excess_of_forecast(&self, scheme: usize, place: usize) -> Option<f64> {
         let mut most = f64::NEG_INFINITY;
         for (index, goal) in self.goals.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::progress::Counter;
 use crate::survey::Survey;
 
-/// Requests may take one part of this many of the memory for models, and pages that are written as much.
+/// Requests may take one part of this many of the memory for models, and written pages as much.
 const PART_OF_MEMORY: u64 = 4;
 /// Most memory of a page in a set: it may be the only one of its word, and while the set grows there are two of them.
 const BYTES_OF_PAGE: u64 = 96;
@@ -100,7 +100,7 @@ impl Whole {
         })
     }
 
-    /// Gives `candidates` the device that the input asks for, so that parts of it have the same.
+    /// Gives `candidates` the device that the whole input needs, so that parts of it have the same device.
     ///
     /// # Errors
     /// An error in the input, or an interrupt of the run.

@@ -54,7 +54,7 @@ impl Scale {
 pub struct Extra {
     /// Settings for the runs with a scheme or layer: its kind, a parameter's dotted name, a value. The grid's settings of its own schemes win.
     pub readings: Vec<(String, String, String)>,
-    /// Schemes that are in no registry, each with its version: results are kept under it, so it changes whenever the scheme does.
+    /// Schemes that are in no registry, each with its version: results are kept under the version, so it has to change whenever the scheme does.
     pub schemes: Vec<(&'static SchemeRow, String)>,
     /// The schemes that run in place of all schemes of a kind, whatever their parameters; their labels stay.
     pub replaced: BTreeMap<String, String>,

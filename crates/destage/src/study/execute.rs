@@ -21,8 +21,8 @@ use crate::run::run;
 use crate::side_by_side::side_by_side;
 use crate::trace_metrics::metrics_and_facts;
 
-/// Runs of one input that are simulated together: as many as make decoding it a small part of the work, and few enough
-/// that little is lost when the work is stopped.
+/// Runs of one input that are simulated together: enough that decoding is a small part of the work, and few enough that little is lost when the work
+/// is stopped.
 const TOGETHER: usize = 8;
 
 /// The results of each of `studies`: `store` has some, and the runs of the others are made now and kept.
@@ -120,7 +120,7 @@ fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
         let cell = cells[index];
         let fits = |task: &Vec<usize>| {
             let first = cells[task[0]];
-            // The size of a device that fits its input is one for all runs of a comparison, and here each stands alone.
+            // In a comparison all runs share the size of a device that fits its input; here each run has its own.
             let alone = |cell: &Cell| {
                 cell.destages || cell.what == What::Trace || cell.combination.config.fits_input()
             };

@@ -200,8 +200,8 @@ impl Study {
         all.map(|entry| self.figure(entry, rows)).collect()
     }
 
-    /// Whether its figures can be drawn from the runs `cells`, as far as that is known before they are made: formulas that
-    /// cannot be read, names that no run has, and labels that several runs have.
+    /// Whether its figures can be drawn from the runs `cells`, as far as that is known before they are made: reports unreadable formulas, names that
+    /// no run has, and labels that several runs have.
     pub(super) fn check_figures(&self, cells: &Cells) -> Result<(), Error> {
         // The parameters that exist depend on these.
         let mut unmade: BTreeMap<[Option<&String>; 3], Arc<Value>> = BTreeMap::new();

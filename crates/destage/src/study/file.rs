@@ -90,7 +90,7 @@ pub(crate) struct VariantEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VariantKind {
-    /// One of several settings the study compares; claims name it where they mean it.
+    /// One of several settings that the study compares; claims name it if they are about it.
     #[default]
     Compared,
     /// A setting that the paper did not publish: a claim is tried with each value.

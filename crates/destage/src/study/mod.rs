@@ -127,7 +127,7 @@ impl Study {
     /// Names are unique, and those that are used exist.
     fn check(&self) -> Result<(), Error> {
         let file = &self.file;
-        // The report has a folder of that name, beside those of results and plans.
+        // The report has a folder of that name, next to those of results and plans.
         if [".", "..", store::RUNS, store::PLANS].contains(&&*self.name) {
             return Err(self.wrong(format!(
                 "the study is called {:?}, which cannot name the folder of its report; expected another name of the file",
@@ -192,7 +192,7 @@ impl Study {
             }
         }
         for figure in &file.figure {
-            // The data of a figure stand in a file of that name, beside the one with all results.
+            // The data of a figure stand in a file of that name, next to the one with all results.
             if !is_name(&figure.id) || figure.id == RESULTS {
                 return Err(self.wrong(format!(
                     "figure {:?}: names a file; expected {NAME} other than {RESULTS:?}",

@@ -247,7 +247,7 @@ impl Plan {
         }
     }
 
-    /// Refuses `other`, which has the same name, if it is of another study: their plans and reports would stand in each other's place.
+    /// Refuses `other`, a study of the same name that is another study: their plans and reports would overwrite each other.
     /// An edited study still has its place, and a study that was copied whole has its runs.
     pub(super) fn check_same(&self, other: &Self) -> Result<(), Error> {
         let is_edited = self.origin.is_empty() || self.origin == other.origin;

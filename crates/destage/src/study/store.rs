@@ -3,8 +3,8 @@
 //! The key is a digest of the version of the model, the input's identity, every parameter that is not at its default, and the version of a scheme
 //! that is in no registry. Neither the commit nor the study is part of it, so that studies share results and a rebuilt program finds them, even one
 //! that has more parameters. A default that changes raises the version of the model (`tests/golden/defaults.txt`). A file is written beside its place
-//! and renamed: it is whole, or not there. It is sealed with a digest of key and result: a file that was damaged or edited counts as not
-//! there, and [`Store::damaged`] names it.
+//! and renamed: it is whole, or not there. Each file is sealed with a digest of key and result: a damaged or edited file is ignored, and
+//! [`Store::damaged`] names it.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

@@ -188,8 +188,8 @@ impl Device {
         if !self.dies.places_writes() {
             return false;
         }
-        // The layer could send the next effect to another die, ahead of one that is served or, as trims do, stays
-        // where the page was.
+        // The layer could send the next effect to another die, where it would overtake one that is being served or that, as trims do, stays at the
+        // page's die.
         let is_programming = self.dies.is_programming(page);
         if is_programming {
             self.order.push(page, Waiting::Program);

@@ -206,7 +206,7 @@ impl Device {
         Ok(())
     }
 
-    /// So many pages of a write go past the buffer; whether that is a long one.
+    /// Writes of this many pages bypass the buffer; the flag says whether that is a long write.
     #[inline(always)]
     fn note_bypass(&mut self, pages: u32) -> bool {
         self.at_risk.leaving += u64::from(pages);

@@ -81,7 +81,7 @@ pub struct DeviceConfig {
     /// The power may fail: the copy that a program replaces on another die is not erased before its unit has ended, and a read that programs or
     /// erases is not served between the commands of a step.
     pub power_may_fail: bool,
-    /// Which transactions leave their dies to the next before they end, as the driver lets them.
+    /// The transactions that leave their dies to the next before they end, as the driver allows.
     pub handover: Handover,
 }
 
@@ -306,7 +306,7 @@ impl Device {
         self.buffer.pass_writes(pages);
     }
 
-    /// Takes `request` in. It is answered under `token`, a small number that is free again after that.
+    /// Takes `request` in. It is answered under `token`, a small number that can be used again after that.
     ///
     /// # Errors
     /// [`NoSpace`] if the flash has no room left.

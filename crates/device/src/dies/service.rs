@@ -1,7 +1,7 @@
 //! Which operation a die serves first, where that is not the oldest.
 //!
-//! A host read goes ahead of everything that waits at its die, but for an effect on its own page. How many reads may do
-//! so in a row is bounded: after that, something else that waits begins. Where the driver can, reads also go between two
+//! A host read overtakes everything that waits at its die, except an effect on its own page. The number of such reads in a row is bounded: after
+//! that, another waiting operation begins. Where the driver can, reads also go between two
 //! commands of a step, or interrupt one.
 
 use alloc::collections::VecDeque;

@@ -1,7 +1,8 @@
 //! Program units: pages of a block that are programmed together, so that the first of them waits for the last.
 //!
-//! A page joins the unit of its place when its die serves it. Its operation ends with the last pass of the unit: with one
-//! pass when the unit is full, with two when the next unit of the block is, or its last. Until then requests that wait for the program keep waiting,
+//! A page joins the unit of its place when its die serves it. The operation of a page ends with the last pass of its unit: with one pass when the
+//! unit is full, with two when the next unit of the block is full, or the last unit itself. Until then requests that wait for the program keep
+//! waiting,
 //! and so does a slot of the buffer. If a request waits for the page to be durable (a flush, force unit access, a write past the buffer), a die with
 //! nothing else to do completes the unit with fillers.
 

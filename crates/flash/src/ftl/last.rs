@@ -1,8 +1,8 @@
 //! Log blocks by locality: some bound to one logical block for long writes, the others for all, with pages that
 //! are rewritten soon kept apart.
 //!
-//! Hot pages share log blocks that are likely to be dead as a whole before they are reclaimed, and of the
-//! others the one is reclaimed that costs the fewest merges. (Lee et al., ACM SIGOPS Operating Systems
+//! Hot pages share log blocks that are likely to be dead as a whole before they are reclaimed, and among the others the one is reclaimed that costs
+//! the fewest merges. (Lee et al., ACM SIGOPS Operating Systems
 //! Review 42(6), 2008.)
 
 use alloc::boxed::Box;

@@ -54,10 +54,10 @@ pub struct Properties {
     pub updates_in_place: bool,
     /// There is no flash: whatever is asked succeeds, and neither changes anything nor takes time. Default: false.
     pub is_hollow: bool,
-    /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
-    /// their own. Default: none.
+    /// Number of consecutive pages from which on a write is long, for layers that treat long writes in a way of their own. Default: none.
     pub long_write_pages: Option<u32>,
-    /// Blocks of a die with pages of the host that wait for others of their program units, at most; 0 if it leaves units incomplete, and [`Ftl::fill_unit`] does nothing. Default: 0.
+    /// Most blocks of a die with pages of the host that wait for others of their program units; 0 if the layer leaves units incomplete, and
+    /// [`Ftl::fill_unit`] does nothing. Default: 0.
     pub open_blocks: u32,
     /// [`Ftl::work_idle`] does something. Default: false.
     pub works_when_idle: bool,
@@ -311,8 +311,8 @@ pub trait Ftl: Send + Copied + Archived {
 
 /// A layer whose dies serve several page operations together.
 pub trait Batched {
-    /// Serves reads and writes (each with its cause) of one die together, and says how many of the
-    /// writes it took: the rest has to wait until there was a chance to collect garbage. Pages within each
+    /// Serves reads and writes (each with its cause) of one die together, and returns how many of the writes it accepted: the others have to wait
+    /// until there was a chance to collect garbage. Pages within each
     /// list differ.
     ///
     /// # Errors
@@ -374,7 +374,7 @@ pub struct FtlRow {
     pub source: &'static str,
     /// The layer has flash.
     pub has_flash: bool,
-    /// Cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
+    /// Whether the cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
     pub has_cell_modes: bool,
     /// It finds its data again after a loss of power.
     pub can_be_mounted: bool,

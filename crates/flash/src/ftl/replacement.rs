@@ -1,8 +1,8 @@
 //! Chains of blocks, each page at its own offset in the first block of the chain that can take it.
 //!
 //! A page written again goes to the same offset of a replacement block, and if that place is taken to a further one, so the newest copy is always in
-//! the last block of the chain that has the page. A chain that is as long
-//! as it may be, or the longest one when no replacement block is left, is folded into one block. (Replacement
+//! the last block of the chain that has the page. A chain of the greatest length, or the longest one when no replacement block is left, is folded
+//! into one block. (Replacement
 //! blocks as summed up in BPLRU, FAST 2008; Ban's flash file system is the first of the kind.)
 //!
 //! Cost: a step per block of the chain for each page; a few words per block of the chain for a fold.
@@ -164,7 +164,7 @@ impl Replacement {
         }
     }
 
-    /// Programs `page` in the first replacement that can take it; says whether there is one.
+    /// Programs `page` in the first replacement block that can take it; returns whether there is one.
     fn write_to_chain(
         &mut self,
         page: LogicalPage,

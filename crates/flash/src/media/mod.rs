@@ -52,7 +52,7 @@ pub struct PlaneGaps {
 pub struct Suspend {
     /// Ticks it takes.
     pub cost: Ticks,
-    /// One program or erase is interrupted so often; further reads wait for its end.
+    /// Most interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
     /// Cells work in pulses of this many ticks, counted back from the end of the program or erase, and stop only between two of them; 0: they stop at
     /// any time.

@@ -70,7 +70,7 @@ pub(super) enum Progress {
     Waits,
     /// Its first of several passes begins at this time.
     Halfway(Ticks),
-    /// Its last pass goes on from one time to another, if nothing interrupts it.
+    /// Its last pass runs from one time to another, if it is not interrupted.
     Last {
         begins: Ticks,
         ends: Ticks,
@@ -168,8 +168,8 @@ impl Medium {
         places
     }
 
-    /// Whether the program for which `hold` is held has not ended at `time`. The cells of a die do one thing after the other, so
-    /// on the die of the block it has if it is to end by then.
+    /// Whether the program for which `hold` is held has not ended at `time`. The cells of a die do one thing after the other, so on the die of the
+    /// block an operation has ended if it is to end by then.
     fn outlasts(&self, hold: &Hold, time: Ticks) -> bool {
         let mut open = self.dies[hold.by.die as usize].done.iter();
         let is_it =

@@ -43,7 +43,7 @@ pub(super) enum Undo {
 /// How drives without check sums or with shared word lines lose more than the operations in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BadDrive {
-    /// Bytes of a sector, where a program that is cut off leaves its spare area and some sectors; 0: it leaves nothing.
+    /// Bytes of a sector, if an interrupted program leaves its spare area and some sectors; 0: it leaves nothing.
     pub torn_sector_bytes: usize,
     /// Of a million interrupted programs, this many destroy the earlier pages of their word line.
     pub paired_loss_ppm: u32,

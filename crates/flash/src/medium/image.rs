@@ -10,8 +10,8 @@
 //! | pages | the spare area, the sum over the data, sum | 64 |
 //! | data | the bytes of the page, unless they are a map or a summary | those of a page |
 //!
-//! A program writes the data first, then the entry of the page. An entry is of one life of its block, from an erase to the
-//! next: to erase a block is to raise its count, which makes nothing of all its entries in one write. The erase waits until a page of the block is
+//! A program writes the data first, then the entry of the page. An entry belongs to one life of its block, from an erase to the next: an erase raises
+//! the block's count, which voids all its entries in one write. The erase waits until a page of the block is
 //! programmed again, or the last other block of the die is used: copies out of the block, and data that replaced its pages, are made durable before.
 //! So the contents after any number of writes, and a part of the next, could be those after a loss of power; a partly written entry has a wrong sum
 //! and is an unreadable page.

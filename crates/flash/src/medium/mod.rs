@@ -626,7 +626,7 @@ impl Medium {
             }
         }
         *entry = Entry::new(Some(here), payload.version);
-        // In a single lane everything that comes later on this die is after the end of this program, if that ends with its step.
+        // In a single lane every later operation of this die comes after the end of this program, if that ends with its step.
         let is_behind = is_single_lane && ends_as_whole;
         if let Some(place) = before.filter(|(die, _)| *die != here.0 || !is_behind) {
             let by = Program {

@@ -55,7 +55,7 @@ pub enum Step<'i> {
     Needs(usize),
     /// So many bytes were taken.
     Took(usize),
-    /// So many bytes were taken, and were this command, which is answered by this reply.
+    /// This many bytes were taken, and were this command, which is answered by this reply.
     Command(usize, Command<'i>, Reply),
     /// The connection is over once what was put out is sent.
     Closed,
@@ -66,14 +66,14 @@ enum State {
     /// Flags of the client.
     Greeted,
     Options,
-    /// So many bytes of an option's data are passed over, and then it is refused by this reply.
+    /// This many bytes of an option's data are skipped, and then it is refused by this reply.
     PassingOption {
         option: u32,
         left: u32,
         refusal: u32,
     },
     Commands,
-    /// So many bytes of a command's payload are passed over, and then it fails with this error.
+    /// This many bytes of a command's payload are skipped, and then it fails with this error.
     PassingPayload {
         left: u32,
         reply: Reply,

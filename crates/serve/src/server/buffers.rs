@@ -8,7 +8,7 @@ use super::memory::SHARE;
 
 /// Bytes of input that are kept for a connection at least.
 pub(super) const SMALL: usize = 1 << 14;
-/// A buffer that grew beyond that is given back once it is empty.
+/// A buffer that grew beyond that is freed once it is empty.
 const KEPT: usize = 1 << 21;
 /// Bytes of answers that go with one call, unless one answer has more.
 const PIECE: usize = 1 << 16;

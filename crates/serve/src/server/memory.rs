@@ -1,8 +1,8 @@
 //! Memory for connections: how much each may hold, how much all may hold, which of them wait for memory, and how much the limit of the whole program
 //! leaves.
 //!
-//! A connection holds the message that is coming, the data of its requests that the device has not answered, and answers that its
-//! client has not taken. [`SHARE`] bytes each may hold at any time. More than that is granted only while all connections together hold no more than
+//! A connection holds the arriving message, the data of its requests that the device has not answered, and answers that its client has not accepted.
+//! [`SHARE`] bytes each may hold at any time. More than that is granted only while all connections together hold no more than
 //! the pool; otherwise the connection waits, and is not read any further. Waiting connections share the memory that becomes free: each of them is due
 //! a byte in turn. So a request has its turn when its bytes would be complete: before a longer one of the same time, and never after all of those
 //! that came before it. When a connection has waited for [`STARVED`], those are closed that have held more than their share for as long: because
@@ -279,8 +279,8 @@ impl Core<'_> {
         }
     }
 
-    /// The connection that has held more than its share for longest, and longer than others have to bear: for a message that does
-    /// not end, or for answers that are not taken.
+    /// The connection that has held more than its share for longest, and longer than others have to accept: for a message that does not end, or for
+    /// answers that are not accepted.
     fn longest_holder(&self) -> Option<PeerId> {
         let peers = self.peers.iter().enumerate();
         let holders = peers.filter_map(|(place, peer)| {

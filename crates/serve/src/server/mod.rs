@@ -1,7 +1,7 @@
 //! The server: one thread and one event loop for all connections, and the device.
 //!
-//! No thread is there for a connection or a request. Sockets are read and written as far as they go without waiting; a
-//! command goes to the device when its last byte is there, and its answer is put out when the device has completed it.
+//! No thread is there for a connection or a request. Sockets are read and written as far as possible without waiting; a command goes to the device
+//! when its last byte is there, and its answer is sent when the device has completed it.
 //! The resources of a client are bounded: requests under way, bytes that it does not accept, memory for messages that arrive slowly, time for a
 //! handshake. Who holds more waits, or is closed; others do not notice.
 

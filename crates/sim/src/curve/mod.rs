@@ -156,7 +156,7 @@ impl OnePass {
         })
     }
 
-    /// The smallest buffer, in pages, that no larger one does better than so far.
+    /// The smallest buffer, in pages, with the best value so far.
     #[must_use]
     pub fn largest(&self) -> u32 {
         self.largest

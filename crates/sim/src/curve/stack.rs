@@ -1,8 +1,8 @@
 //! The contents of LRU buffers of all sizes at once.
 //!
-//! Pages stand in the order of their last write, and the buffer of `n` pages holds the pages among the first `n` places. A page
-//! that leaves from the middle (a trim, a forced write) leaves a *hole*: a free slot of every buffer that is large enough to
-//! have held it. The next page that enters pushes the others down as far as the first hole and fills it: buffers below that
+//! Pages stand in the order of their last write, and the buffer of `n` pages holds the pages among the first `n` places. A page that leaves from the
+//! middle (a trim, a forced write) leaves a *hole*: a free slot in every buffer that is large enough to have held the page. The next page that enters
+//! pushes the others down as far as the first hole and fills it: buffers below that
 //! hole are full and evict, all others have room. (The stack of Mattson and others, IBM Systems Journal 1970; deletions as of
 //! Thompson and Smith, ACM TOCS 1989.)
 

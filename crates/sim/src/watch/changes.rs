@@ -3,8 +3,8 @@
 //! Most events insert and remove only a few tokens: both sequences are followed in parallel, and where they differ, the nearest places from which
 //! they agree again are searched. If there are none nearby, the rest is matched as a whole. Almost every token stands once in its
 //! sequence, so tokens that stand once in both are kept, as many as keep their order (the longest increasing run of places), and the tokens between
-//! two of them are replaced. That is O(n log n) whatever changed, and a page
-//! that moves to the front of a list takes two splices however long the list is.
+//! two of them are replaced. That is O(n log n) whatever changed, and a page that moves to the front of a list takes two splices however long the
+//! list is.
 
 use std::collections::HashMap;
 use std::hash::Hash;

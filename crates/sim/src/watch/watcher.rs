@@ -159,7 +159,7 @@ impl<'r> Watcher<'r> {
         });
     }
 
-    /// Commands of the step that is about to begin will begin one by one, where they do so.
+    /// Commands of the step that is about to begin will begin one by one, if the device works that way.
     fn plan(&mut self, operations: &Operations) {
         if let Some(commands) = &mut self.commands
             && let Some(step) = self.step.take()

@@ -1,8 +1,8 @@
 //! `blkparse`: the events of the Linux block layer, as text in the tool's default form.
 //!
 //! The YCSB/RocksDB trace of SNIA is in this form too. A request is one event of one kind (`trace.event`): D by default, because that is what the
-//! device receives, after merging and splitting. Other events are passed over,
-//! and so are messages, SCSI commands that carry no sectors, and the summary that ends the text. A request that is
+//! device receives, after merging and splitting. Other events are ignored, and so are messages, SCSI commands that carry no sectors, and the summary
+//! that ends the text. A request that is
 //! put back and issued again counts each time it is issued.
 //!
 //! The letters after the action name the operation. A first F asks for a flush before the request: it becomes a flush

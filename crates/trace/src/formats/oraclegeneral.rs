@@ -43,7 +43,7 @@ const OBJECT: Column = Column {
 
 const RECORD_BYTES: usize = 24;
 
-/// No trace has as many requests. Eight bytes of text are a larger number, be they one that ASCII lacks or not.
+/// No trace has as many requests. Eight bytes of text are a larger number, whether or not they are ASCII.
 const REQUESTS_MAX: i64 = 1 << 48;
 
 /// Times that do not go back, sizes that are not 0, and next accesses that lie ahead within bounds: the format has no mark, so all of this has to

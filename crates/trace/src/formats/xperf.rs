@@ -7,9 +7,9 @@
 //!
 //! Windows logs such an event when the request is done: an event class of its own marks the beginning, and this one
 //! holds the time from initiation to completion (Microsoft's documentation of `DiskIo_TypeGroup1` and
-//! `DiskIo_TypeGroup2`). So `TimeStamp` is the end, and a request is issued `ElapsedTime` before. The Init rows say no
-//! more than that and have no address; they are passed over, because a completion without its Init row would else be
-//! taken for another request's. Times count from the start of the log: requests that began before arrive at 0.
+//! `DiskIo_TypeGroup2`). So `TimeStamp` is the end, and a request is issued `ElapsedTime` before. The Init rows say no more than that and have no
+//! address; they are skipped, because a completion without its Init row would otherwise be taken for another request's. Times count from the start of
+//! the log: requests that began before arrive at 0.
 //!
 //! `IrpFlags` has no bit that asks for durability, so no write is FUA.
 

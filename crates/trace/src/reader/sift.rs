@@ -19,7 +19,7 @@ pub struct Sieve {
 }
 
 impl Sieve {
-    /// Whether `sectors` sectors from `sector` on, at least one, lie in one page and that is in no sample.
+    /// Whether `sectors` sectors from `sector` on, at least one, lie in one page that is in no sample.
     #[inline]
     #[must_use]
     pub fn drops(&self, sector: u64, sectors: u32) -> bool {
@@ -48,11 +48,11 @@ pub(crate) struct Sifted {
     pub(crate) passed: Passed,
 }
 
-/// Decodes the records of a block that need no closer look, later than the time given: stops before the first that does.
+/// Decodes the records of a block that need no closer look and are later than the given time: stops before the first other one.
 pub(crate) type Sift = fn(&[u8], &mut State, &Sieve, Ticks, &mut Vec<Request>) -> Sifted;
 
 impl Reader {
-    /// The function that sifts, where nothing else looks at requests one by one.
+    /// The function that sifts, if no other part reads requests one by one.
     fn sifting(&self) -> Option<Sift> {
         let Encoding::Binary(binary) = self.format.encoding else {
             return None;

@@ -44,8 +44,7 @@ impl Along for Writes {
     }
 }
 
-/// The last page write in a block, by the same clock. In blocks that a request covers it is `pages` later from block to
-/// block.
+/// The last page write in a block, by the same clock. In the blocks that a request covers, the clock advances by `pages` from block to block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LastWrite {
     clock: u64,

@@ -5,8 +5,8 @@
 //! or miss, renews all its pages; a read renews nothing. It is also [`bplru`](super::bplru) without
 //! padding and compensation, and is built into that.
 //!
-//! Room is made before the written page counts, and nothing protects its block: if that is the oldest,
-//! it leaves just before it would have grown, and starts again with one page. The table of merges that
+//! Room is made before the written page counts, and its block is not protected: if that block is the oldest, it leaves just before it would have
+//! grown, and starts again with one page. The table of merges that
 //! came with BPLRU is only reproduced this way. `touch_order = promote_first` is the gentler rule.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages.
@@ -65,7 +65,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Clusters by their last write, with `Data` beside each for a scheme built on this one.
+/// Clusters by their last write, each with `Data` for a scheme built on this one.
 pub(super) struct BlockLru<Data> {
     pub(super) clusters: Clusters<Data>,
     /// One list. Front: the latest write. Back: the next victim.

@@ -3,8 +3,8 @@
 //! Three ideas, each with a switch, made for a translation layer with log blocks:
 //!
 //! * blocks in the order of their last write, as [`block_lru`](super::block_lru);
-//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed with it, so that its
-//!   log block can take the place of the data block, with one erase and no copies afterwards;
+//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed with it, so that its log block can replace the data block, with
+//!   one erase and no copies afterwards;
 //! * *compensation* (`comp`): a block that has just been written from its first page to its last will
 //!   hardly be written again soon, so it goes to the old end of the order although it is the latest.
 //!
@@ -67,8 +67,8 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| Box::new(Bplru::new(config)),
 };
 
-/// Of a cluster: the offset that would continue its run of pages in order; the pages of a block once the
-/// block is compensated, until it is changed again.
+/// For a cluster: the offset that would continue its run of pages in order; or, once the block is compensated, the number of pages of a block, until
+/// the cluster changes again.
 type NextOffset = u32;
 
 /// No offset continues the run. Larger than the pages of any block that fits in a buffer.

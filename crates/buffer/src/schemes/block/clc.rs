@@ -9,8 +9,8 @@
 //! looks at recency alone: `alpha` 0 is the first of these and 1 the second. A write to any page of a cluster moves it to the front of the list;
 //! clusters that
 //! the list has no room for drop off its end and join the clusters by size.
-//! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the
-//! list may hold more than that until the next write; `clc_rebalance = always` does not wait.
+//! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the list may exceed it until the next write;
+//! `clc_rebalance = always` does not wait.
 //!
 //! The share is accepted millionths of the clusters, rounded up, so that no floating point decides.
 //!

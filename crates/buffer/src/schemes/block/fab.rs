@@ -7,8 +7,8 @@
 //!
 //! The original serves a media player and caches reads as well (`fab_reads`): a read that misses enters as
 //! a clean page, reads count as use, clean pages count for the size, and leave without a program. Pages
-//! then have a clean state, so flush and FUA write back and keep. The blocks with something to write back
-//! are kept in a second order of the same kind, so that a flush need not search for them.
+//! then have a clean state, so flush and FUA write back and keep. Blocks that need a write-back are kept in a second order of the same kind, so that
+//! a flush need not search for them.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 

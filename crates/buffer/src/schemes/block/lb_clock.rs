@@ -16,8 +16,8 @@
 //! A sweep ends where it began, and new clusters stand just after the hand, so the circle is a line in order of arrival with the hand before its
 //! first, and the removal of the first makes the next one first.
 //!
-//! Cost: O(1) amortised: a sweep passes a cluster because a write set its bit since the last, or to make it
-//! a candidate, which it stays until it is written or leaves. A trim O(log n).
+//! Cost: O(1) amortised: a sweep passes a cluster either because a write has set its bit since the last sweep, or to make it a candidate, and it
+//! remains a candidate until it is written or leaves. A trim O(log n).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

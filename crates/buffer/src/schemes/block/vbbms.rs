@@ -1,6 +1,6 @@
 //! `vbbms`: small virtual blocks, in one region for random requests and in another for sequential ones.
 //!
-//! A request of many pages is sequential: its pages are not likely to come back, so they pass through a queue. All others
+//! A request of many pages is sequential: its pages are unlikely to be rewritten, so they pass through a queue. All others
 //! are random and ordered by use. Either region groups pages into *virtual blocks*, runs of a few pages that
 //! are much smaller than flash blocks, so that a victim is more than one page and yet no hot page has to leave
 //! with a whole flash block.

@@ -2,9 +2,8 @@
 //!
 //! This is the bound of all schemes that let every written page enter: none of them misses less often, so none programs fewer pages, evictions and
 //! the final drain together (Belady, 1966, MIN; Mattson and others,
-//! 1970, for the proof). It counts pages only: with erases in view, a scheme that destages more pages in a
-//! better order may still wear the flash less. And it knows of writes only: a trim, a flush, an FUA write
-//! or a request that bypasses the buffer may make another choice better than the one made here.
+//! 1970, for the proof). It counts pages only: if erases matter, a scheme that destages more pages in a better order may still wear the flash less.
+//! And it knows only writes: after a trim, a flush, an FUA write or a request that bypasses the buffer, another choice might have been better.
 //!
 //! The next write of every write is worked out once, at the start. A page that will not be written again leaves before all others; among several such
 //! pages, the one written longest ago.

@@ -8,9 +8,8 @@
 //! ```
 //!
 //! A wrapper. The order is that of its base scheme: `gcar` takes the first of its next `gcar_window` victims whose die is not collecting garbage; if
-//! all of them have to wait, the base's own victim leaves as usual. Clean pages are passed over like dirty ones: while their die is garbage
-//! collection, reading
-//! them again would wait as well.
+//! all of them have to wait, the base's own victim leaves as usual. Clean pages are passed over like dirty ones: while their die collects garbage,
+//! reading them again would wait as well.
 //!
 //! Only room is made that way. A flush has to write everything in any case, and keeps the base's order.
 //!

@@ -31,7 +31,8 @@ use crate::view::View;
 parameters! {
     /// The parameters of `mqsim`.
     struct Parameters {
-        /// How long the filter of written pages goes on before it is emptied; 0: it is emptied after each request, so every write is programmed at once.
+        /// How long the filter of written pages lasts before it is emptied; 0: it is emptied after each request, so every write is programmed at
+        /// once.
         mqsim_filter_us: u64 = "1000000" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "MQSim, `bloom_filter_reset_step`.";
     }
 }

@@ -10,8 +10,8 @@
 //! device works. Only if none of them is in the full set does the least recent line of that set replace the other line of its
 //! die.
 //!
-//! With `simplessd_evict = superpage` one superpage is written at a time: of the lines that have the same place in
-//! their superpage only the least recent one leaves.
+//! With `simplessd_evict = superpage` one superpage is written at a time: among the lines with the same place in their superpage, only the least
+//! recent one leaves.
 //!
 //! Cost: O(ways) per page, O(places) for a group of victims; one list node and 16 bytes per slot, 4 bytes per line.
 

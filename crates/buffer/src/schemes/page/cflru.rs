@@ -1,8 +1,8 @@
 //! `cflru`: drops the least recent clean page of a window at the cold end before it destages a dirty one.
 //!
-//! A read cache and a write buffer in one: reads enter, clean. A clean page leaves without a program, so
-//! the last `cflru_window` of the recency order, the *clean-first region*, is searched for one first; only
-//! if all of the region is dirty does the least recent page go, and is destaged.
+//! A read cache and a write buffer in one: reads enter, clean. A clean page leaves without a program, so the last `cflru_window` of the recency
+//! order, the *clean-first region*, is searched for a clean page first; only if all of the region is dirty does the least recent page leave, and is
+//! destaged.
 //!
 //! ```text
 //!   latest                                 least recent
@@ -11,8 +11,8 @@
 //!                           ^ leaves
 //! ```
 //!
-//! A second pair of lists, of the clean and of the dirty pages, has the victim at its end, so that nothing is
-//! searched. A flush writes dirty pages back, least recent first, and keeps them as clean; such a page belongs next to its neighbour among the clean
+//! A second pair of lists, of the clean and of the dirty pages, has the victim at its end, so that no search is needed. A flush writes dirty pages
+//! back, least recent first, and keeps them as clean; such a page belongs next to its neighbour among the clean
 //! pages, because all pages after it are clean by then.
 //!
 //! Without reads there is never a clean page, and this is [`lru`](super::lru).

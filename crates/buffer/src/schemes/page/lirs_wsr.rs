@@ -264,8 +264,7 @@ impl Scheme for LirsWsr {
             Need::Evict(_) => None,
         };
         match kept {
-            // It counts as clean from here on, not only once it is programmed, so that how fast the
-            // flash is decides nothing.
+            // The page counts as clean from here on, not only once it is programmed, so that the speed of the flash decides nothing.
             Some(entry) => {
                 self.make_clean(entry.slot);
                 victim.entries.push(entry);

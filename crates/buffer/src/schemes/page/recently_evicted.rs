@@ -9,8 +9,7 @@
 //!   victim blocks [ 4 2 ]                 8 is of block 2: it leaves before 17 and 5
 //! ```
 //!
-//! Beside the list, the pages of each block stand in the order of their use, so a victim block shows its oldest
-//! page at once.
+//! In addition to the list, the pages of each block are kept in the order of their use, so a victim block shows its oldest page at once.
 //!
 //! [`bp-ref`](crate::schemes::block::bp_ref) chooses alike, and then takes and pads the whole block.
 //!

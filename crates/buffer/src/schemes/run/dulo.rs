@@ -16,8 +16,7 @@
 //! victim is the sequence of least H, and L becomes that H: a short run outlives long ones, but not
 //! for ever. A page that is hit returns to the stage; its sequence keeps the rest of its pages, and its H.
 //!
-//! L only grows, so the sequences of one length are in the order of their H by themselves, and only
-//! the oldest of each length is compared.
+//! L only grows, so the sequences of one length are always in the order of their H, and only the oldest of each length is compared.
 //!
 //! Cost: O(log of the longest run) per call, and one step per page of a victim; up to 64 bytes per page.
 

@@ -10,8 +10,8 @@
 //!   victim: of the three last ones the one with the least  accesses / (pages x age)
 //! ```
 //!
-//! A divided block that leaves takes the block it came from along, if that is still among the new: by then neither has
-//! been of use, and together they make a larger write.
+//! A divided block that leaves takes the block it came from with it, if that is still among the new: by then neither has been of use, and together
+//! they make a larger write.
 //!
 //! Cost: O(1) per call and one step per page that leaves (O(k log k) for k pages that did not come ascending).
 

@@ -1,7 +1,7 @@
 //! `apu-lru-d`: collects up when idle, the least recent dirty line of every package at a time.
 //!
-//! As [`apu-lru`](super::apu_lru), with the packages working side by side: a step names one line for each
-//! package that has a dirty one. The cache is one for all packages, logically distributed (1:N), or is
+//! As [`apu-lru`](super::apu_lru), with the packages working in parallel: a step names one line for each package that has a dirty one. The cache is
+//! one for all packages, logically distributed (1:N), or is
 //! cut into independent pieces of `packages_per_piece` packages (1:x).
 //!
 //! The rules are in `cache`. Cost: O(ways) per page, O(packages) per step.

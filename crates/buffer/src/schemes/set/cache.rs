@@ -8,12 +8,12 @@
 //!   dirty lines, next to be written back first:  1  2  5  8
 //! ```
 //!
-//! A set's lines are kept in the order of their last access, which for up to four of them is cheaper
-//! than any list. The order of dirty lines goes over the whole cache; flushes and idle time follow it.
+//! A set's lines are kept in the order of their last access, which for up to four lines is cheaper than any list. The order of dirty lines goes over
+//! the whole cache; flushes and idle time follow it.
 //!
-//! A line written back in idle time is *in flight* until its program has completed; until then it does
-//! not count as clean when its set needs room (`apu_clean_at = complete`), for a better line need not
-//! wait for a program. A line that a flush names counts as clean at once: the state after a flush shall not depend on the speed of the flash.
+//! A line written back in idle time is *in flight* until its program has completed; until then it does not count as clean when its set needs room
+//! (`apu_clean_at = complete`), since a clean line need not wait for a program. A line that a flush names counts as clean at once: the state after a
+//! flush shall not depend on the speed of the flash.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -19,8 +19,7 @@ pub enum Rule {
 
 /// Dirty lines in one or more groups, each ordered by the rule.
 ///
-/// The owner counts how often each line was accessed and hands that in as its frequency; the count of
-/// a line goes on while it is clean.
+/// The owner counts how often each line was accessed and passes that as its frequency; the count of a line continues while it is clean.
 pub enum DirtyLines {
     /// Only an access changes a line's place, and it makes the line the most recent.
     Recent(SlotLists),

@@ -64,8 +64,8 @@ pub struct Places {
 impl Places {
     /// `lines` lines in sets of `ways`, cut into pieces of `packages_per_piece` of the `packages` packages.
     ///
-    /// A piece gets its packages' share of the lines, rounded down, and as many full sets as that makes;
-    /// the last piece may serve fewer packages. No piece is without a line.
+    /// A piece gets its packages' share of the lines, rounded down, and as many full sets as these lines make; the last piece may serve fewer
+    /// packages. No piece is without a line.
     pub fn new(
         lines: u32,
         ways: u32,

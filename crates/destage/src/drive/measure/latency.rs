@@ -41,7 +41,7 @@ pub(super) fn stream_per_s(saturated: f64) -> f64 {
     STREAM_PER_S.min((saturated * SHARES[0]).floor().max(1.0))
 }
 
-/// The writes offered in a second, and the load, of each step up to what saturates the drive and beyond it.
+/// The writes offered per second, and the load, of each step up to the saturating load and beyond it.
 pub(super) fn loads(saturated: f64) -> Vec<(f64, Load)> {
     let stream = stream_per_s(saturated);
     let of_share = |share: f64| {

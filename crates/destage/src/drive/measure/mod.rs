@@ -167,7 +167,7 @@ impl MeasurePlan {
         loads
     }
 
-    /// Commands of `load` that are measured, at most: as many bytes as commands of one block would have, but enough for a mean.
+    /// Most commands of `load` that are measured: as many bytes as commands of one block would have, but enough for a mean.
     fn requests_of(&self, load: &Load) -> u64 {
         let requests = (self.requests * BLOCK / u64::from(load.bytes)).max(LEAST);
         requests.min(self.requests)

@@ -119,7 +119,7 @@ fn middle(times: &mut [Ticks]) -> (f64, f64, f64) {
     (at(0.5), at(0.1), at(0.9))
 }
 
-/// Groups of times in ascending order that lie apart, each with its median and its share.
+/// Separate groups of times in ascending order, each with its median and its share.
 fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
     let mut groups = Vec::new();
     let mut begin = 0;
@@ -138,7 +138,7 @@ fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
     groups
 }
 
-/// Commands one by one on a drive that has nothing else to do: times of a command, of a page, of the host's side.
+/// Single commands on an idle drive: times of a command, of a page, of the host's side.
 pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let blocks = bench.used / BLOCK;
@@ -431,7 +431,7 @@ pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> 
     Ok(found)
 }
 
-/// The number of writes that most often end within `time` of each other, and its share of all such groups; 0 of groups of one.
+/// The number of writes that most often end within `time` of each other, and its share of all such groups; 0 for groups of one.
 fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
     let together = ends.chunk_by(|one, next| next - one <= time);
     let mut sizes: Vec<usize> = together.map(<[Ticks]>::len).collect();
@@ -503,7 +503,8 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "bytes programmed over bytes written, in the second half of the last random overwrite; low and high: the fifth and the ninety-fifth percentile of its parts",
     ));
     let spare = |waf: f64| {
-        // A victim of greedy collection of large blocks has this share of valid pages, and all blocks this one (Desnoyers, SYSTOR 2012).
+        // A victim of greedy garbage collection of large blocks has the first share of valid pages, and all blocks the second (Desnoyers, SYSTOR
+        // 2012).
         let valid = 1.0 - 1.0 / waf.max(1.000_001);
         100.0 * (-libm::log(valid) / (1.0 - valid) - 1.0)
     };

@@ -45,7 +45,7 @@ pub trait Target {
     /// Bytes that it offers.
     fn bytes(&self) -> u64;
 
-    /// Bytes of the drive that it stands for: more than it has where a drive was made small.
+    /// Bytes of the drive that it stands for: more than its own if the drive was made small.
     fn full_bytes(&self) -> u64 {
         self.bytes()
     }

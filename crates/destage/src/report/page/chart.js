@@ -1,11 +1,8 @@
 // A chart with its legend, zoom and files. The library draws; this file decides what is drawn, and how.
 //
-// A chart is told what it shows: {
-//   title, about, small, height, group
-//   x: { title, unit, names, every | log, ticks }   names: places by name, of which each `every`th is written; otherwise numbers
-//   y: { title, unit, exact, log, most, least }   exact: no other unit than that
-//   flat: bars lie along
-//   series: [{ name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]], stack, note }]
+// A chart is described by { title, about, small, height, group x: { title, unit, names, every | log, ticks } names: places by name, of which each
+// `every`th is written; otherwise numbers y: { title, unit, exact, log, most, least } exact: no other unit than that flat: bars lie along series: [{
+// name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]], stack, note }]
 //   heat: { cells: [[x, y, count]], columns, rows, xName(i), yName(i) }
 // }
 

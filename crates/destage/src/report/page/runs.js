@@ -173,7 +173,7 @@ class Explorer {
     const isNumeric = this.isNumeric();
     const rows = runs.rows.filter((row) => [...this.kept].every(([index, value]) => index === x || row[index] === value));
     const apart = this.apart().filter((index) => !this.kept.has(index));
-    // The look belongs to the name, so that it stays when others are left out.
+    // The look belongs to the name, so that it stays the same when others are left out.
     // A number means nothing without its parameter, and commas within it would look like separators.
     const said = (value, { name, unit }) => (name.includes(".") && !SAID.has(name) ? `${name}=${value}` : shown(value, unit));
     const nameOf = (row) => apart.map((index) => said(row[index], runs.columns[index])).join(", ") || runs.label(y);

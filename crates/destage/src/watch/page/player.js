@@ -3,7 +3,7 @@
 const player = { index: 0, timer: null };
 const last = events.length - 1;
 
-// The request an event is about; where it is about none, the last one before it.
+// The request of an event; for an event without one, the last request before it.
 function requestAt(index) {
   for (let at = index; at >= 0; at -= 1) if (events[at].request !== null) return requests[events[at].request];
   return null;

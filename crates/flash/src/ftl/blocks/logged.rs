@@ -84,7 +84,7 @@ impl Logged {
             || self.data.newest().get(page.block, page.offset)
     }
 
-    /// Programs `page` in its data block, where that is wanted and possible; says whether it did.
+    /// Programs `page` in its data block, if that is wanted and possible; returns whether it did.
     ///
     /// # Errors
     /// [`NoSpace`] if the block has no data block yet and none is free.

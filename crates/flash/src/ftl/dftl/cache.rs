@@ -117,7 +117,7 @@ impl Cache {
         }
     }
 
-    /// The mapping that has to leave before another can come in: its page, and whether it has changed.
+    /// The mapping that has to leave before another can enter: its page, and whether it has changed.
     pub fn leaving(&self) -> Option<(u32, bool)> {
         if self.slots.len() - self.unused.len() < self.capacity {
             return None;

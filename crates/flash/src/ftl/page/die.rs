@@ -187,7 +187,7 @@ archived!(Free { blocks, by_wear });
 pub(in crate::ftl) struct Rest {
     /// By pool.
     pub asides: Vec<Aside>,
-    /// How many pools need garbage collection; kept so that the usual "none" costs one comparison.
+    /// How many pools need garbage collection; counted so that the usual answer "none" costs one comparison.
     pub needy: u32,
     /// By pool, the block that is collected in steps, and the page at which that continues.
     pub begun: Vec<Option<(u32, u32)>>,

@@ -222,9 +222,8 @@ fn collect_pool(
 
 /// By the reference's rule without copy-back: collects blocks until enough are free, fewest valid pages first, as one busy period.
 ///
-/// Counts as they were at the start decide the order. Moves leave the counts of other candidates alone, so
-/// the table of victims still has them; only a block that the moves fill is different, and is kept apart
-/// under its count at the start until the end.
+/// Counts as they were at the start decide the order. Moves leave the counts of other candidates unchanged, so the table of victims still has them;
+/// only a block that the moves fill is different, and is kept separately under its count at the start until the end.
 pub(in crate::ftl) fn collect_die(
     die: &mut Die,
     rules: &Rules<'_>,

@@ -5,8 +5,8 @@
 //! V the number of valid ones in the collected superblock. A die that comes to its next operation moves a unit while there is less room
 //! than the goal. So moves keep pace with writes, and writes wait for no more than that.
 //!
-//! Where the power may fail, a superblock that holds nothing may hold something again afterwards: trims and writes that had emptied it are
-//! lost. So one of the free superblocks, the reserve, is erased as soon as it is free, is taken last, and the collection of another superblock does
+//! If the power may fail, a superblock without needed pages may have some again afterwards: trims and writes that had emptied it are lost. So one of
+//! the free superblocks, the reserve, is erased as soon as it is free, is taken last, and the collection of another superblock does
 //! not begin before. A mount finds it free, and garbage collection has room.
 
 use alloc::vec::Vec;

@@ -62,7 +62,8 @@ parameters! {
         die_choice: DieChoice = "shortest", "", OURS;
         /// Program units that a die gets, in each of its planes, before another is chosen.
         stripe_units: u32 = "1" in Kind::Integer { min: 1, max: 1 << 15 }, "units", OURS;
-        /// Placement handles of the host, each with an open superblock of its own: a request's is its stream (trace.streams) modulo their number.
+        /// Placement handles of the host, each with an open superblock of its own; a request uses the handle with the number of its stream
+        /// (trace.streams) modulo the number of handles.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
         /// Garbage is collected when the room in free and open superblocks is less than this many superblocks; 0: the least that works, which is
         /// three and one for each handle.
@@ -326,7 +327,7 @@ impl Striped {
         self.shape.at(row, place)
     }
 
-    /// Units of the drive itself that come next in the part that `stream` fills at `die`: at its start only where data follows.
+    /// The drive's own units that come next in the part that `stream` fills at `die`: at its start only if data follow.
     fn program_own(
         &mut self,
         stream: usize,

@@ -73,7 +73,7 @@ impl Rows {
         self.free.front().copied()
     }
 
-    /// One is free no more: that which became free first; with `keeps_reserve`, the [reserve](Self::reserve) only if it is alone.
+    /// A free superblock is taken: the one that became free first; with `keeps_reserve`, the [reserve](Self::reserve) only if it is alone.
     pub fn take(&mut self, keeps_reserve: bool) -> Option<u32> {
         match keeps_reserve && self.free.len() > 1 {
             true => self.free.remove(1),

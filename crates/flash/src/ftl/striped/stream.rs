@@ -41,8 +41,8 @@ impl Stream {
         }
     }
 
-    /// The die of the next page: that which has them now until `grain` places are full, and then one with the smallest `load` that
-    /// has room, among equals the next in turn. `part` is the places of a part.
+    /// The die of the next page: the present one until `grain` places are full, and then the one with the smallest `load` that has room, among equals
+    /// the next in turn. `part` is the places of a part.
     pub fn choose(&self, part: u32, grain: u32, load: &dyn Fn(u32) -> u32) -> u32 {
         let place = |die: u32| self.next[die as usize] + self.coming[die as usize];
         let has_room = |die: u32| place(die) < 2 * part;

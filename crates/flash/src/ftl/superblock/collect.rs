@@ -50,8 +50,8 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Moves the live pages of all blocks of `superblock` that have others as well together, so that it has
-    /// no update blocks any more. Each block is erased before a second one is taken to move into; if that would complete units of the block that is
+    /// Moves the live pages of all mixed blocks of `superblock` together, so that it has no update blocks any more. Each block is erased before a
+    /// second one is taken to move into; if that would complete units of the block that is
     /// being filled, only when that block is full, so that pages without content take no room from others.
     pub(super) fn fold(
         &mut self,

@@ -1,8 +1,7 @@
 //! Several adjacent logical blocks share their flash blocks, with a page map inside.
 //!
 //! Pages are appended to the open block of their superblock, wherever they belong in it; pages rewritten since the last collection go to a block of
-//! their own. A superblock that has as many update blocks as it
-//! may collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
+//! their own. A superblock with the greatest number of update blocks collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
 //!
 //! Cost: a few words for each page; a collection visits each block of the superblock, and each page of those it moves.
 

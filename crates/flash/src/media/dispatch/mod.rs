@@ -1,4 +1,4 @@
-//! When queued flash commands of dies that share channels are done: each begins when its channel and its die are free.
+//! The end of queued flash commands of dies that share channels: each begins when its channel and its die are free.
 //!
 //! Operations on pages wait at their die. Whenever a channel is free it takes a die in turn, and that die's
 //! queue says which of them make the next command. Nothing is booked in advance: a later command can still go first, so an end is known only when it
@@ -50,7 +50,7 @@ pub struct CommandTimes {
 pub struct Suspension {
     /// Ticks it takes.
     pub cost: Ticks,
-    /// One program or erase is interrupted so often; further reads wait for its end.
+    /// Most interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
     /// Pages that are programmed together.
     pub unit_pages: u32,
@@ -105,7 +105,7 @@ impl Default for End {
     }
 }
 
-/// Who keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call it hears this in.
+/// Who keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call that informs it has returned.
 pub trait Clock {
     /// The time.
     fn now(&self) -> Ticks;
@@ -285,7 +285,7 @@ impl Dispatcher {
         state.ready -= 1;
         state.busy = true;
         let planes = match !self.interrupted.is_empty() && self.give_way(die) {
-            // Only of the first it is known that nothing programs its page.
+            // Only the first one is known to be of a page that no waiting operation programs.
             true => 1,
             false => planes,
         };

@@ -48,8 +48,7 @@ pub enum Order {
 pub enum Together {
     /// None.
     Never,
-    /// Programs only if no earlier one of their plane waits: pages of a block are programmed in the order in which they
-    /// were asked for.
+    /// Programs join only if no earlier one of their plane waits: pages of a block are programmed in the order in which they were requested.
     InOrder,
     /// All, as in MQSim: a page of a block can be programmed before an earlier one.
     AnyOrder,

@@ -1,7 +1,7 @@
 //! Dies whose planes have cache registers: a program arrives, or a page that was read leaves, while the cells work on another.
 //!
-//! A die has the command that it began last, until that leaves the die to the next: a program when the cells have taken
-//! its pages, a read when they have read. A command that has left in this way continues in parallel.
+//! A die has the command that it began last, until that command leaves the die to the next: a program when the cells have taken its pages, a read
+//! when the cells have read. A command that has left in this way continues in parallel.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -36,7 +36,7 @@ enum Latest {
     IsThere,
     /// The cells work on it, or its pages move to the cells.
     InCells,
-    /// It was read, and keeps its die until its pages have left: they wait for the cache registers. Or it was erased, and its status
+    /// The cells have read it, and it keeps its die until its pages have left: they wait for the cache registers. Or it was erased, and its status
     /// follows.
     WasRead,
     /// They wait for the channel.
@@ -44,8 +44,8 @@ enum Latest {
 }
 
 impl Beside {
-    /// Whether the next command of `queue` waits for a cache register: it is a program, and a page that was read is in the
-    /// register of its plane, or follows there; or of any plane, where other programs may join it.
+    /// Whether the next command of `queue` waits for a cache register: it is a program, and a page that was read is in the register of its plane, or
+    /// follows there; or in that of any plane, if other programs may join it.
     pub fn holds_up(&self, queue: &Queue, rules: &Rules) -> bool {
         let taken = self.leaving_planes | self.following_planes;
         taken != 0
@@ -207,8 +207,8 @@ impl Dispatcher {
         }
     }
 
-    /// Something begins over `channel` if that is idle: the page that has waited longest leaves, but first its die begins
-    /// a read, if that is next there; without a page, a command.
+    /// If `channel` is idle, something begins on it: the page that has waited longest leaves, but first its die begins a read, if that is next there;
+    /// without a page, a command begins.
     fn use_channel<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let state = &mut self.channels[channel as usize];
         if state.busy {

@@ -1,7 +1,7 @@
 //! Reads that interrupt a program or an erase: its cells wait until they have been read, and then go on.
 //!
-//! If a read is next at a die whose cells program or erase, it begins as soon as the channel is free. When its command is on the die,
-//! the cells stop, which takes the time of [`Suspension`]; the reads that are next when its pages have left follow at once. A page that
+//! If a read is next at a die whose cells program or erase, it begins as soon as the channel is free. When its command is on the die, the cells stop,
+//! which takes the time of [`Suspension`]; the next reads follow at once when its pages have left. A page that
 //! is just being programmed is read when it is there.
 
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! Fields of a table that are not written as this project writes them: in quotes, with an exponent, as a date.
 //!
-//! They come here once the plain reading of a field has failed, so that tables without them pay nothing.
+//! Values come here once the plain reading of a field has failed, so that tables without them pay nothing.
 
 use crate::digits::POWERS_OF_TEN;
 use crate::request::Operation;

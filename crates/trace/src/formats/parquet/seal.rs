@@ -3,8 +3,7 @@
 //! The pages of a Parquet file may carry checksums, but the writer used here makes none, and a flipped byte in a page often
 //! unpacks to another number. So the footer of a file that this program writes holds, under [`KEY`], one CRC-32 for each row group, in hexadecimal:
 //! of its rows in order, each as its seven numbers in the order of the schema, eight bytes with the lowest first. Programs that rewrite such a file
-//! may keep its key-value pairs and change its rows, but name themselves as its
-//! creator: then the pairs mean nothing.
+//! may keep its key-value pairs and change its rows, but name themselves as its creator: then the checksums mean nothing.
 
 use crc32fast::Hasher;
 use std::fmt::Write;

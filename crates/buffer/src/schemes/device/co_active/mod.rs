@@ -11,15 +11,15 @@
 //!
 //! A page is hot once it was accessed `co_hot` times within `co_window` page writes, and as long as no
 //! window passes without an access. Room: the page that has been clean longest, otherwise the least recent
-//! cold page, otherwise the least recent hot one. While a die is idle its cold pages are written back,
-//! least recent first, one at a time; they stay, as clean ones.
+//! cold page, otherwise the least recent hot one. While a die is idle its cold pages are written back, least recent first, one at a time; they stay
+//! as clean pages.
 //!
 //! How many may be written back is a matter of the workload: in each period of time no more than a
 //! `Budget` allows, which grows with how unevenly writes came in the periods before. Hot pages are never
 //! written back ahead.
 //!
-//! A page counts as clean once its write-back is issued, so nothing depends on how fast the flash is; a
-//! page evicted meanwhile is not programmed twice, only its slot stays taken.
+//! A page counts as clean once its write-back is issued, so nothing depends on the speed of the flash; a page evicted meanwhile is not programmed
+//! twice, and only its slot stays in use.
 //!
 //! Cost: O(1) amortized per page, O(`co_periods`) per period; two list nodes and 24 bytes per slot.
 
@@ -52,7 +52,7 @@ parameters! {
         stride: u64 as STRIDE;
         /// Within how many page writes accesses of a page count together; 0: as many as the buffer has pages.
         co_window: u32 = "0", "page writes", OURS;
-        /// Accesses within the window that make a page hot, the one with which it enters included.
+        /// Accesses within the window that make a page hot, including the one with which it enters.
         co_hot: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "accesses", OURS;
         /// Pages written back per period if writes come evenly; 0: a sixteenth of the buffer, at least one.
         co_cap_pages: u32 = "0", "pages", OURS;

@@ -1,8 +1,8 @@
 //! `epo`: destages one page for every die at once, so that all dies program in parallel.
 //!
 //! Each die of the device has a queue of the buffered pages that will be programmed on it, the
-//! latest write in front. When the buffer is full, the tail of every queue that has one leaves, all in
-//! one batch, and the next misses find room without any destage.
+//! latest write in front. When the buffer is full, the tail of every non-empty queue leaves, all in one batch, and the next misses find room without
+//! any destage.
 //!
 //! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be meant: the key is the *logical* page, because a
 //! page that is programmed again gets a new physical address and would never hit; an empty queue gives no page; room is made only if there is none;

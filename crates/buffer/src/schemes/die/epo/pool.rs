@@ -1,8 +1,8 @@
 //! The pool of free pages as the printed algorithm of EPO counts it.
 //!
 //! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss takes one of the free slots. It does so
-//! after every miss, whether or not a page left, and counts a page of every queue, whether or not the queue had one. So the pool counts pages that
-//! are nowhere, and the buffer fills beyond its capacity.
+//! after every miss, whether or not a page left, and counts a page of every queue, whether or not the queue had one. So the pool counts slots that do
+//! not exist, and the buffer fills beyond its capacity.
 //!
 //! ```text
 //!   capacity 4, 4 dies      every_queue      printed

@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 use super::monitor::NEVER;
 use crate::scheme::Series;
 
-/// How many periods are kept at most. Where there are more, every second one is dropped, and from then on every
-/// second one kept; and so on.
+/// How many periods are kept at most. If there are more, every second one is dropped, and from then on only every second one is kept; and so on.
 const KEPT: usize = 1024;
 
 /// The values in force when a period ended.

@@ -5,8 +5,8 @@ use super::Pool;
 /// Levels that are kept apart: the most room, and this many pages less.
 const LEVELS: usize = 3;
 
-/// The pools with the most room, and those that will be next. Pages go round the pools, so that all are within a page or two of each
-/// other, or fill the one in which a block was erased: nearly always nothing has to be compared.
+/// The pools with the most room, and those that will be next. Pages go round the pools, so that all pools are within a page or two of each other, or
+/// pages fill the pool in which a block was erased: nearly always nothing has to be compared.
 #[derive(Clone, Default)]
 pub(super) struct Front {
     /// A bit for each pool: pools with the most room, with a page less, with two. The first is empty where that is not

@@ -31,7 +31,8 @@ impl Die {
 
     /// Goes on with `blocks`, after their cells were [restored](Self::restore) and all pages [found](Self::found).
     ///
-    /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full. The registers of a cache are
+    /// A block that is not full continues if it was the last of its stream; other blocks are candidates as if they were full. The registers of a
+    /// cache are
     /// left to the layer that fills them.
     pub fn mount(&mut self, blocks: &[FoundBlock]) {
         let mut used: Vec<u32> = (0..blocks.len() as u32)
@@ -150,8 +151,8 @@ impl Die {
         self.victims.contains(block) && self.blocks.get(block as usize).valid == 0
     }
 
-    /// The block of `pool` with the fewest valid pages, if these find room, and where: in other pools if all blocks of this one are
-    /// full, as trims that are undone may have made them.
+    /// The block of `pool` with the fewest valid pages, if these find room, and the place: in other pools if all blocks of this one are full, which
+    /// undone trims may have caused.
     fn at_mount(&self, pool: usize) -> Option<(u32, usize)> {
         let state = &self.pools[pool];
         let all = state.first_block..state.first_block + state.blocks;
@@ -261,8 +262,8 @@ impl Die {
         }
     }
 
-    /// In a pool that needs garbage collection: erases a block in which nothing is valid, or else that with the fewest valid pages,
-    /// which are moved. Says whether it did.
+    /// In a pool that needs garbage collection: erases a block without valid pages, or else the one with the fewest valid pages, which are moved.
+    /// Says whether it did.
     pub fn mount_step(&mut self, operations: &mut Operations) -> bool {
         if self.rest.needy == 0 {
             return false;

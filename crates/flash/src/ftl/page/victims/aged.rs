@@ -30,8 +30,8 @@ pub struct Aged {
     changes: u64,
 }
 
-/// A link of `block` as it is kept, and back: that of a block in no list is 0, so that the table of blocks that nothing happened to
-/// is memory that was never touched.
+/// Encodes and decodes a link of `block`: the link of a block in no list is 0, so that the table of untouched blocks is memory that was never
+/// accessed.
 #[inline]
 fn laid_by(block: u32, (before, after): (u32, u32)) -> (u32, u32) {
     (before ^ block, !after)

@@ -15,8 +15,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone)]
 pub struct Drawn {
     candidates: Vec<Vec<u32>>,
-    /// Where each block stands in its array, counted down from the greatest number: so that of no candidate is 0, and the table of
-    /// blocks that nothing happened to is memory that was never touched.
+    /// The place of each block in its array, counted down from the greatest number: the place of a block that is no candidate is 0, so that the table
+    /// of untouched blocks is memory that was never accessed.
     position: Vec<u32>,
     /// When each candidate was closed, in closings of the die.
     closed: Vec<u64>,

@@ -9,8 +9,8 @@ use destage_base::archive::{Archive, Archived, Damaged};
 /// Blocks per group: a group's keys fill two cache lines.
 const GROUP: usize = 64;
 
-/// The key by which candidates are ordered. It is kept mirrored, as how soon a block is to go: so that of no candidate is 0, and the tables of
-/// blocks that nothing happened to are memory that was never touched.
+/// The key by which candidates are ordered. The value is kept mirrored, as the urgency of a block: that of a block that is no candidate is 0, so that
+/// the tables of untouched blocks are memory that was never accessed.
 pub trait Key: Copy + Ord + Default {
     /// The greatest key counted down by this one, and back.
     fn mirrored(self) -> Self;
