@@ -12,7 +12,7 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::HashMap;
 
-/// Range before the first time of an epoch in which times are kept apart.
+/// Times up to this much earlier than the first time of a trace are still represented exactly, if its times count from an epoch.
 const EPOCH_MARGIN: Ticks = 1 << 60;
 
 /// Times that begin this late count from a day of the calendar, not from the beginning of a trace: ten years.

@@ -135,7 +135,7 @@ impl TimeUnit {
         }
     }
 
-    /// The power of ten that one unit is of the tick of 0.1 ns.
+    /// One unit is ten to this power ticks of 0.1 ns.
     pub(crate) const fn exponent(self) -> u32 {
         match self {
             Self::Seconds => 10,

@@ -166,8 +166,8 @@ impl Medium {
         reached.collect()
     }
 
-    /// The progress of each operation of `die` whose command has not ended `now`. Pages that are programmed together are paid for
-    /// together, and a first pass is not worth it.
+    /// The progress of each operation of `die` whose command has not ended `now`. Pages that are programmed together are passed to `pays`
+    /// together; it is not asked for a first pass, which does not go on without power.
     fn reached_by_commands(
         &self,
         die: u32,

@@ -43,7 +43,7 @@ pub struct Watcher<'r> {
     recording: &'r mut Recording,
     timing: Timing,
     now: Ticks,
-    /// By the engine's number, the place of a request among the recorded ones.
+    /// For each request, by its number in the engine, its index among the recorded requests.
     requests: BTreeMap<u32, u32>,
     /// The request that is being submitted.
     submitted: Option<u32>,

@@ -377,7 +377,7 @@ impl Shape {
     }
 }
 
-/// Of how many of the hottest pages [`Locality`] has the blocks.
+/// For each of these numbers of hottest pages, [`Locality`] counts the blocks in which they are.
 const HOTTEST: [u64; 4] = [10, 50, 100, 500];
 /// The ends of bands of heat, whose mean distances are counted.
 const BANDS: [u64; 3] = [100, 1000, 10_000];

@@ -123,7 +123,7 @@ pub(super) trait FileSystem: Send {
         self.overwrite(file, offset, bytes, disk);
     }
 
-    /// Writes `bytes` bytes of `file` from `offset` on, which it has already.
+    /// Writes the existing `bytes` bytes of `file` from `offset` on once more.
     fn overwrite(&mut self, file: &File, offset: u64, bytes: u64, disk: &mut Disk) {
         self.touch(file);
         let page_bytes = self.page_bytes();

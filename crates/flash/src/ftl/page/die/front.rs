@@ -51,8 +51,8 @@ impl Front {
         }
     }
 
-    /// Finds out which of `pools`, of blocks of `pages_per_block` pages, have the most room, after the last of those that had it has less or all were
-    /// forgotten; returns whether that can be known.
+    /// Determines again which of `pools` have the most room, when the last of the pools with the most has lost a page or all were forgotten. A block has
+    /// `pages_per_block` pages. Returns `false` if there are too many pools for this.
     #[inline(always)]
     pub fn find(&mut self, pools: &[Pool], pages_per_block: u32) -> bool {
         if self.most > self.below && self.levels[1] != 0 {

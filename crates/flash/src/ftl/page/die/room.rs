@@ -27,7 +27,7 @@ impl Die {
         self.offer(block, valid);
     }
 
-    /// Whether a pool that needs garbage collection may have no room for that after another write.
+    /// Whether another write could leave too little room for the copies of garbage collection, in a pool that needs it.
     pub fn is_short(&self) -> bool {
         let mut pools = self.pools.iter().zip(&self.rest.asides);
         // As for the room of a block's valid pages, and a block that the write may open.
