@@ -119,7 +119,7 @@ fn extent(of: &Statistics) -> String {
     format!("{} requests{writes}{rate}.", numbers::whole(of.requests))
 }
 
-/// Pairs: a value, and how many are at most so large.
+/// Pairs of a value and the number of samples that are at most this large.
 fn cumulative(histogram: &Histogram) -> Value {
     json!(histogram.cumulative())
 }

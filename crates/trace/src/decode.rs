@@ -61,7 +61,7 @@ pub(crate) struct State {
     pub exponent: u32,
     /// Whether the user names the unit, so that the trace does not.
     pub unit_is_given: bool,
-    /// Ticks of one in the last of this many digits after the point; 0 if that is less than a tick.
+    /// By the number of digits after the point: the ticks that 1 in the last digit stands for; 0 if that is less than a tick.
     pub ticks_per_digit: [u64; 8],
     /// For times that count from an epoch: the offset to subtract, in whole units.
     base: Option<u64>,

@@ -26,7 +26,7 @@ pub struct ReadReport {
     pub added: u64,
 }
 
-/// The known facts about a trace of which some was read.
+/// The known facts about a trace of which only a part was read.
 #[derive(Clone, Debug)]
 pub struct SoFar {
     /// The format.

@@ -187,7 +187,7 @@ pub(super) fn check_from(
 struct Chain {
     /// The capacity that the host uses.
     used_gib: f64,
-    /// Each with the places of its rows.
+    /// Each phase with the indices of its rows.
     phases: Vec<(Phase, Vec<usize>)>,
 }
 

@@ -42,7 +42,7 @@ impl Units {
         at & ((1 << self.page_bits) - 1)
     }
 
-    /// The passes that the program of the page at `at` makes the cells do, one after the other: none before the last page of its unit. With two
+    /// The passes that the cells do for the program of the page at `at`, one after the other: none unless it is the last page of its unit. With two
     /// passes, the second pass of the unit before comes with it, and the second pass of the last unit of a block at once.
     pub fn commands(&self, at: Ppn) -> impl Iterator<Item = FlashCommand> + use<> {
         let (page, pages) = (self.page(at), self.pages);

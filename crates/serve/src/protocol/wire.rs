@@ -125,7 +125,7 @@ pub const REPLY_BLOCK_STATUS: u16 = 5;
 /// Chunk: an error.
 pub const REPLY_ERROR: u16 = (1 << 15) + 1;
 
-/// Extent: takes no room.
+/// Extent: not allocated.
 pub const STATE_HOLE: u32 = 1;
 /// Extent: reads as zeros.
 pub const STATE_ZERO: u32 = 2;

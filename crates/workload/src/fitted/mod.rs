@@ -46,7 +46,7 @@ parameters! {
     }
 }
 
-/// The parameters of a fitted stand-in; [`defaults`] has their values.
+/// The parameters of a fitted stand-in; their default values are [`defaults`].
 pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
 
 /// The values of `profile` by default.

@@ -35,9 +35,9 @@ pub fn has_expired(last: u64, time: u64, threshold: u64) -> bool {
 
 /// One kind of distance.
 pub struct Histogram {
-    /// Of this period, in no order that matters.
+    /// The distances of this period; their order does not matter.
     pub samples: Vec<u64>,
-    /// In force.
+    /// The threshold that applies now.
     pub threshold: u64,
 }
 
