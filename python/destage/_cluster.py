@@ -39,7 +39,7 @@ def study(client: Any, path: Any, results: Any, kept: tuple[list[str], Any, bool
     if not isinstance(client, distributed.Client):
         raise _core.InputError(f"client: {client!r}: expected a distributed.Client")
     pairs, folder, is_full = kept
-    # Workers have other folders to be in.
+    # Workers may run in other folders.
     pairs = [name + "=" + os.path.abspath(file) for name, _, file in (pair.partition("=") for pair in pairs)]
     folder = None if folder is None else os.path.abspath(folder)
     task = Task(

@@ -17,7 +17,7 @@ use crate::list::List;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
-/// Where bytes go to, or come from. The closures say whether it could be done.
+/// Where bytes go to, or come from. The closures return whether it succeeded.
 pub enum Archive<'a> {
     /// Takes all of the bytes.
     Write(&'a mut dyn FnMut(&[u8]) -> bool),
@@ -108,7 +108,7 @@ macro_rules! archived {
             &mut self,
             archive: &mut $crate::archive::Archive<'_>,
         ) -> Result<(), $crate::archive::Damaged> {
-            // Whoever adds a field has to say which of the two it is.
+            // A new field has to be listed as one of the two.
             let Self { $($part,)* $($fixed: _,)* } = self;
             $($crate::archive::Archived::archive($part, archive)?;)*
             let _ = archive;
@@ -313,7 +313,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(read(&mut vec![0_u32], &bytes[..end]), Err(Damaged), "{end}");
         }
-        // A length of nonsense takes no memory.
+        // A wrong length does not cause a large allocation.
         assert_eq!(read(&mut Vec::<u32>::new(), &[0xff; 40]), Err(Damaged));
         // Lists whose length follows from the device keep their length.
         let mut two = vec![[0_u8; 2]; 2];

@@ -17,7 +17,7 @@ pub fn prepared(expected: u32) -> usize {
 /// The entry at `index`; if the table ends before, it is made longer by `vacant` entries.
 #[inline]
 pub fn at<T: Copy>(table: &mut Vec<T>, index: usize, vacant: T) -> &mut T {
-    // The usual way checks the bound once.
+    // The usual path checks the bound once.
     if index < table.len() {
         return &mut table[index];
     }

@@ -231,8 +231,8 @@ impl Buffer {
         self.carry_out(DestageCause::Evict, now, view)
     }
 
-    /// The rest of [`Buffer::write`] of a page that is not resident; `position` is where the map has or would have it. Pages only leave
-    /// the map until it enters.
+    /// The rest of [`Buffer::write`] of a page that is not resident; `position` is where the map has or would have it. Until it enters, pages only
+    /// leave the map, so the position stays valid.
     #[inline(never)]
     fn enter<D: Destager>(
         destager: &mut D,
@@ -309,7 +309,7 @@ impl Buffer {
         self.scheme.report(emit);
     }
 
-    /// Figures that this scheme had again and again; see [`Scheme::series`].
+    /// Figures that the scheme recorded repeatedly; see [`Scheme::series`].
     pub fn series(&self, emit: &mut dyn FnMut(Series)) {
         self.scheme.series(emit);
     }
@@ -479,7 +479,7 @@ impl Buffer {
         }
     }
 
-    /// Begins maxima and the scheme's figures again, from the pages that are here now. The sums of [`Buffer::counts`] go
+    /// Resets maxima and the scheme's figures to the pages that are buffered now. The sums of [`Buffer::counts`] go
     /// on, since the number of page writes is the virtual time.
     pub fn reset_figures(&mut self) {
         self.resident.reset_maxima();

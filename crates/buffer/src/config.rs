@@ -137,7 +137,7 @@ pub struct BufferConfig {
     pub flush_pads: bool,
     /// Destaging in idle time, if any.
     pub background: Option<Background>,
-    /// Whether [`crate::Buffer::take_dirty_ages`] has how long each page was dirty. Who sets this takes them now and then.
+    /// Whether [`crate::Buffer::take_dirty_ages`] has how long each page was dirty. The caller has to take them from time to time if this is set.
     pub notes_dirty_ages: bool,
 }
 

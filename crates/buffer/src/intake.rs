@@ -10,7 +10,7 @@ use crate::view::View;
 
 /// Takes the records of a buffer on their way, while a page is accepted.
 pub trait Destager {
-    /// Why a record could not go.
+    /// Why a record could not be emitted.
     type Error;
 
     /// The buffer, and the questions that its scheme may ask about the device.

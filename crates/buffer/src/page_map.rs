@@ -35,7 +35,7 @@ const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of every byte: set in the tags of entries that are taken.
 const TAKEN: u64 = 0x8080_8080_8080_8080;
-/// A count that has got this far says no more than that entries may have passed, and stays.
+/// A count that reaches this value is not changed any more; it only says that entries may have passed.
 const UNCOUNTED: u8 = u8::MAX;
 /// Stands for no slot; slots are smaller.
 const NO_SLOT: u64 = u64::MAX;

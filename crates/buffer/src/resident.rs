@@ -373,7 +373,7 @@ impl Resident {
         Some((slot, state))
     }
 
-    /// Begins the most dirty pages and the longest dirty period again. Pages that are dirty now count with all of their
+    /// Resets the maxima of dirty pages and of dirty periods. Pages that are dirty now count with all of their
     /// period.
     pub fn reset_maxima(&mut self) {
         self.dirty_max = self.dirty;

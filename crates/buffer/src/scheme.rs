@@ -75,20 +75,21 @@ pub struct Victim {
 ///
 /// A group of pages is *idle* while no host request for any of its pages is queued or in service. Once the group has been idle for `after`, counted
 /// from the later of its last request's arrival and last completion, the buffer is asked for pages to write back, and asked again as `again` says
-/// until a host request for the group arrives or the answer is no. There is no new wait between two answers. Issued programs are not called back: a
+/// until a host request for the group arrives or the answer is no. Between two answers the wait does not begin again. Issued programs are not called
+/// back: a
 /// host request that arrives
 /// queues behind them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdleRule {
     /// How long a group has to be idle first.
     pub after: Ticks,
-    /// How often to ask on.
+    /// When to ask again.
     pub again: IdleAgain,
     /// How many groups are watched apart; with 1, the device as a whole.
     pub groups: u32,
 }
 
-/// When to ask on for idle work.
+/// When to ask again for idle work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IdleAgain {
     /// Once every page of the last answer is programmed.
@@ -133,7 +134,7 @@ impl Default for Properties {
     }
 }
 
-/// A figure that a scheme had again and again.
+/// A figure that a scheme recorded repeatedly.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Series {
     /// As of [`Scheme::report`].

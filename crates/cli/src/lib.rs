@@ -97,7 +97,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
     let words: Vec<OsString> = arguments.into_iter().collect();
-    // The help of the whole line takes longer to combined than a short run does: only where the words are no command.
+    // The help of the whole line takes longer to build than a short run does: only where the words are no command.
     let parsed = Arguments::command()
         .try_get_matches_from(&words)
         .or_else(|_| usage::command().try_get_matches_from(&words))
@@ -108,7 +108,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
             if let Some(refusal) = usage::refusal(&error) {
                 return Err(Failure::Input(refusal));
             }
-            // Help and version go to standard output and are no failure. A closed pipe has had enough.
+            // Help and version go to standard output and are no failure. The reader of a closed pipe wants no more output.
             let _ = error.print();
             return match error.exit_code() {
                 0 => Ok(()),

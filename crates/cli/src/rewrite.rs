@@ -229,7 +229,7 @@ fn config(arguments: &SettingArguments) -> Result<Config, Failure> {
 
 /// A time such as `2.5s`, exactly.
 fn ticks(option: &str, text: &str) -> Result<Ticks, Failure> {
-    // In ticks of 0.1 ns; ms before s, which it ends in.
+    // In ticks of 0.1 ns; ms comes before s, because a time in ms also ends in s.
     const UNITS: [(&str, Ticks); 4] = [
         ("ns", 10),
         ("us", 10_000),

@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         }),
     };
     drop(progress);
-    // A run that its own log stopped was not interrupted: the log knows why.
+    // A run that stopped because its log could not be written was not interrupted by the user; the log has the error.
     let mut files = logs.finish()?;
     let (mut outcome, html) = done?;
     if let (Some(mut page), Some(html)) = (page, html) {

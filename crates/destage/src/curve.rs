@@ -498,7 +498,7 @@ impl Serialize for Curves {
     }
 }
 
-/// Begins the names of metrics that no size of the buffer changes.
+/// The prefix of the names of metrics that no size of the buffer changes.
 const HOST: &str = "host.";
 
 impl Serialize for Curve {

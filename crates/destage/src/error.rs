@@ -31,7 +31,7 @@ pub enum Error {
         /// How many of these were answered.
         answered: u64,
     },
-    /// Whoever watches asked to stop.
+    /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// A mistake of this program.

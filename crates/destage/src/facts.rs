@@ -100,7 +100,7 @@ impl Facts {
         }
     }
 
-    /// Its times played no part.
+    /// Its times were not used.
     pub(crate) fn forget_times(&mut self) {
         self.doubts.clear();
     }

@@ -1,4 +1,4 @@
-//! A run under way, which its caller may not want to the end.
+//! A run in progress, which the caller may end early.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// Whether it wants more.
+    /// Whether the run takes more requests.
     fn feed(&mut self, requests: &[Request]) -> Result<bool, Error> {
         let Some(limits) = &mut self.limits else {
             return Ok(self.simulation.feed(requests)?);

@@ -435,7 +435,7 @@ impl Input {
 
     /// The requests, read ahead on another thread where the machine has a core for it and the input may be long.
     pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
-        /// Fewer requests take less time than it takes to get a thread going.
+        /// Fewer requests take less time than it takes to start a thread.
         const LONG: u64 = 1 << 15;
         let source = self.open(config)?;
         let is_made = matches!(

@@ -32,7 +32,7 @@ use crate::survey::Known;
 const BATCH: usize = 1 << 14;
 /// Requests that a source gives at once, at most.
 const PART: usize = 1 << 12;
-/// Batches of an input that exist at a time: so far may a fast run be ahead of a slow one.
+/// Most batches of an input at a time: a fast run can be this far ahead of a slow one.
 const WINDOW: usize = 4;
 
 type Batch = Arc<Vec<Request>>;
@@ -54,7 +54,7 @@ pub(crate) struct Work<'a> {
 /// The data that each run of each input needs, until it takes them.
 pub(crate) type Prepasses = Vec<Vec<Option<Result<Prepass, Error>>>>;
 
-/// The workers' common ground. See the [module](self).
+/// The state that all workers share. See the [module](self).
 pub(crate) struct Pool<'a> {
     work: Work<'a>,
     counter: &'a Counter<'a>,
@@ -100,10 +100,10 @@ struct Run<'a> {
 }
 
 enum Phase<'a> {
-    /// Its model is not built.
+    /// Its model is not built yet.
     New(Box<Result<Prepass, Error>>),
     Idle(Box<Going<'a>>),
-    /// A worker has it.
+    /// A worker is simulating it.
     Busy,
     Done(Outcome),
 }
@@ -422,7 +422,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// A worker has done with a run, which has seen `seen` more batches.
+    /// A worker has finished its turn with a run, which has seen `seen` more batches.
     fn put_back(
         &self,
         feed: usize,

@@ -183,7 +183,7 @@ impl Backed {
     /// Appends the newest `bytes` bytes from `offset` on to `out`.
     ///
     /// # Errors
-    /// The error of the disk's read; `out` is as it was.
+    /// The error of the disk's read; Then `out` is unchanged.
     pub fn read(&self, offset: u64, bytes: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
         let size = self.page_bytes as u64;
         let end = offset + bytes as u64;

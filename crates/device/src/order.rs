@@ -142,7 +142,7 @@ impl WriteOrder {
         is_awaited
     }
 
-    /// Who may go on `page` now. An operation is taken out; a record stays until it goes, and is named once.
+    /// What may proceed on `page` now. An operation is taken out; a record stays until it goes, and is named once.
     pub fn next(&mut self, page: Lpn) -> Next {
         let Some(queue) = self.pages.get_mut(&page) else {
             return Next::Nobody;

@@ -29,7 +29,7 @@ impl Span {
         }
     }
 
-    /// Last page, as if the device did not end.
+    /// Last page, without wrapping at the end of the device.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.first + u64::from(self.pages) - 1

@@ -3,9 +3,10 @@
 //! [`Budget`] stands before the system's allocator. It adds up the requested memory, also memory that is reserved and never touched. The effect of a
 //! request beyond the [limit](set_limit) depends on the kind of process.
 //!
-//! * A program of our own has said [`on_excess`]. The request never reaches the system: its thread calls the function given to `on_excess`, which
+//! * A program of this project has called [`on_excess`]. The request never reaches the system: its thread calls the function given to `on_excess`,
+//!   which
 //!   tells the user and ends the process; threads with further requests wait for that.
-//! * A library within an interpreter has said [`outlive_excess`]. An allocator may neither unwind nor return to work that
+//! * A library within an interpreter has called [`outlive_excess`]. An allocator may neither unwind nor return to work that
 //!   cannot go on, so the work itself asks [`exceeded`] at each of its steps and ends with an error. Requests are granted meanwhile up to twice
 //!   the limit. A thread that asks for more than that, or for more than the system has, is held for ever with all its memory, and [`held`] tells the
 //!   thread that waits for it.
@@ -209,7 +210,7 @@ fn hold(asked: usize, used: usize, limit: Option<usize>) -> ! {
     }
 }
 
-/// The system had nothing to give.
+/// The system had no memory left.
 #[cold]
 fn refused(asked: usize) {
     give_back(asked);

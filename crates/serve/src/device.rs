@@ -118,7 +118,7 @@ impl<'a> Front<'a> {
         self.pace == Pace::Model
     }
 
-    /// Why the device is used no more, if it is not.
+    /// Why the device is no longer used, if it is not.
     #[must_use]
     pub fn broken(&self) -> Option<&Broken> {
         self.broken.as_ref()
@@ -151,7 +151,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Takes a request in. Without pace it is complete when this returns. A device that is broken or without power takes
+    /// Accepts a request. Without pace it is complete when this returns. A device that is broken or without power takes
     /// nothing, and so does not complete anything. When it arrived, in ticks since the device began; in the model's time,
     /// too, if that goes with ours.
     pub fn submit(&mut self, ask: &Ask<'_>) -> Ticks {

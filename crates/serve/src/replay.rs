@@ -326,7 +326,7 @@ fn send_all<E>(
     Ok(())
 }
 
-/// Sleeps until shortly before `due`, and then does not.
+/// Sleeps until shortly before `due`, and then waits without sleeping.
 fn wait_until(due: Instant) {
     let left = due.saturating_duration_since(Instant::now());
     if left > SLEEP {
@@ -337,7 +337,7 @@ fn wait_until(due: Instant) {
     }
 }
 
-/// Sectors that say which they are, and are different each time.
+/// Sectors that contain their own numbers, and other bytes each time.
 fn fill(data: &mut Vec<u8>, first: u64, sectors: u64, salt: u32) {
     for sector in first..first + sectors {
         let word = (sector << 20 | u64::from(salt)).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -37,7 +37,7 @@ impl<W: Write + Seek> WriteLog<W> {
     /// An empty log at the beginning of `out`.
     ///
     /// # Errors
-    /// If it cannot be written, or not be gone back to.
+    /// If it cannot be written, or its position cannot be set.
     pub fn new(out: W) -> io::Result<Self> {
         let mut log = Self { out, entries: 0 };
         log.head()?;

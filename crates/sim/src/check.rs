@@ -229,7 +229,7 @@ impl Considered<'_> {
             .filter(|text| !read(text).holds(self))
     }
 
-    /// Whether `row`, which has `value`, has another than its default, and that decides something.
+    /// Whether `value` of `row` differs from its default and so has an effect.
     fn counts(&self, row: &Parameter, value: &Value) -> bool {
         row.read(row.default).as_ref() != Ok(value) && self.lacks(row).next().is_none()
     }

@@ -176,7 +176,7 @@ pub enum SimError {
         /// The factor that multiplies it.
         time_scale: f64,
     },
-    /// The simulated clock came to its end before the requests did.
+    /// The simulated clock reached its largest time before the last request.
     #[error(
         "{origin}:{line}: operations that are under way when the request arrives end too late: \"{}\"; expected all of them to end below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
     )]

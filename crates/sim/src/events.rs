@@ -110,8 +110,8 @@ pub struct EventList<E> {
     now: Ticks,
     scheduled: u64,
     instant: Queue<E>,
-    /// By time and rank from `first` on, with an entry that is never due after the last; entries before the first are past. Places are counted on and
-    /// on.
+    /// By time and rank from `first` on, with an entry that is never due after the last; entries before the first are past. Places are counted
+    /// without wrapping.
     ring: [Entry<E>; PLACES],
     first: usize,
     end: usize,

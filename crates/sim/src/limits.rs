@@ -66,7 +66,7 @@ pub(crate) trait Unanswered {
     /// How many.
     fn count(&self) -> usize;
 
-    /// Tells of each whether it is no read, and for how long it has waited.
+    /// Gives for each whether it is no read, and how long it has waited.
     fn each(&self, visit: &mut dyn FnMut(bool, Ticks));
 }
 

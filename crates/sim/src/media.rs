@@ -106,7 +106,7 @@ impl Config {
             && !self.interrupts()
             && self.units().is_none()
             && self.registers().is_none()
-            // A sum knows the times of both kinds of cells, but of no place between two commands.
+            // A step whose time is one sum has the times of both kinds of cells, but no place between two commands.
             && !(self.ftl_row.has_cell_modes && flash.scheduling.service() != ServiceOrder::Arrival)
     }
 

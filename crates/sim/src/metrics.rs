@@ -97,7 +97,7 @@ impl Metrics {
 
     /// A number whose name has `word` in place of the star of its row.
     fn figure(&mut self, row: &MetricRow, word: &str, number: f64) {
-        // A ratio with nothing below it has no meaning.
+        // A ratio with denominator 0 has no meaning.
         if number.is_finite() {
             self.rows.push((row.of(word), Number::Real(number)));
         }

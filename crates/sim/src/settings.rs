@@ -593,7 +593,7 @@ pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) 
             .clone()
             .find(|candidate| meant.clone().any(|meant| meant == *candidate))
     };
-    // Fewer letters are in too many names.
+    // Words of fewer letters occur in too many names.
     let within = || {
         let holding = names
             .clone()

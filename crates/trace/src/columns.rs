@@ -105,7 +105,7 @@ impl FromStr for Columns {
 }
 
 impl Columns {
-    /// From the first line of a table. Its columns by other names play no part.
+    /// From the first line of a table. Its columns by other names are ignored.
     pub(crate) fn of_header(text: &str) -> Result<Self, String> {
         Self::named(text, |_| Ok(Field::Ignored))
     }

@@ -86,7 +86,7 @@ pub(crate) fn first_block(
             Ok(Some(format))
         }
         (None, Some(format)) => Ok(Some(format)),
-        // Who names columns has a table in mind, and they would fit lines of many formats.
+        // If the user names columns, the file is a table; its lines would also fit many other formats.
         (None, None) if options.choices.columns.is_some() => Ok(Some(&formats::csv::FORMAT)),
         (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
     }

@@ -200,7 +200,7 @@ pub enum TraceError {
     /// The rows of a table cannot be read on.
     #[error("{file}: request {row}: cannot be read: {cause}; expected an intact file")]
     Table {
-        /// The path as given.
+        /// No further rows of a table can be read.
         file: String,
         /// The first row that was not handed out, counted from 1.
         row: u64,

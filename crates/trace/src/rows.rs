@@ -10,7 +10,7 @@ use std::path::Path;
 /// How such a format is recognised and opened.
 #[derive(Clone, Copy)]
 pub(crate) struct Table {
-    /// Whether a file that begins so is in this format.
+    /// Whether a file with this beginning is in this format.
     pub begins: fn(&[u8]) -> bool,
     /// Opens the file at a path, and checks that it has the columns that are needed.
     pub open_file: fn(&Path, &State) -> Opened,

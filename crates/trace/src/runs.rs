@@ -1,7 +1,6 @@
 //! Facts about neighbours that were touched together, stored once for all of them.
 //!
-//! A request names a run of pages, however long. Held run by run, memory grows with the number of requests and not with their
-//! lengths.
+//! A request names a run of pages, however long. Since runs are stored, memory grows with the number of requests and not with their lengths.
 
 use crate::page_bits::Mix;
 use std::collections::{BTreeSet, HashMap};

@@ -244,7 +244,7 @@ mod tests {
                 let mut sure = 0;
                 let check = |draw: u64| {
                     if let Some(rank) = ranks.pieces.rank(draw) {
-                        // Drawn again, it would show: no number follows another in this generator.
+                        // A second draw would change the result: the next number of `after` is another one.
                         let mut after = Random::new(1);
                         assert_eq!(
                             ranks.law.draw(draw, &mut after),

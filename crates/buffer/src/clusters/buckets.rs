@@ -43,7 +43,7 @@ pub struct Buckets<Key = u64> {
     nodes: Vec<Node<Key>>,
     /// By bucket.
     roots: Vec<u32>,
-    /// A bit per bucket: whether it may have clusters. Cleared when found wrong.
+    /// A bit per bucket: whether it may have clusters. A wrong bit is cleared when it is found.
     filled: Vec<u64>,
     len: usize,
 }

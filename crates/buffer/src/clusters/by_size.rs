@@ -40,7 +40,7 @@ pub struct BySize {
     rings: Rings,
     /// How many clusters are in [`APART`].
     apart: usize,
-    /// A bit per size: whether its ring may have clusters. Cleared when found wrong; never set of [`APART`].
+    /// A bit per size: whether its ring may have clusters. A wrong bit is cleared when it is found; the bit of [`APART`] is never set.
     filled: Vec<u64>,
     /// By cluster: when it was put in, in calls of `put`, from 1 on.
     ages: Vec<u32>,

@@ -90,12 +90,12 @@ struct Page {
     offset: u32,
 }
 
-/// Ends the chain of the clusters that are gone.
+/// Marks the end of the chain of freed clusters.
 const NO_CLUSTER: u32 = u32::MAX;
 
 /// All clusters, each with a scheme's own `Data`.
 pub struct Clusters<Data = ()> {
-    /// From block to cluster; it counts blocks where it usually counts pages.
+    /// From block to cluster: a page map whose keys are block numbers.
     index: PageMap<()>,
     clusters: Vec<Cluster<Data>>,
     /// The cluster removed last, whose number is used first, while the cache still has it; each removed cluster names the one removed before it as
@@ -196,14 +196,14 @@ impl<Data: Copy + Default> Clusters<Data> {
         self.pages(cluster) == self.cluster_pages
     }
 
-    /// The scheme's own of `cluster`.
+    /// The scheme's own data of `cluster`.
     #[inline]
     #[must_use]
     pub fn data(&self, cluster: ClusterId) -> &Data {
         &self.clusters[cluster.index()].data
     }
 
-    /// The scheme's own of `cluster`, to be changed.
+    /// The scheme's own data of `cluster`, to be changed.
     #[inline]
     pub fn data_mut(&mut self, cluster: ClusterId) -> &mut Data {
         &mut self.clusters[cluster.index()].data

@@ -79,7 +79,7 @@ fn steps(volume: usize, sizes: &[u64], absorbed: &[u64]) -> Vec<Step> {
             continue;
         };
         while let Some(last) = hull.pop_if(|last| next.order(last) == Ordering::Less) {
-            // Who gains over a step gains over where that began.
+            // If the next step gains more for each byte than the last one, it also gains more from where the last one began.
             next = step(last.from).unwrap_or(next);
         }
         hull.push(next);

@@ -125,7 +125,7 @@ pub(super) fn carry_out(
                     break;
                 }
             };
-            // A worker that is gone is found below.
+            // A worker that has ended is detected below.
             senders
                 .iter()
                 .for_each(|sender| drop(sender.send(Arc::clone(&parts))));

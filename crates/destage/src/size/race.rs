@@ -208,7 +208,7 @@ impl Search<'_> {
         let rest: Vec<usize> = rest
             .filter(|other| ![best, scheme].contains(other))
             .collect();
-        // Where all that may be left is that another reaches them there, too, they are run there.
+        // If no other scheme can reach the goals below this place, all that is left to learn is which of them reach them here, so these are run here.
         let cannot_do_with_less = |other: &usize| {
             let known = self.known[*other];
             known.low >= next.min(self.candidates[*other].len())

@@ -27,7 +27,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Whether the input has nothing that the goal's metric is of, such as reads. Who was ended early has no metric at all.
+/// Whether the input has nothing that the goal's metric is of, such as reads. A run that was ended early has no metrics.
 fn has_none(answers: &Answers, goal: &Goal) -> bool {
     let knows = |record: &Record| record.metrics.get(&goal.metric).is_some();
     answers.ended == 0 && !answers.missed.iter().any(knows)

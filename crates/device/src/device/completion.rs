@@ -307,7 +307,7 @@ impl Device {
     }
 }
 
-/// Request `token` waits for nothing any more.
+/// Request `token` does not wait for anything any more.
 #[inline(never)]
 fn answer<D: Driver>(token: u32, driver: &mut D) {
     driver.answer(token);

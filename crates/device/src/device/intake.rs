@@ -148,13 +148,13 @@ impl Device {
             self.force(token, span, now, driver)?;
         }
         if !self.waiters.of_one.is_empty() {
-            // A page that needs one certain slot is not helped by the slots that units have besides.
+            // A page that needs one certain slot cannot use the additional slots of units.
             self.want_all(now, driver)?;
         }
         Ok(())
     }
 
-    /// The layer hears by which placement handle the pages of `span` are written.
+    /// Tells the layer the placement handle by which the pages of `span` are written.
     #[cold]
     fn tell_handle(&mut self, span: &Span) {
         for offset in 0..span.pages {

@@ -40,10 +40,10 @@ choices! {
     }
 }
 
-/// How much the commands of a device say.
+/// How detailed the commands of a device are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wording {
-    /// How many pages: enough to count operations, and to sum up their times.
+    /// Only the number of pages: enough to count operations, and to sum up their times.
     Runs,
     /// Which pages.
     Pages,
@@ -71,7 +71,7 @@ pub struct DeviceConfig {
     pub wording: Wording,
     /// Parallel units of a die are used: the driver serves batches.
     pub batches: bool,
-    /// Which operation a die serves first. Another order than that of arrival is not for batches.
+    /// Which operation a die serves first. Batches are served only in the order of arrival.
     pub service: ServiceOrder,
     /// Most host reads that overtake a waiting operation; at least 1.
     pub reads_ahead: u32,
@@ -145,9 +145,9 @@ struct SlotWaiters {
 struct AtRisk {
     /// Pages emitted or written past the buffer whose program has not ended.
     leaving: u64,
-    /// The most pages that it ever would have been.
+    /// The largest number of pages that a loss of power would have destroyed at one moment.
     max: u64,
-    /// When it became nothing, the last time that happened.
+    /// When this last became 0.
     clean_since: Ticks,
 }
 
@@ -226,7 +226,7 @@ impl Device {
         self.at_risk.max
     }
 
-    /// Begins maxima and the figures of scheme and layer again, for statistics that open now. Nothing else changes.
+    /// Resets maxima and the figures of scheme and layer, for statistics that open now. Nothing else changes.
     pub fn reset_figures(&mut self) {
         self.at_risk.max = 0;
         self.note_at_risk();

@@ -74,7 +74,7 @@ pub enum BuildError {
         /// Pages of a block.
         data_pages: u32,
     },
-    /// Garbage collection in steps would have no room when it gives way to nothing.
+    /// Garbage collection in steps would have no room left at the point from which it does not give way any more.
     Floor {
         /// Free blocks under which it does.
         floor: u32,

@@ -72,7 +72,7 @@ pub(super) struct Block {
     stored: Vec<(u32, Stored)>,
     /// The page after the last one programmed.
     end: u32,
-    /// Nobody knows whether something is there: it may be read, and programmed.
+    /// It is not known whether something is there: it may be read, and programmed.
     is_unknown: bool,
     /// How often it was erased.
     pub erases: u32,

@@ -695,7 +695,7 @@ impl Medium {
         for (page, entry) in (0..).zip(table.chunks(PAGE_BYTES as usize)) {
             match Entry::read(entry, pages) {
                 Entry::Nothing => {}
-                // Nobody knows of which life of the block it is.
+                // It is not known of which life of the block it is.
                 Entry::Broken => {
                     block.spoil(page, self.pages_per_block);
                     loaded.broken.push(page);

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How often something that is in use is let go of again, and after which time.
+/// How often the release of something in use is tried again, and after which time.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Something that has to be taken back.
+/// Something that has to be released at the end.
 #[derive(Clone, Debug)]
 enum What {
     /// Processes of a group.
@@ -123,7 +123,7 @@ fn again_and_again(act: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Runs a program that has nothing to say; whether it did its work.
+/// Runs a program whose output does not matter; whether it succeeded.
 fn quiet(program: &str, arguments: &[&OsStr]) -> bool {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);

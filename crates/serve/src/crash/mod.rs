@@ -158,10 +158,10 @@ pub enum CrashError {
         /// What is missing.
         what: String,
     },
-    /// A program of others does not do its work.
+    /// A program that the test needs has failed.
     #[error("{0}")]
     Tool(String),
-    /// The program that is tried does not do its work, though the power has not failed.
+    /// The tested program has failed, though the power had not.
     #[error("{0}")]
     Program(String),
     /// The user asked to stop.

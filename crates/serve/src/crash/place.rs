@@ -90,7 +90,7 @@ impl Disk {
         self.mounted.is_some()
     }
 
-    /// Takes the file system off it.
+    /// Unmounts the file system.
     pub fn unmount(&mut self) {
         self.mounted = None;
     }

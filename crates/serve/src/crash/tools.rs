@@ -1,4 +1,4 @@
-//! File systems, and the programs of others that make, mount and check them.
+//! File systems, and the external programs that make, mount and check them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use destage_base::Ticks;
 use super::blank::{self, Pool};
 use super::ends::{Clock, Ends};
 
-/// Where bytes begin in memory that go past the system's cache.
+/// The alignment in memory of bytes that bypass the system's cache.
 const ALIGN: usize = 4096;
 /// Bytes of a thread's stack.
 const STACK: usize = 64 << 10;
@@ -33,7 +33,7 @@ pub struct Disk {
     returns: Sender<(u32, Buffer)>,
 }
 
-/// Bytes that begin where the system wants it.
+/// Bytes with the alignment that the system needs.
 #[derive(Default)]
 struct Buffer(Vec<u8>);
 

@@ -77,7 +77,7 @@ impl Nbd {
                 loop {
                     let end = receive(&name, &mut receiving, clock, &begun);
                     let is_gone = end.is_err();
-                    // Whoever does not listen any more has ended the connection.
+                    // If nobody listens any more, the connection was ended.
                     if sender.send(end).is_err() || is_gone {
                         return;
                     }

@@ -114,7 +114,7 @@ pub const CMD_FLAG_FAST_ZERO: u16 = 1 << 4;
 
 /// Structured reply: the last chunk.
 pub const REPLY_FLAG_DONE: u16 = 1;
-/// Chunk: nothing more to say.
+/// Chunk: no content.
 pub const REPLY_NONE: u16 = 0;
 /// Chunk: bytes.
 pub const REPLY_OFFSET_DATA: u16 = 1;

@@ -74,7 +74,7 @@ impl Input {
         (2 * used).clamp(SMALL, most).max(used + 1)
     }
 
-    /// The first `count` bytes are understood.
+    /// The first `count` bytes have been processed.
     pub fn consume(&mut self, count: usize) {
         self.start += count;
         if self.start == self.end {

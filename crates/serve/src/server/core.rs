@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Records clients' requests: each as it was made, with its bytes, and the time of its arrival, in ticks since the device began.
 pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 
-/// Who gets the answer of a request.
+/// The receiver of the answer to a request.
 #[derive(Clone, Copy)]
 pub(super) enum Owner {
     Client(PeerId, Reply),
@@ -90,7 +90,7 @@ pub(super) struct Core<'a> {
     pub recording: io::Result<()>,
     /// Operators who asked the server to end, and wait for it.
     pub stopping: Vec<PeerId>,
-    /// Who waits for the power to fail.
+    /// The operator that waits for the power to fail.
     pub armed: Option<PeerId>,
     /// No more commands are accepted.
     closed: bool,
@@ -134,7 +134,7 @@ impl<'a> Core<'a> {
         self.operators
     }
 
-    /// A new connection; `register` makes its socket heard of.
+    /// A new connection; `register` adds its socket to the poll.
     pub fn welcome(
         &mut self,
         mut stream: Stream,

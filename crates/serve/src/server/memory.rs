@@ -41,7 +41,7 @@ struct Waiting {
     id: PeerId,
     wanted: usize,
     since: Instant,
-    /// Bytes that had been due to a connection that waits all the time when this one came.
+    /// The value of the bytes due to a connection that always waits, when this one began to wait.
     began: u64,
 }
 
@@ -56,7 +56,7 @@ impl Waiting {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// Bytes that have been due so far to a connection that waits all the time.
+    /// Bytes that have been due so far to a connection that always waits.
     due: u64,
 }
 

@@ -75,7 +75,7 @@ pub struct Settings {
     pub about: String,
 }
 
-/// A server that cannot be, or could not go on.
+/// Why a server cannot begin, or could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Not a place to listen at.
@@ -124,7 +124,7 @@ pub struct Ended {
     pub broken: Option<Broken>,
     /// Why not everything lasts that was answered, if it does not.
     pub unsaved: Option<&'static str>,
-    /// Whether everything that clients did was taken down.
+    /// Whether everything that clients did was recorded.
     pub recording: io::Result<()>,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Server<'a> {
     /// A server that listens, and does nothing until it runs.
     ///
     /// # Errors
-    /// If it cannot listen there, or is not to.
+    /// If it cannot or may not listen there.
     pub fn bind(
         settings: &Settings,
         mut front: Front<'a>,
@@ -309,7 +309,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Takes the connections that wait.
+    /// Accepts the connections that wait.
     fn accept(&mut self, of_clients: bool) {
         let listener = if of_clients {
             Some(&self.clients)

@@ -20,7 +20,7 @@ pub(super) struct Syncer {
     ask: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
     told: Receiver<io::Result<()>>,
-    /// Who is answered by the sync that runs.
+    /// Those that are answered when the running sync has ended.
     running: Vec<Owner>,
     is_running: bool,
     /// Requests that came too late for it.
@@ -55,7 +55,7 @@ impl Syncer {
         })
     }
 
-    /// Why nothing lasts any more, if it does not.
+    /// The error after which nothing is durable any more.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }

@@ -90,7 +90,7 @@ pub struct OnePass {
     peak: Option<Peak>,
     host: HostCounts,
     sizes: Sizes,
-    /// Pages and requests that went past the buffer.
+    /// Pages and requests that bypassed the buffer.
     bypassed: [u64; 2],
     largest: u32,
 }

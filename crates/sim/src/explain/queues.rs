@@ -134,7 +134,7 @@ impl Serving {
         });
     }
 
-    /// A phase of a command that ends so begins. Commands are in the cells in the order of their begin, and so are pages that leave.
+    /// A phase of a command begins, which will end with `end`. Commands are in the cells in the order of their begin, and so are pages that leave.
     pub fn phase_begins(&mut self, end: End, span: Span) {
         const NOT_YET: Span = (0, 0);
         if let End::Cells(_) = end

@@ -134,7 +134,7 @@ impl PartitionWriter {
         let taken = self.full.as_ref().map(|full| full.send(table));
         match taken {
             Some(Ok(())) => Ok(()),
-            // Who takes tables ends early only because of a failure.
+            // The receiver of tables ends early only because of a failure.
             _ => self.end().map(|_| ()),
         }
     }

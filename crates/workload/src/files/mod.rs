@@ -77,7 +77,7 @@ impl File {
 
 /// The operations that applications use.
 ///
-/// Whoever writes or makes a file has asked [`FileSystem::fits`] before.
+/// The caller that writes or makes a file has called [`FileSystem::fits`] before.
 pub(super) trait FileSystem: Send {
     /// Bytes in a page.
     fn page_bytes(&self) -> u64;

@@ -55,7 +55,7 @@ pub(super) struct Amount {
     pub is_endless: bool,
 }
 
-/// How fast it asks.
+/// The rate of its requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Rate {
     /// Each request when another is answered.

@@ -1,9 +1,8 @@
 //! Stand-ins for servers' traces: rewrites of recently written places, and new places between.
 //!
 //! One machine and a set of parameters for each trace. With some probability a write goes where one of the last few writes went, and a Zipf law gives
-//! how many writes ago that was: this sets how many different pages there are among all, and how soon a page is rewritten. All other writes go on
-//! where the last of their kind ended, or start
-//! anywhere. Reads choose in the same way and leave no trace.
+//! how many writes ago that was: this sets how many different pages there are among all, and how soon a page is rewritten. All other writes continue
+//! where the last of their kind ended, or start anywhere. Reads are chosen in the same way and do not change what is chosen next.
 //!
 //! Financial1 begins as the public first 10000 requests of its trace do, with a table of streams; the rest is as above.
 //!

@@ -76,7 +76,7 @@ pub(super) struct Walk {
     pub sectors: (u32, u32),
     /// It begins at a multiple of this.
     pub align: u32,
-    /// Once through, it is gone through again, so often in all.
+    /// How often it is gone through in all.
     pub passes: u32,
     /// 0: from end to end. Otherwise the same amount of it, in random order, at multiples of this.
     pub step: u32,
@@ -86,9 +86,9 @@ pub(super) struct Walk {
 #[derive(Clone, Debug)]
 struct Walker {
     stream: Stream,
-    /// When it is next, in percent of the course.
+    /// When its next request is due, in percent of the course.
     due: f64,
-    /// Its turns of this course that are through.
+    /// Its turns of this course that are complete.
     turns: u32,
     start: u64,
     length: u64,

@@ -164,7 +164,7 @@ impl Burst {
         if !self.fits {
             return false;
         }
-        // A page that bypassed the buffer was a write between, too.
+        // A page that bypassed the buffer also counts as a write in between.
         if self.cluster != Some(place.cluster) || self.latest + 1 != now {
             self.cluster = Some(place.cluster);
             self.start = now;

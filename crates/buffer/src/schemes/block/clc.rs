@@ -12,7 +12,7 @@
 //! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the list may exceed it until the next write;
 //! `clc_rebalance = always` does not wait.
 //!
-//! The share is accepted millionths of the clusters, rounded up, so that no floating point decides.
+//! The share is counted in millionths of the clusters, rounded up, so that no floating point decides.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 

@@ -1,9 +1,8 @@
 //! `fab`: destages the block of which most pages are buffered, the least recently written of several.
 //!
 //! One destage then frees the most room, and a translation layer that merges blocks copies the least. The price is recency: a hot block with many
-//! pages leaves before a cold block with few, and few pages may stay for ever. A long sequential write meets its own success: the block being filled
-//! is soon the
-//! largest, and leaves before it is full.
+//! pages leaves before a cold block with few, and few pages may stay for ever. A long sequential write has a drawback here: the block being filled is
+//! soon the largest, and leaves before it is full.
 //!
 //! The original serves a media player and caches reads as well (`fab_reads`): a read that misses enters as
 //! a clean page, reads count as use, clean pages count for the size, and leave without a program. Pages

@@ -185,7 +185,7 @@ impl PudLru {
     #[inline]
     fn age(&mut self, time: u64) {
         if time > self.period_end {
-            // The write that ended the period went past the buffer.
+            // The write that ended the period bypassed the buffer.
             self.close_period(time - 1);
         }
         while let Some(oldest) = self.sides.least(FREQUENT)

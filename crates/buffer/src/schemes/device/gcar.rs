@@ -3,7 +3,7 @@
 //! ```text
 //!   least recent first:   a    b    c    d    e  ...        W = 4
 //!   on die            0    2    0    1    2
-//!   which is garbage collection     x    -    x    -    -
+//!   is collecting        x    -    x    -    -
 //!                              ^ leaves; a and c wait in RAM until die 0 is done
 //! ```
 //!
@@ -13,7 +13,7 @@
 //!
 //! Only room is made that way. A flush has to write everything in any case, and keeps the base's order.
 //!
-//! Cost: that of the base, and O(W) for a victim while its die is garbage collection.
+//! Cost: that of the base, and O(W) for a victim while its die collects garbage.
 
 use alloc::boxed::Box;
 use core::ops::Range;

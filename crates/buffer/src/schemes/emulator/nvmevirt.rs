@@ -9,7 +9,7 @@
 //! lines are on their way, so a write waits for the flash once the buffer is full of them.
 //!
 //! Where a write leaves a page its address (no translation layer, or none beneath), a rewrite of a page in an open
-//! word line is accepted place.
+//! word line is taken in place.
 //!
 //! Cost: O(1) per page, O(partitions) for a word line that leaves unfilled; one list node per slot.
 

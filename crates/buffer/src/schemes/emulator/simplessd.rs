@@ -90,7 +90,7 @@ pub const ROW: SchemeRow = SchemeRow {
 
 struct SimpleSsd {
     places: Places,
-    /// In each set in no order.
+    /// The lines of each set, in no particular order.
     lines: Lines,
     /// For each place of each die, in the order of superpages, the latest write in front.
     recency: SlotLists,

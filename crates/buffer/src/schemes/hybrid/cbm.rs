@@ -259,7 +259,7 @@ impl Cbm {
         victim.grouping = Grouping::Cluster;
     }
 
-    /// A page is dirty no more, or about to go.
+    /// A page is no longer dirty, or is about to leave.
     fn clean(&mut self, slot: Slot) {
         if !core::mem::take(&mut self.is_dirty[slot.0 as usize]) {
             return;

@@ -1,7 +1,7 @@
 //! `apu-lru`: the write-back cache that collects up when idle, least recent line first, one at a time.
 //!
 //! "Automatic periodic update": lines written back ahead of time stay as clean ones, so that a later write
-//! to their set finds room without a program. Lines are accepted the order of their last access over
+//! to their set finds room without a program. Lines are taken in the order of their last access over
 //! the whole cache, without regard to sets.
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.

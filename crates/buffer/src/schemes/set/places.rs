@@ -11,7 +11,7 @@ use destage_base::Lpn;
 
 use super::lines::WAYS_MAX;
 
-/// A number that is divided by, again and again.
+/// A divisor that is used often.
 #[derive(Clone, Copy)]
 struct Divisor {
     value: u64,

@@ -43,7 +43,7 @@ parameters! {
         griffin_timeout_s: u64 = "900" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_S }, "s", SOURCE;
         /// The log is migrated once it has served more than this share of the reads since the last migration.
         griffin_read_share: f64 = "0.05" in Kind::Number { min: 0.0, max: 1.0 }, "", SOURCE;
-        /// Fewer page reads than this have no share.
+        /// With fewer page reads than this, there is no share.
         griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX }, "page reads", "Ours: after only a few reads, a share of reads is a matter of chance.";
         /// The log is migrated after this many appended pages, overwritten ones included; 0: when no slot is free.
         griffin_log_pages: u64 = "0", "pages", "Ours; Griffin (2010) limits the size of the log.";

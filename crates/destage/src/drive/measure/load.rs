@@ -185,7 +185,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Keeps `depth` commands of `action` under way, each at the place that `place` says, until that says nothing; then waits for the end of all.
-    /// `ended` hears of each end, in their order: when it was issued and when it ended.
+    /// `ended` is called for each end, in order: when it was issued and when it ended.
     pub fn queue(
         &mut self,
         action: Action,

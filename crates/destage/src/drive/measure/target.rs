@@ -9,7 +9,7 @@ use crate::error::Error;
 pub enum Action {
     /// Bytes are read.
     Read,
-    /// Bytes are written: some that no drive can shorten, which the target makes.
+    /// Bytes are written; the target makes bytes that no drive can compress.
     Write,
     /// Everything that was answered is made to last.
     Flush,
@@ -20,9 +20,9 @@ pub enum Action {
 pub struct Command {
     /// The operation.
     pub action: Action,
-    /// The first byte, a multiple of 4096; of a flush nothing.
+    /// The first byte, a multiple of 4096; has no meaning for a flush.
     pub offset: u64,
-    /// How many, a multiple of 4096; of a flush nothing.
+    /// How many bytes, a multiple of 4096; has no meaning for a flush.
     pub bytes: u32,
     /// The name of the command in [`Done`]. Commands under way have different tags; the lowest free ones are taken.
     pub tag: u32,
@@ -53,7 +53,7 @@ pub trait Target {
     /// The name of the drive in tables.
     fn name(&self) -> String;
 
-    /// Whether time passes on a clock on the wall.
+    /// Whether time is real time.
     fn is_real(&self) -> bool {
         true
     }

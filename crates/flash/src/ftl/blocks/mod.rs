@@ -38,7 +38,7 @@ impl Initial for AllNone {
     }
 }
 
-/// Who levels the wear of blocks, and how.
+/// What levels the wear of blocks, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WearLevelling {
     /// Nobody.
@@ -89,7 +89,7 @@ pub(super) struct Blocks {
 
 archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling });
 
-/// Erases of a block in one step, at most, and one more.
+/// One more than the most erases of a block in one step.
 const ERASES_OF_A_STEP: u32 = 3;
 
 impl Blocks {
@@ -338,7 +338,7 @@ impl Blocks {
         }
     }
 
-    /// Begins the low-water mark again.
+    /// Resets the low-water mark.
     pub fn reset_figures(&mut self) {
         self.free_min = self.count_free();
     }

@@ -164,11 +164,11 @@ pub(in crate::ftl) struct DieRules {
     pub summary_page: bool,
     /// The first open block counts as free, as in the reference simulator without copy-back.
     pub counts_first_open: bool,
-    /// Somebody wants to know which pages garbage collection and levelling move.
+    /// Whether the pages that garbage collection and levelling move are reported.
     pub notes_moves: bool,
     /// Blocks that the copies of one block open at most.
     pub most_for_copies: u32,
-    /// Free blocks of a pool under which garbage collection waits for nothing.
+    /// With fewer free blocks in a pool than this, garbage collection does not wait.
     pub floor: u32,
 }
 
@@ -256,7 +256,7 @@ impl Initial for NeverErased {
 }
 
 impl Die {
-    /// Whether no pool gets more data than it can be cleaned with.
+    /// Whether every pool is kept from getting more data than it can be cleaned with.
     #[inline]
     pub fn limits_pools(&self) -> bool {
         self.rules.most_valid != u32::MAX

@@ -75,7 +75,7 @@ impl Shape {
         (self.full_blocks() + self.planes - 1 - plane) / self.planes
     }
 
-    /// The block that comes at `number` if planes are accepted turn.
+    /// The block that comes at `number` if planes are taken in turn.
     pub fn slot(&self, number: u32) -> u32 {
         number % self.planes * self.blocks_per_plane + number / self.planes
     }

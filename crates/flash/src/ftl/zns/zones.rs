@@ -19,7 +19,7 @@ pub(super) struct Zones {
 }
 
 impl Zones {
-    /// Block `number` of `zone`; planes are accepted turn.
+    /// Block `number` of `zone`; planes are taken in turn.
     pub fn block(&self, zone: u32, number: u32) -> u32 {
         let block = zone * self.blocks + number;
         block % self.planes * self.blocks_per_plane + block / self.planes

@@ -13,7 +13,7 @@ const NOBODY: u32 = u32::MAX;
 /// Chains of a line at first; a power of two, as their number always is.
 const CHAINS: usize = 16;
 
-/// Somebody in a line.
+/// An operation in a line.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub operation: Operation,

@@ -105,7 +105,7 @@ impl Default for End {
     }
 }
 
-/// Who keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call that informs it has returned.
+/// Keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call that informs it has returned.
 pub trait Clock {
     /// The time.
     fn now(&self) -> Ticks;

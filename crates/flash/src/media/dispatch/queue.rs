@@ -29,7 +29,7 @@ pub struct Operation {
     pub loads: bool,
     /// Its die may begin the next command before this one is done, where a cache register lets it.
     pub caches: bool,
-    /// Whatever the driver knows it by.
+    /// The driver's own name for it.
     pub token: u32,
 }
 
@@ -66,7 +66,7 @@ impl Together {
 /// Which command is next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
-    /// Reads against the rest.
+    /// The order of reads and other commands.
     pub order: Order,
     /// Commands on several planes.
     pub together: Together,

@@ -251,7 +251,7 @@ impl Scheme for CoActive {
 }
 
 impl CoActive {
-    /// Changes by time alone: periods end, hot pages cool down. Twice at one time is once.
+    /// Changes by time alone: periods end, hot pages cool down. Two accesses at the same virtual time count as one.
     #[inline]
     fn begin(&mut self, access: &Access) {
         self.budget.turn_to(access.now);

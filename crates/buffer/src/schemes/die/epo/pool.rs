@@ -26,7 +26,7 @@ choices! {
     }
 }
 
-/// The pool of a buffer that believes it.
+/// The pool of a buffer that uses the printed count.
 pub struct Pool {
     /// Pages believed free.
     free: u64,
@@ -77,7 +77,7 @@ impl Pool {
         self.beyond_max = self.beyond_max.max(pages.saturating_sub(self.capacity));
     }
 
-    /// A page has left, and for no miss.
+    /// A page has left, but not because of a miss.
     pub fn give_back(&mut self) {
         self.free += 1;
     }
@@ -88,7 +88,7 @@ impl Pool {
         emit("beyond_capacity_pages_max", self.beyond_max as f64);
     }
 
-    /// Begins the maximum again, from `pages` pages.
+    /// Resets the maximum to `pages` pages.
     pub fn reset_maximum(&mut self, pages: usize) {
         self.beyond_max = pages.saturating_sub(self.capacity);
     }

@@ -91,14 +91,14 @@ struct Cluster {
     is_old: bool,
     /// In the size-dependent region.
     is_dependent: bool,
-    /// In a bucket; this spares looking.
+    /// Whether it is in a bucket, so that it need not be searched.
     is_sorted: bool,
 }
 
 /// Queues of clusters, front: youngest. By the kind of their last use, and by age.
 const WRITTEN: u32 = 0;
 const COOLED: u32 = 1;
-/// Added to either for clusters that are old.
+/// Added to the number of either queue: the queue of its old clusters.
 const OLD: u32 = 2;
 
 /// The rule that chose a victim; evictions are counted by rule.

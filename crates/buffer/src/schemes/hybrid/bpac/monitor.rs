@@ -70,7 +70,7 @@ pub struct Rule {
     /// Share of samples a threshold covers, in millionths.
     cover: u64,
     min_samples: u64,
-    /// Thresholds stay as they are unless this is set.
+    /// Whether thresholds are learnt; otherwise they stay as they are.
     pub adapts: bool,
 }
 

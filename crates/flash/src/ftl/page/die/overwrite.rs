@@ -1,4 +1,4 @@
-//! The writes that nearly all are.
+//! The most usual kind of write.
 
 use super::Die;
 use crate::ftl::page::shape::NONE;

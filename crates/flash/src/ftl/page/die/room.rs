@@ -37,7 +37,7 @@ impl Die {
     /// Whether the valid pages of `block` find room in `pool`.
     pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
         let state = &self.pools[pool];
-        // A block for each stream at most; and in the reference one counts as free that is open.
+        // At most one block for each stream; in the reference simulator an open block counts as free.
         if state.free > self.rules.most_for_copies {
             return true;
         }

@@ -1,6 +1,6 @@
 //! Which sealed block is the best bargain: much to gain, little to move, and left alone for long.
 //!
-//! Rosenblum and Ousterhout's cost-benefit rule for garbage collection logs (ACM TOCS 10(1), 1992), in the form of
+//! Rosenblum and Ousterhout's cost-benefit rule for cleaning logs (ACM TOCS 10(1), 1992), in the form of
 //! Kawaguchi et al. (USENIX 1995): the largest `age (1 - u) / 2u`, `u` the share of valid pages.
 
 use alloc::vec;

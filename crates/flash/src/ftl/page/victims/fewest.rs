@@ -12,7 +12,7 @@ const GROUP: usize = 64;
 /// The key by which candidates are ordered. The value is kept mirrored, as the urgency of a block: that of a block that is no candidate is 0, so that
 /// the tables of untouched blocks are memory that was never accessed.
 pub trait Key: Copy + Ord + Default {
-    /// The greatest key counted down by this one, and back.
+    /// Mirrors a key: the greatest key minus this one.
     fn mirrored(self) -> Self;
     /// Of the same block with one valid page less.
     fn sooner(self) -> Self;
