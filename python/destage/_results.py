@@ -522,7 +522,7 @@ class _Judged(Columns):
             [html.escape(str(of["what"])), str(of["rows"]), percent(of["median"]), percent(of["p90"])] for of in self.summary
         ]
         heads = [("what", ""), ("rows", ""), ("error, median", "%"), ("error, p90", "%")]
-        return _show.card(f"A profile held against {self.drive}", body=_show.table(heads, rows, 1))
+        return _show.card(f"A profile compared with {self.drive}", body=_show.table(heads, rows, 1))
 
 
 class Check(_Judged):

@@ -283,7 +283,7 @@ def destages(
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.set_ylim(0, 1.05)
     axes.set_xlabel("pages of a destage")
-    axes.set_ylabel("share of pages in such or larger")
+    axes.set_ylabel("share of pages in records at least this large")
     _legend(axes, len(curves))
     return figure
 
