@@ -23,7 +23,7 @@ pub struct Manifest {
     pub command: Vec<String>,
     /// The inputs.
     pub inputs: Vec<Facts>,
-    /// Parameters that were set and decide nothing in the runs; one sentence each.
+    /// Parameters that were set but have no effect in the runs; one sentence each.
     pub unused: Vec<String>,
     /// The seed of every random choice.
     pub seed: u64,

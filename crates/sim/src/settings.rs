@@ -537,7 +537,7 @@ fn rows_of_others(key: &str) -> impl Iterator<Item = &'static Parameter> {
     others_with(key).map(|(_, row)| row)
 }
 
-/// Why `key`, which is of another scheme or layer than the chosen ones, decides nothing; `None` if it is of none.
+/// Why `key`, which is of another scheme or layer than the chosen ones, has no effect; `None` if it is of none.
 fn of_another(key: &str, rows: &Rows) -> Option<String> {
     let owners: Vec<_> = others_with(key).map(|(owner, _)| owner).collect();
     let chosen = match key.starts_with("ftl.") {

@@ -1,4 +1,4 @@
-//! `destage drive check` and `drive fit`: a profile held against measurements, and fitted to them.
+//! `destage drive check` and `drive fit`: a profile compared with measurements, and fitted to them.
 
 use crate::common;
 

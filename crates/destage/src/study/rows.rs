@@ -13,7 +13,7 @@ use crate::words;
 
 /// The name that asks for the destage records.
 pub(super) const DESTAGES: &str = "destages";
-/// Warnings about the input as a run read it, and parameters that decided nothing there: sentences without the input's name.
+/// Warnings about the input as a run read it, and parameters that had no effect there: sentences without the input's name.
 pub(super) const ODDITIES: &str = "oddities";
 
 /// That the run with `labels` failed, and why; `None` if its `result` has no error.

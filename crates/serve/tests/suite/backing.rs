@@ -99,7 +99,7 @@ impl Backing for Told {
     }
 }
 
-/// Random commands held against an array, under every scheme.
+/// Random commands compared with an array, under every scheme.
 #[test]
 fn what_was_written_is_read_and_is_on_the_disk_at_the_end() {
     for row in destage_sim::settings::Settings::new().schemes() {

@@ -23,7 +23,7 @@ fn bytes(random: &mut Random, length: usize) -> Vec<u8> {
     (0..length).map(|_| random.below(256) as u8).collect()
 }
 
-/// Random commands on one connection or several, held against an array.
+/// Random commands on one connection or several, compared with an array.
 fn model(rig: &Rig<'_>, seed: u64, rounds: u32) {
     let running = rig.start();
     let mut clients = [running.client(), running.client(), running.client()];

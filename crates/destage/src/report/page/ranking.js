@@ -8,7 +8,7 @@ const ROWS_AT_MOST = 200;
 const COLUMNS_AT_MOST = 16;
 /** A cell that is so many times worse than the best has the full colour. */
 const FULL_COLOUR = 10;
-/** What knows the future, or has no bound: what others are held against. */
+/** What knows the future, or has no bound: what others are compared with. */
 const BOUNDS = /^(belady|infinite)\b/;
 /** Of most metrics less is better; of these more is. */
 const MORE_IS_BETTER = /hits|^throughput\.|parallelism|mean_destage_pages|^flash\.utilization/;
