@@ -350,7 +350,7 @@ mod tests {
         assert!(text.contains("expected one of page"), "{text}");
         let named = named("host.time_scale=1", &["fifo:lru_unit=request", "lru"]);
         assert!(
-            named[0].contains("in 1 of 2 runs: it is a parameter of lru, and fifo is chosen"),
+            named[0].contains("in 1 of 2 runs: it is a parameter of lru, but fifo is chosen"),
             "{named:?}"
         );
     }

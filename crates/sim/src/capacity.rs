@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn a_size_and_what_it_stands_for_are_refused_together() {
         let text = error(&["device.capacity_bytes=1GiB", "flash.blocks_per_plane=7"]);
-        assert!(text.contains("stands for flash.blocks_per_plane"), "{text}");
+        assert!(text.contains("replaces flash.blocks_per_plane"), "{text}");
         let text = error(&["device.op_percent=7", "ftl.reserve_percent=7"]);
-        assert!(text.contains("stands for ftl.reserve_percent"), "{text}");
+        assert!(text.contains("replaces ftl.reserve_percent"), "{text}");
         let text = error(&["device.capacity_bytes=much"]);
         assert!(text.contains("expected a size in bytes from 1"), "{text}");
         let text = error(&["device.capacity=1GiB"]);

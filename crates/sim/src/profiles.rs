@@ -84,7 +84,7 @@ impl Read {
         })?;
         if let Some(key) = ABOUT.iter().find(|key| table.contains_key(**key)) {
             return Err(SimError::Config(format!(
-                "profile {name}: {key} stands in no table; expected it under [profile]"
+                "profile {name}: {key} is in no table; expected it under [profile]"
             )));
         }
         let about = match table.get("profile") {
@@ -210,7 +210,7 @@ mod tests {
         for (text, wrong) in [
             (
                 "inherits = \"tlc\"\n",
-                "inherits stands in no table; expected it under [profile]",
+                "inherits is in no table; expected it under [profile]",
             ),
             (
                 "[profile]\ninherit = \"tlc\"\n",

@@ -673,7 +673,7 @@ mod tests {
         settings.set_pair("buffer.kind=fifo").unwrap();
         settings.set_pair("buffer.lru_unit=request").unwrap();
         let named = settings.resolve().unwrap().without_effect;
-        let reason = "it is a parameter of lru, and fifo is chosen";
+        let reason = "it is a parameter of lru, but fifo is chosen";
         assert_eq!(named, [("buffer.lru_unit".to_owned(), reason.to_owned())]);
         // A slip in its value is one all the same.
         let text = error(&["buffer.kind=fifo", "buffer.lru_unit=heap"]);

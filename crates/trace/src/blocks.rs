@@ -99,7 +99,7 @@ impl Blocks {
     pub fn refill(&mut self) -> Result<bool, BlockError> {
         assert!(
             self.records || self.start == self.end,
-            "lines in sight would be lost"
+            "lines in the buffer would be lost"
         );
         if let Some(error) = self.failed.take() {
             // An incomplete line never becomes a line.

@@ -165,7 +165,7 @@ fn capacities_that_cannot_be_had_are_refused() {
     for (arguments, expected) in [
         (
             &["--capacity", "1GiB", "--set", "flash.blocks_per_plane=9"][..],
-            "--capacity 1GiB: device.capacity_bytes replaces flash.blocks_per_plane, which is set as well (setting flash.blocks_per_plane=9); expected one of them",
+            "--capacity 1GiB: device.capacity_bytes replaces flash.blocks_per_plane, which is set as well (setting flash.blocks_per_plane=9); expected one of the two",
         ),
         (
             &["--capacity", "1GiB", "--config", "c.toml"],

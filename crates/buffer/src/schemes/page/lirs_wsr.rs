@@ -264,7 +264,7 @@ impl Scheme for LirsWsr {
             Need::Evict(_) => None,
         };
         match kept {
-            // The page counts as clean from here on, not only once it is programmed, so that the speed of the flash decides nothing.
+            // The page counts as clean from here on, not only once it is programmed, so that the speed of the flash has no influence.
             Some(entry) => {
                 self.make_clean(entry.slot);
                 victim.entries.push(entry);

@@ -1,4 +1,4 @@
-//! `apu-lfu`: the write-back cache that collects up when idle, least often used line first, one at a time.
+//! `apu-lfu`: the write-back cache that writes dirty lines back when idle, least often used first, one at a time.
 //!
 //! As [`apu-lru`](super::apu_lru), but a frequently accessed line is left alone as long as there is another, since it will soon be dirty again.
 //! Frequencies are never aged; a line begins again when its

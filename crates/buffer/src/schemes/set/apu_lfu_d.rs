@@ -1,4 +1,4 @@
-//! `apu-lfu-d`: collects up when idle, the least often used dirty line of every package at a time.
+//! `apu-lfu-d`: writes dirty lines back when idle, the least often used one of every package at a time.
 //!
 //! As [`apu-lru-d`](super::apu_lru_d), with the order of [`apu-lfu`](super::apu_lfu) within each package.
 //!

@@ -1,4 +1,4 @@
-//! `apu-lru-d`: collects up when idle, the least recent dirty line of every package at a time.
+//! `apu-lru-d`: writes dirty lines back when idle, the least recent one of every package at a time.
 //!
 //! As [`apu-lru`](super::apu_lru), with the packages working in parallel: a step names one line for each package that has a dirty one. The cache is
 //! one for all packages, logically distributed (1:N), or is
