@@ -461,7 +461,7 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
         ("ftl.map_unit_bytes=3KiB", "divides flash.page_bytes = 4096"),
         (
             "ftl.map_unit_bytes=1KiB ftl.kind=hybrid",
-            "ftl.map_unit_bytes = 1024: the layer does not fill blocks page after page",
+            "ftl.map_unit_bytes = 1024: the layer does not fill the pages of a block in order",
         ),
         ("ftl.map_unit_bytes=1KiB ftl.kind=pslc", "one by one"),
         (

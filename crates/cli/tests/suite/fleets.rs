@@ -141,7 +141,7 @@ fn what_is_wrong_is_said_and_nothing_is_left() {
     for (arguments, text) in [
         (
             &["trace", "partition", "all.csv", "-o", "fleet"][..],
-            "fleet: is there already",
+            "fleet: exists already",
         ),
         (&["trace", "partition", "bad.csv", "-o", "half"], "wrote"),
         (

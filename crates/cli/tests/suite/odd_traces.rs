@@ -102,7 +102,7 @@ fn a_shift_that_hides_alignment_is_told_with_its_remedy() {
             continue;
         };
         let told = format!(
-            "{name}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={shift} it would be {then} %"
+            "{name}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={shift}, {then} % would"
         );
         assert!(outcome.errors.contains(&told), "{}", outcome.errors);
         let set = format!("trace.lba_shift={shift}");

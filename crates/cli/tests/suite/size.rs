@@ -209,7 +209,7 @@ fn addresses_that_no_device_holds_are_refused() {
     assert!(
         outcome
             .errors
-            .contains("addresses of the input end at page 125000000001"),
+            .contains("the input's addresses end at page 125000000001"),
         "{}",
         outcome.errors
     );

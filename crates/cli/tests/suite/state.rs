@@ -118,7 +118,7 @@ fn what_cannot_be_used_exits_with_2_and_leaves_nothing() {
     refused(&[&full[..], &DEVICE, &RANDOM].concat(), "reserve");
     refused(
         &simulation("run", &["--set", "sim.warmup_requests=4000"]),
-        "sim.warmup_requests = 4000: the run ended after 4000 requests, and nothing was measured",
+        "sim.warmup_requests = 4000: the run ended after 4000 requests, and measured none of them",
     );
     assert_eq!(place.files(), ["used.state"]);
 }

@@ -107,8 +107,8 @@ mod tests {
         for (text, part) in [
             ("waf.bytes", "expected METRIC<VALUE"),
             ("waf.bites<1", "did you mean"),
-            ("waf.bytes<", "\"\" is no value"),
-            ("waf.bytes<=1", "\"=1\" is no value"),
+            ("waf.bytes<", "\"\" is not a value"),
+            ("waf.bytes<=1", "\"=1\" is not a value"),
             ("waf.bytes<inf", "is not a value"),
         ] {
             let error = Goal::read(text).unwrap_err().to_string();
