@@ -532,8 +532,8 @@ mod measured {
         let measure = "drive measure disk.img -o found --what rates,latency --requests 1000 --seconds 0.05 --passes 1";
         let measure: Vec<_> = measure.split(' ').collect();
         let plan = place.succeed(&[&measure[..], &["--dry-run"]].concat());
-        assert!(plan.contains("16 MiB are used"), "{plan}");
-        assert!(plan.contains("written 2 times, 32 MiB"), "{plan}");
+        assert!(plan.contains("the measurement uses 16 MiB"), "{plan}");
+        assert!(plan.contains("overwrites them 2 times, 32 MiB"), "{plan}");
         // Nothing was written to say so.
         assert!(!exists(&place.path("found")));
         let image = std::fs::read(place.path("disk.img")).expect("a file");
@@ -565,11 +565,11 @@ mod measured {
         let again: Vec<_> = again.iter().map(String::as_str).collect();
         let refused = place.run(&again);
         assert_eq!(refused.status, 2);
-        let expected = "disk.img: holds something in its first or last MiB";
+        let expected = "disk.img: holds data in its first or last MiB";
         assert!(refused.errors.contains(expected), "{}", refused.errors);
         assert!(!exists(&place.path("more")));
         let told = place.succeed(&[&again[..], &["--overwrite", "--dry-run"]].concat());
-        assert!(told.contains("written 2 times"), "{told}");
+        assert!(told.contains("overwrites them 2 times"), "{told}");
     }
 
     #[test]

@@ -366,7 +366,7 @@ fn json_and_rows_have_the_intervals() {
     let page = destage::report::html(&curves.to_json(), None).unwrap();
     let range = format!("\"buffer.write_hits\":[{low},{high}]");
     assert!(page.contains(&range), "{range}");
-    assert!(page.contains("8 samples of 12.50 %"));
+    assert!(page.contains("8 samples, each with 12.50 %"));
 }
 
 #[test]
