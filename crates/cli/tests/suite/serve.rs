@@ -507,7 +507,7 @@ fn what_makes_no_server_is_refused() {
         ),
         (
             &["serve", "--unix", "s", "--record", "t.csv.xz"],
-            "is only read",
+            "are read and not written",
         ),
         (&["serve", "--unix", "s", "--vwc", "maybe"], "device.vwc"),
         (&["serve", "--unix", "s", "--plp", "much"], "device.plp"),
