@@ -25,7 +25,7 @@ struct Node<K> {
 /// tie-breaker to them.
 pub struct SlotHeaps<K> {
     heaps: Vec<Vec<Node<K>>>,
-    /// By slot, as far as slots have been used: where in its heap it is.
+    /// The position of each slot in its heap; slots beyond the highest one used have no entry.
     positions: Vec<u32>,
 }
 

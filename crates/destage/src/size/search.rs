@@ -310,7 +310,7 @@ impl Search<'_> {
             .try_for_each(|forecast| self.look_by(forecast, wanted))
     }
 
-    /// Makes those of `forecast` for `wanted`. Where one fails, a full run is made.
+    /// Makes the runs of forecast `forecast` for the places `wanted`. Where one fails, a full run is made.
     fn look_by(&mut self, forecast: usize, wanted: &[At]) -> Result<(), Stop> {
         self.forecasts[forecast].look(&self.candidates, wanted, self.effort)?;
         let is_open = |at: &At| !self.full[at.0].contains_key(&at.1);
