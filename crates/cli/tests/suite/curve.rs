@@ -69,7 +69,11 @@ fn a_sampled_table_has_intervals() {
         "{}",
         outcome.output
     );
-    assert!(outcome.output.contains("8 samples, each with 12.50 % of the blocks"));
+    assert!(
+        outcome
+            .output
+            .contains("8 samples, each with 12.50 % of the blocks")
+    );
 }
 
 #[test]
