@@ -198,7 +198,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// Goes on with `requests`, which follow those fed before. Whether it wants more.
     ///
     /// # Errors
-    /// What is wrong with the trace, the device's size, or an interrupt by the observer.
+    /// What is wrong with the trace, the device's size, or that the observer wants to stop.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for requests in requests.chunks(NEAR) {
             if self.has_ended {
