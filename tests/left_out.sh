@@ -9,7 +9,7 @@ cd "$FOLDER"
 # Three writes of a page each: arrival in ms, device, sector, sectors, and 0 for a write.
 for page in 1 2 3; do echo "$page 0 $((page * 8)) 8 0"; done > t.disksim
 printf 'PAR1\x15\x04\x15\x10\x00\x00\x00\x00PAR1' > t.parquet
-TOLD='Parquet was left out of this build; expected one made with the feature parquet'
+TOLD='this build cannot read Parquet; expected a build with the feature parquet'
 
 # What the program is asked, and which of its words names Parquet.
 refused() {

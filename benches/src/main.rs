@@ -1,4 +1,4 @@
-//! Pages per second of whole runs, beside those of the reference simulator.
+//! Pages per second of whole runs, compared with those of the reference simulator.
 //!
 //! Each run is the `destage` program as a user starts it, one thread, decoding the trace included; the
 //! time is that of the whole process. The table gives the median of several runs.
@@ -129,7 +129,7 @@ fn bench(program: &Path, runs: usize) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// A trace on disk: one that is there, or one made for this run and removed after it.
+/// A trace on disk: an existing one, or one made for this run and removed after it.
 enum Trace {
     There(PathBuf),
     Made(tempfile::NamedTempFile),

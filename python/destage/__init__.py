@@ -5,7 +5,8 @@
     result = destage.simulate("my.trace", buffer="bplru", size="16MiB")
     result.metrics["response.p99_ms"]
 
-Names are those of the command line everywhere: `destage list buffers`, `destage show`. docs/PYTHON.md begins at the beginning.
+Names are those of the command line everywhere: `destage list buffers`, `destage show`. docs/PYTHON.md begins at the
+beginning.
 """
 
 from destage._core import (

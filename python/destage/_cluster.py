@@ -1,4 +1,4 @@
-"""Studies on a cluster of Dask, which hands out parts and knows nothing of results: those are in the folder."""
+"""Studies on a cluster of Dask, which distributes parts and knows nothing of results: those are in the folder."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 from destage import _core, _results
 from destage._progress import Progress
 
-#: Runs of a part, at most: so many may wait behind one that takes long, and a part costs the scheduler about a millisecond.
+#: Most runs of a part: this many may wait for one that takes long, and a part costs the scheduler about a millisecond.
 _RUNS = 64
 #: Parts for each thread of the cluster, at least, so that all end at about the same time.
 _PARTS = 8
-#: How often a part is handed out again though its workers died without having made a single run of it.
+#: How often a part is assigned again although its workers died without having made a single run of it.
 _PATIENCE = 3
 
 
 class Task(NamedTuple):
-    """What a worker has to know of the study."""
+    """A worker's description of the study."""
 
     version: str
     path: str
@@ -29,17 +29,17 @@ class Task(NamedTuple):
     folder: str | None
     is_full: bool
     threads: int
-    #: Of one call, so that a worker reads anew what was changed between two.
+    #: Of one call, so that a worker reads changes again between two.
     call: str
 
 
 def study(client: Any, path: Any, results: Any, kept: tuple[list[str], Any, bool], threads: int) -> str:
-    """Makes the runs of a study that are missing, on the workers of `client`; what came of all, as JSON."""
+    """Makes the missing runs of a study on the workers of `client`; returns the results of all runs as JSON."""
     distributed = _results.library("distributed", "client")
     if not isinstance(client, distributed.Client):
         raise _core.InputError(f"client: {client!r}: expected a distributed.Client")
     pairs, folder, is_full = kept
-    # Workers have other folders to be in.
+    # Workers may run in other folders.
     pairs = [name + "=" + os.path.abspath(file) for name, _, file in (pair.partition("=") for pair in pairs)]
     folder = None if folder is None else os.path.abspath(folder)
     task = Task(
@@ -60,7 +60,7 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
         return client.submit(part, task, index, parts, key=name, pure=False)
 
     indices = {(future := submit(index)): index for index in range(1, parts + 1)}
-    # What a part lacked when its workers had died, and how often that was no less than before.
+    # The runs that a part lacked when its workers had died, and how often that number did not fall.
     lacked: dict[int, int] = {}
     in_vain: dict[int, int] = {}
     done = 0
@@ -88,7 +88,7 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
             indices[again] = index
             completed.add(again)
     finally:
-        # What has not begun does not begin; what has, ends and is kept.
+        # Runs that have not begun do not begin; runs that have begun end and are kept.
         client.cancel(list(indices))
 
 
@@ -97,7 +97,8 @@ _known: tuple[str, _core.Study] | None = None
 
 
 def part(task: Task, index: int, of: int) -> tuple[int, int]:
-    """What a worker does: the runs of one part that are missing; how many they were, and how many the part has."""
+    """The work of a worker: makes the missing runs of one part; returns how many they were, and how many the part
+    has."""
     global _known
     if task.version != _core.__version__:
         raise _core.InputError(f"a worker has destage {_core.__version__}; expected {task.version}, as here")

@@ -45,10 +45,10 @@ __all__ = [
 __version__: str
 
 class Error(Exception):
-    """What could not be done. The text names where, the offending text, and what was expected."""
+    """The error of a failed call. The text names the place, the offending text, and what was expected."""
 
 class InputError(Error):
-    """What was asked for makes no sense: an unknown name, an empty list, inputs that do not go together."""
+    """The arguments make no sense: an unknown name, an empty list, inputs that cannot be combined."""
 
 class TraceError(Error):
     """The trace cannot be read."""
@@ -57,7 +57,7 @@ class ConfigError(Error):
     """A parameter is unknown, out of range, or contradicts another."""
 
 class DeviceFull(Error):
-    """The device is too small for what the trace does."""
+    """The device is too small for the trace."""
 
 @final
 class Access:

@@ -12,14 +12,15 @@ from destage._registries import metrics
 if TYPE_CHECKING:
     import xarray
 
-#: Where a row stands: a value for each axis. One that is not there stands at all of them, as a run without a buffer does at every size.
+#: Where a row stands: a value for each axis. A missing point stands at all of them, as a run without a buffer does at every size.
 Place = Mapping[str, Any]
 
 
 def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about: Mapping[str, str]) -> xarray.Dataset:
-    """The values of `rows` over their places; NaN where there is none. What is the same everywhere is a coordinate without a dimension.
+    """The values of `rows` over their places; NaN stands for a missing value. A value that is the same everywhere is a
+    coordinate without a dimension.
 
-    `about` becomes the attributes of the dataset. It is an `InputError` if two rows stand in one place.
+    `about` becomes the attributes of the dataset. Two rows with the same coordinates are an `InputError`.
     """
     import numpy as np
 
@@ -64,13 +65,13 @@ def number(label: str) -> Any:
     return label
 
 
-#: What every comparison may differ in.
+#: The settings in which every comparison may differ.
 _ALWAYS = ("trace", "buffer.kind", "buffer.capacity_bytes", "ftl.kind")
 
 
 def places(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Where each run of a comparison stands, from its trace and its parameters: by trace, buffer, size and layer, and by as many
-    further parameters as tell runs apart that agree in these."""
+    """The coordinates of each run of a comparison, from its trace and its parameters: trace, buffer, size and layer,
+    and as many further parameters as distinguish runs that agree in these."""
     everything = [{"trace": trace, **parameters} for trace, parameters in runs]
 
     def at(of: Mapping[str, Any], axes: Sequence[str]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What is simulated: a trace in a file, requests in memory, or a workload."""
+"""An input: a trace in a file, requests in memory, or a workload."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class Trace:
     ) -> Trace:
         """The trace in a file, plain or compressed; it is read when it is simulated.
 
-        `limit`, `skip`, `writes_only` and `on_bad_line` are those of the command line. Further names are parameters `trace.*`:
+        `limit`, `skip`, `writes_only` and `on_bad_line` are those of the command line. Further names are parameters
+        `trace.*`:
         `time_unit="us"` is `trace.time_unit=us`.
         """
         settings = list(_text.pairs(reading, "trace."))
@@ -91,7 +92,7 @@ class Trace:
         return cls._of(_columns("table", columns, volume), "table", [])
 
     def info(self) -> TraceInfo:
-        """What it is like: sizes, load, distances; `destage.info` takes settings as well."""
+        """Statistics of the input: sizes, load, distances; `destage.info` takes settings as well."""
         return _info(self)
 
     def __repr__(self) -> str:
@@ -101,7 +102,7 @@ class Trace:
         try:
             is_small = os.path.getsize(self._name) <= _SMALL_BYTES
         except OSError:
-            # It is in memory, or what is wrong with the file is told.
+            # It is in memory, or the error in the file is reported.
             is_small = True
         return _shown(self, f"Trace {self._name}", is_small)
 
@@ -122,7 +123,7 @@ class Workload:
         self._input = Input.workload(self._name, [])
 
     def info(self) -> TraceInfo:
-        """What it is like: sizes, load, distances; `destage.info` takes settings as well."""
+        """Statistics of the input: sizes, load, distances; `destage.info` takes settings as well."""
         return _info(self)
 
     def __repr__(self) -> str:
@@ -133,7 +134,7 @@ class Workload:
         return _shown(self, f"Workload {self._name}", requests is None or int(requests[1]) <= _SMALL_REQUESTS)
 
 
-#: What is larger is not read only because it is shown.
+#: A larger trace is not read only to be shown.
 _SMALL_BYTES = 64 << 20
 _SMALL_REQUESTS = 1_000_000
 
@@ -145,11 +146,11 @@ def _info(of: Trace | Workload) -> TraceInfo:
 
 
 def _shown(of: Trace | Workload, title: str, is_small: bool) -> str:
-    """What a notebook shows of `of`."""
+    """The notebook's display of `of`."""
     from destage import _show
 
     if not is_small:
-        return _show.card(title, notes=["It is large: .info() reads it and tells what it is like."])
+        return _show.card(title, notes=["It is large: .info() reads it and returns its statistics."])
     try:
         return _info(of)._repr_html_()
     except Error as error:
@@ -157,7 +158,7 @@ def _shown(of: Trace | Workload, title: str, is_small: bool) -> str:
 
 
 def of(trace: Any) -> tuple[Input, list[str]]:
-    """What is simulated, and the settings that its reading asks for."""
+    """The input, and the settings that its reading needs."""
     if isinstance(trace, (str, os.PathLike)):
         trace = Trace.open(trace)
     if isinstance(trace, Workload):

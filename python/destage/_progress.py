@@ -9,16 +9,16 @@ import time
 from types import TracebackType
 from typing import Any
 
-#: Work done within this many seconds is done before anybody wonders.
+#: Work that ends within this many seconds shows no progress.
 _PATIENCE = 2.0
-#: How often it is drawn anew, in seconds: on a terminal, and in a notebook, which keeps what it is sent.
+#: How often it is redrawn, in seconds: on a terminal, and in a notebook, which keeps everything it is sent.
 _INTERVAL = 0.1
 _NOTEBOOK_INTERVAL = 0.5
 _WIDTH = 30
 
 
 class Progress:
-    """What is drawn again and again, on a terminal or in a notebook, and gone at the end."""
+    """A line that is redrawn on a terminal or in a notebook, and gone at the end."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -52,11 +52,11 @@ class Progress:
         # An interrupt may come between any two steps.
         before, self._shown = self._shown, text or self._shown
         if self._in_notebook:
-            # One output that is replaced. What is not new is not sent.
+            # One output that is replaced. An unchanged state is not sent.
             if text != before:
                 self._replace(_bar(text, share) if text else "")
             return
-        # What was longer before is overwritten.
+        # The rest of a longer text before is overwritten.
         sys.stderr.write("\r" + text.ljust(len(before)) + ("" if text else "\r"))
         sys.stderr.flush()
 
@@ -83,7 +83,7 @@ def _in_notebook() -> bool:
 
 
 def line(stage: str, done: int, expected: int | None, seconds: float, *, bar: bool = True) -> str:
-    """What is shown after `seconds`: how much is done, and how long the rest takes at this pace."""
+    """The state after `seconds`: how much is done, and how long the rest takes at this pace."""
     unit = {"runs": "runs", "preparation": "page writes"}.get(stage, "requests")
     what = {"first pass": "first pass: ", "preparation": "filling the device: "}.get(stage, "")
     if not expected:

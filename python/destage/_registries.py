@@ -1,4 +1,4 @@
-"""What there is to choose from."""
+"""The names to choose from."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name."""
         return self._fields["name"]
 
     @property
     def about(self) -> str:
-        """What it is, in a sentence."""
+        """A description in one sentence."""
         return self._fields["about"]
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """All that is known of it, as `destage list --json` has it."""
+        """All known facts, as `destage list --json` has them."""
         return MappingProxyType(self._fields)
 
     @cached_property
@@ -71,7 +71,7 @@ class Registry(Mapping[str, Row]):
 
 
 class Explanations(Sequence[Mapping[str, str]]):
-    """What a name or a message means, each meaning a mapping: `name`, `kind`, `about`, and what else is known."""
+    """The explanation of a name or a message, each meaning a mapping: `name`, `kind`, `about`, and further facts."""
 
     def __init__(self, found: list[dict[str, str]]) -> None:
         self._found = found

@@ -29,7 +29,7 @@ class DestageWarning(UserWarning):
 
 
 def warn(texts: Iterable[str]) -> None:
-    """Says `texts` to whoever called the package: the warning names the line of theirs."""
+    """Warns with `texts` at the line that called the package."""
     frame: FrameType | None = sys._getframe()
     level = 1
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "destage":
@@ -39,7 +39,8 @@ def warn(texts: Iterable[str]) -> None:
 
 
 class Metrics(Mapping[str, int | float]):
-    """Metrics by their dotted names. One without a meaning in the run is not there; a name that no run has is a `ConfigError`."""
+    """Metrics by their dotted names. A metric without a meaning in the run is left out; a name that no run has is a
+    `ConfigError`."""
 
     __slots__ = ("_values",)
 
@@ -65,17 +66,17 @@ class Metrics(Mapping[str, int | float]):
 
 
 class Document:
-    """What the library said, as text and as values."""
+    """The library's result, as text and as values."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def to_json(self) -> str:
-        """What the command prints with `--json`; only the manifest differs."""
+        """The JSON that the command prints with `--json`; only the manifest differs."""
         return self._text
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
-        """Writes a page to explore in any browser, one file that needs nothing but itself: what `-o FILE.html` writes.
+        """Writes a page to explore in any browser, a single file that needs no other: the same as `-o FILE.html`.
 
         `title` stands in place of the usual one. The file appears whole or not at all.
         """
@@ -88,17 +89,17 @@ class Document:
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """How the result came to be. Metrics never depend on it."""
+        """How the result came to be. Metrics never depend on the manifest."""
         return MappingProxyType(self._document["manifest"])
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader of the numbers has to know, of inputs and of runs; a sentence each."""
+        """Warnings for a reader of the numbers, about inputs and runs; one sentence each."""
         return [*self._document["manifest"].get("warnings", []), *self._document.get("warnings", [])]
 
     @property
     def conclusions(self) -> list[str]:
-        """What stands out, a sentence each, the most important first; what the page has at its top."""
+        """Conclusions, one sentence each, the most important first; the page has them at its top."""
         return self._outline["conclusions"]
 
     @cached_property
@@ -106,7 +107,7 @@ class Document:
         return _show.outline(self._text)
 
     def _body(self) -> str:
-        """What a notebook shows below the conclusions."""
+        """The notebook's display below the conclusions."""
         return _show.of_table(self._outline["table"]) if "table" in self._outline else ""
 
     def _repr_html_(self) -> str:
@@ -119,7 +120,7 @@ class Document:
 
 
 class Result(Document):
-    """What came of one run."""
+    """The result of one run."""
 
     def __init__(self, text: str, responses: np.ndarray | None) -> None:
         super().__init__(text)
@@ -176,7 +177,7 @@ class Result(Document):
 
 
 class Columns:
-    """A table. A library for tables is imported when it is asked for, and not before."""
+    """A table. A library for tables is imported only when it is needed."""
 
     def _table(self) -> dict[str, list[Any]]:
         raise NotImplementedError
@@ -264,7 +265,7 @@ def library(name: str, method: str) -> Any:
 
 
 def by_column(rows: Iterable[Mapping[str, Any]], order: Iterable[str] | None = None) -> dict[str, list[Any]]:
-    """A list for each column; what a row does not have is None. Columns that no row has are left out."""
+    """A list for each column; a missing value is None. Columns that no row has are left out."""
     rows = list(rows)
     seen = {name: None for row in rows for name in row}
     columns = {}
@@ -297,7 +298,7 @@ class Run:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What a study calls this run; empty in a comparison."""
+        """A study's name for this run; empty in a comparison."""
         return MappingProxyType(self._fields.get("labels", {}))
 
     @property
@@ -312,7 +313,7 @@ class Run:
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader of its numbers has to know; a sentence each."""
+        """Warnings for a reader of its numbers; one sentence each."""
         return self._fields.get("warnings", [])
 
     @property
@@ -332,7 +333,7 @@ class Run:
 
 
 class Results(Table, Sequence[Run]):
-    """What came of many runs, in the order of the traces, and for each of them by layer, buffer and size."""
+    """The results of many runs, in the order of the traces, and for each trace by layer, buffer and size."""
 
     def __init__(self, text: str, columns: list[str] | None = None) -> None:
         super().__init__(text)
@@ -368,10 +369,11 @@ class Results(Table, Sequence[Run]):
     def to_xarray(self) -> xarray.Dataset:
         """The metrics as a dataset of xarray, a dimension for each thing in which the runs differ; NaN where a run has none.
 
-        Of a comparison these are `trace`, `buffer.kind`, `buffer.capacity_bytes` (bytes), `ftl.kind`, and parameters that tell apart runs
-        that agree in these; of a study its labels: `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl` and what is varied. What
-        all runs share is a coordinate without a dimension; a run without a buffer stands at every size. Units and meanings of the
-        metrics are attributes. An `InputError` if two runs differ in nothing of these.
+        For a comparison the dimensions are `trace`, `buffer.kind`, `buffer.capacity_bytes` (bytes), `ftl.kind`, and
+        parameters that distinguish runs that agree in these; for a study they are its labels: `input`, `variant`,
+        `seed`, `buffer`, `size` (bytes), `ftl` and the varied parameters. A value that all runs share is a coordinate
+        without a dimension; a run without a buffer stands at every size. Units and meanings of the
+        metrics are attributes. Two runs that differ in none of these are an `InputError`.
         """
         places = _grid.places([(run.trace, run.parameters) for run in self.runs])
         if any(run.labels for run in self.runs):
@@ -381,7 +383,7 @@ class Results(Table, Sequence[Run]):
 
     @property
     def figures(self) -> list[Any]:
-        """What a study shows; nothing of a comparison."""
+        """The figures of a study; empty for a comparison."""
         return self._document.get("figures", [])
 
     def _table(self) -> dict[str, list[Any]]:
@@ -415,7 +417,7 @@ class Curves(Table):
         return _grid.dataset(library("xarray", "to_xarray"), rows, {"version": str(self.manifest["version"])})
 
     def _rows(self) -> list[dict[str, Any]]:
-        # What was sampled has its interval beside it.
+        # A sampled value has its interval beside it.
         def flat(point: Mapping[str, Any]) -> dict[str, Any]:
             row: dict[str, Any] = {}
             for name, value in point.items():
@@ -484,12 +486,12 @@ class _Judged(Columns):
         self._document: dict[str, Any] = json.loads(text)
 
     def to_json(self) -> str:
-        """What the command prints with `--json`; only the manifest differs."""
+        """The JSON that the command prints with `--json`; only the manifest differs."""
         return self._text
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """How the result came to be. The model's values never depend on it."""
+        """How the result came to be. The model's values never depend on the manifest."""
         return MappingProxyType(self._document["manifest"])
 
     @property
@@ -507,7 +509,8 @@ class _Judged(Columns):
 
     @property
     def summary(self) -> list[Mapping[str, Any]]:
-        """For each thing that was measured: `what`, `rows`, and the `median` and `p90` of the errors' sizes over rows that count."""
+        """For each thing that was measured: `what`, `rows`, and the `median` and `p90` of the errors over rows that
+        count."""
         return [MappingProxyType(of) for of in self._document["summary"]]
 
     def _table(self) -> dict[str, list[Any]]:
@@ -524,16 +527,17 @@ class _Judged(Columns):
             [html.escape(str(of["what"])), str(of["rows"]), percent(of["median"]), percent(of["p90"])] for of in self.summary
         ]
         heads = [("what", ""), ("rows", ""), ("error, median", "%"), ("error, p90", "%")]
-        return _show.card(f"A profile held against {self.drive}", body=_show.table(heads, rows, 1))
+        return _show.card(f"A profile compared with {self.drive}", body=_show.table(heads, rows, 1))
 
 
 class Check(_Judged):
-    """A profile held against measurements of a drive: what `destage drive check` says. The table has a row for each measured value."""
+    """A profile compared with measurements of a drive: the result of `destage drive check`. The table has a row for
+    each measured value."""
 
 
 class Fit(_Judged):
-    """A profile fitted to measurements of a drive: what `destage drive fit` says. A row also has `use`: `fit`, `judge` or `show`; those it was
-    fitted on do not count."""
+    """A profile fitted to measurements of a drive: the result of `destage drive fit`. A row also has `use`: `fit`,
+    `judge` or `show`; rows that the profile was fitted to do not count."""
 
     def __init__(self, text: str, profile: str) -> None:
         super().__init__(text)
@@ -546,8 +550,9 @@ class Fit(_Judged):
 
     @property
     def parameters(self) -> Mapping[str, Mapping[str, Any]]:
-        """The numbers that were fitted, by key: `value`, the bounds `low` and `high` that the rows leave, and `tied`, the keys that the rows cannot
-        tell from it. Of a parameter with several numbers the first has `/1` behind its key, the second `/2`."""
+        """The numbers that were fitted, by key: `value`, the bounds `low` and `high` that follow from the rows, and
+        `tied`, the keys that the rows cannot tell from it. For a parameter with several numbers the first has `/1`
+        after its key, the second `/2`."""
         return MappingProxyType({key: MappingProxyType(of) for key, of in self._document["parameters"].items()})
 
 
@@ -577,16 +582,16 @@ class Reproduction(Table):
 
 
 class TraceInfo(Document):
-    """What a trace is like: what `destage trace info` tells."""
+    """Statistics of a trace: the result of `destage trace info`."""
 
     @property
     def statistics(self) -> Mapping[str, int | float]:
-        """Counts, sizes, shares and distances, by name; what has no meaning in the trace is not there."""
+        """Counts, sizes, shares and distances, by name; statistics without a meaning for the trace are left out."""
         return MappingProxyType(self._document["statistics"])
 
     @property
     def shape(self) -> Mapping[str, Any]:
-        """What its charts draw: load over time, sizes, gaps, distances, hot pages; docs/TRACES.md says how."""
+        """The data of its charts: load over time, sizes, gaps, distances, hot pages; docs/TRACES.md explains them."""
         return MappingProxyType(self._document["shape"])
 
     def _body(self) -> str:

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 class Scheme:
     """Chooses which buffered pages leave next. An instance of a subclass goes where a buffer's name goes.
 
-    The instance itself is only a pattern: each run works on a deep copy of it, as it is when the run begins. The copy is
-    told what is around it by the attributes below, before the first call.
+    The instance itself is only a template: each run works on a deep copy of it, as it is when the run begins. Before
+    the first call, the attributes below tell the copy about its buffer.
 
     `insert` names a page that is not resident, `touch` and `remove` resident ones. The pages that `evict` names have left; a
     scheme forgets them itself.
     """
 
-    #: What the scheme is called in results and errors; if it is not set, what the class is called, in small letters.
+    #: The name of the scheme in results and errors; by default the name of the class, in small letters.
     name: str = ""
-    #: What tells the scheme from what it was before it was changed. Results are kept under it (`destage.fleet`); of a scheme
+    #: The version that tells the scheme from its earlier forms. Results are kept under it (`destage.fleet`); of a scheme
     #: without a version none are.
     version: str | None = None
     #: Whether a read that misses puts its page into the buffer.

@@ -1,4 +1,5 @@
-"""Results as a notebook shows them: what came out in sentences, a table with units and small charts, and the page behind one click."""
+"""The notebook's display of results: conclusions in sentences, a table with units and small charts, and the page behind
+one click."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from destage import _core, _registries
 
-#: The metrics that tell buffers apart, in the order of the columns; a table has those that its results have.
+#: The metrics that distinguish buffers, in the order of the columns; a table has those that its results have.
 _USUAL = (
     "response.mean_ms",
     "response.p99_ms",
@@ -24,7 +25,7 @@ _USUAL = (
     "flash.erases",
     "waf.host",
 )
-#: Rows of a table; of more it is said how many there are.
+#: Most rows of a table; if there are more, their number is given.
 _ROWS = 20
 #: A page that is larger than this when packed is not put into the notebook, in bytes.
 _PAGE_BYTES = 1_500_000
@@ -45,7 +46,7 @@ def card(
     body: str = "",
     page: Callable[[], str] | None = None,
 ) -> str:
-    """What a notebook shows: `sentences` first, then `body`, which is HTML, `notes`, and the `page` behind a link."""
+    """The notebook's display: `sentences` first, then `body`, which is HTML, `notes`, and the `page` behind a link."""
     parts = [_STYLE, '<div class="destage">', f"<h4>{html.escape(title).replace(chr(10), '<br>')}</h4>"]
     parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences]
     parts.append(body)
@@ -58,7 +59,7 @@ def card(
 
 
 def _link(page: str) -> str:
-    """Opens `page`, which is packed into the link: a notebook that is sent to somebody has it, too."""
+    """Opens `page`, which is packed into the link: everybody who gets the notebook has it, too."""
     packed = base64.b64encode(gzip.compress(page.encode(), 9, mtime=0)).decode()
     if len(packed) > _PAGE_BYTES:
         return '<p class="note">The page is too large to be kept in a notebook: <code>.report("report.html")</code> writes it.</p>'
@@ -150,7 +151,7 @@ def of_table(of: Mapping[str, Any], first: Iterable[str] = ()) -> str:
     columns, rows = of["columns"], of["rows"]
     places = {column["name"]: place for place, column in enumerate(columns)}
     named = [column["name"] for column in columns if column["kind"] == "name"]
-    # What is the same in all rows tells nothing, but the buffer is what it is about.
+    # A column that is the same in all rows is left out, except the buffer, which the table is about.
     told = [
         name for name in named
         if name != "size" and (name == "buffer" or len({json.dumps(row[places[name]]) for row in rows}) > 1)

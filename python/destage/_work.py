@@ -1,4 +1,4 @@
-"""What can be done."""
+"""The commands."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def simulate(
 ) -> Result:
     """One run: `trace` (a path, a `Trace` or a `Workload`) on one buffer over one translation layer.
 
-    Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. What is None is as the
-    profile has it, and without one as `destage.parameters()` says. `settings` win over everything else; a path is a file of them,
-    which the other arguments win over.
+    Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. An argument that is
+    None has the profile's value, or without a profile the default in `destage.parameters()`. `settings` win over
+    everything else; if they are a path to a file of settings, the other arguments win over them.
     `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"` writes a
     page that shows the device work, `watch="FILE.json"` a timeline for Perfetto.
     """
@@ -66,7 +66,8 @@ def compare(
 ) -> Results:
     """Every buffer at every size over every layer, on every trace; each trace is read once.
 
-    `buffers="all"` is every scheme, `sizes="1MiB..16MiB"` goes up by doubling; what is None is as the profile has it. A run that fails has an `error` in its row.
+    `buffers="all"` is every scheme, and `sizes="1MiB..16MiB"` goes up by doubling; an argument that is None has the
+    profile's value. A run that fails has an `error` in its row.
     `threads=0` is one for each core.
     """
     given, of_traces = [], []
@@ -105,11 +106,12 @@ def curve(
 ) -> Curves:
     """Metrics over the size of the buffer; without `ftl` only the buffer is looked at. docs/CURVES.md says how.
 
-    With `sample` they are estimates from `salts` (8) samples of that share of the erase blocks (0.01), with intervals; with `error`,
-    in percent of the curve's largest value, as little is sampled as `metric` needs for that.
+    With `sample` the values are estimates from `salts` (8) samples with that share of the erase blocks (0.01), with
+    intervals; with `error`, in percent of the curve's largest value, samples are as small as the interval of `metric`
+    allows.
     """
     if sample is not None and error is not None:
-        raise _core.InputError(f"sample: {sample!r}, error: {error!r}: expected one of them")
+        raise _core.InputError(f"sample: {sample!r}, error: {error!r}: both are given; expected one of them")
     if salts is not None and sample is None and error is None:
         raise _core.InputError(f"salts: {salts!r}: expected sample or error with it")
     given, of_trace = _inputs.of(trace)
@@ -134,10 +136,11 @@ def fleet(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Fleet:
-    """Buffers of the volumes in `folder`, which `destage trace partition` made, beside one buffer that all of them share.
+    """Buffers for each volume in `folder`, which `destage trace partition` made, compared with one buffer that all of
+    them share.
 
-    Curves are kept in the folder `results`; those that are there are not made again. `sizes` are those of each volume, and the
-    shared buffer has as much for each. docs/FLEETS.md says how.
+    Curves are kept in the folder `results`; curves that are there already are not made again. `sizes` are those of each
+    volume, and the shared buffer has that size for each volume. docs/FLEETS.md has the details.
     """
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, [], schemes or [])
@@ -179,7 +182,7 @@ def study(
     scale: Literal["reduced", "full"] = "reduced",
     threads: int = 0,
 ) -> Results:
-    """The runs of a study file (docs/STUDIES.md). Those whose results are in the folder `results` are not made again.
+    """The runs of a study file (docs/STUDIES.md). Runs whose results are in the folder `results` are not repeated.
 
     The report is written as the command writes it: `report.html` and the data in a folder of `results` that is called as the study is.
     `traces` says where traces of the papers are: files by their names, or a folder in which they are looked for. With a
@@ -222,7 +225,8 @@ def info(
     profile: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> TraceInfo:
-    """What `trace` (a path, a `Trace` or a `Workload`) is like, as a run with these settings would see it: sizes, load, distances."""
+    """Statistics of `trace` (a path, a `Trace` or a `Workload`), as a run with these settings would see it: sizes,
+    load, distances."""
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [])
     with Progress() as progress:
@@ -232,7 +236,8 @@ def info(
 
 
 def explain(name: str) -> Explanations:
-    """What `name` means: a parameter, metric, buffer, layer, profile, workload or format; or a message, with its cause and what to do."""
+    """Explains `name`: a parameter, metric, buffer, layer, profile, workload or format; or a message, with its cause
+    and what to do."""
     return Explanations(json.loads(_core.explain(name)))
 
 
@@ -255,7 +260,7 @@ def _kept(traces: Any, scale: str) -> tuple[list[str], Any, bool]:
 
 
 def _several(given: Any) -> list[Any]:
-    """A list of what may be given alone."""
+    """A list; a single item may be given alone."""
     alone = isinstance(given, (str, os.PathLike, int, Scheme, _inputs.Trace, _inputs.Workload))
     return [given] if alone else list(given)
 
@@ -284,7 +289,7 @@ def _chosen(
 ) -> _core.Settings:
     """Settings, in the order in which they win."""
     chosen = _core.Settings()
-    # One may stand in a list more than once.
+    # A name may stand in a list more than once.
     for scheme in {id(scheme): scheme for scheme in schemes if isinstance(scheme, Scheme)}.values():
         chosen.add_scheme(_name(scheme), scheme, scheme.version)
     if profile is not None:
@@ -304,7 +309,7 @@ def _chosen(
 
 
 def _name(buffer: Any) -> str:
-    """What goes where a buffer's name goes."""
+    """A name of a buffer, or a scheme in its place."""
     if isinstance(buffer, Scheme):
         name = buffer.name or type(buffer).__name__.lower()
         if not isinstance(name, str) or any(sign in name for sign in ":,= "):

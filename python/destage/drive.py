@@ -1,4 +1,5 @@
-"""Measured drives: a profile held against what a real drive did, or fitted to it. docs/DRIVES.md says how."""
+"""Measured drives: a profile compared with measurements of a real drive, or fitted to them. docs/DRIVES.md has the
+details."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ def fit(
     fitted on.
 
     The search begins from the profile `start`, with `settings` besides. `all_rows` fits on all rows and leaves none to judge by. The profile is written
-    to `output`, a `.toml` file, if that is given; it is text as `profile`. The rest is as for `check`.
+    to `output`, a `.toml` file, if that is given; it is text as `profile`. The other arguments are those of `check`.
     """
     chosen = _chosen(start, settings, [], [])
     paths = [files] if isinstance(files, str | os.PathLike) else files

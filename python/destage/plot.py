@@ -31,7 +31,7 @@ __all__ = ["curve", "destages", "latencies", "learnt", "over_size", "save", "ser
 
 #: Millimetres in an inch.
 _INCH = 25.4
-#: Told apart by those who see colours in other ways too (Okabe and Ito), and in grey by their marks and dashes.
+#: Readers with other colour vision can tell them apart too (Okabe and Ito), and in grey by their marks and dashes.
 _COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
 _MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 _DASHES = ["-", "--", "-.", ":"]
@@ -52,7 +52,7 @@ _PARTS = {
     "channel": ("waiting for a channel", "#cc79a7", ""),
     "transfer": ("on a channel", "#e69f00", "/////"),
 }
-#: What is shown of the course of a run if nothing else is asked for.
+#: The columns that are drawn of the course of a run by default.
 _COURSE = ["write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "utilization.mean"]
 #: With more lines the legend stands above the axes.
 _INSIDE = 4
@@ -90,7 +90,7 @@ _STYLE: dict[str, Any] = {
     "svg.hashsalt": "destage",
     "pdf.fonttype": 42,
 }
-#: What a file would otherwise hold that changes from day to day, or with the version of matplotlib.
+#: Metadata of a file that would change from day to day, or with the version of matplotlib.
 _METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
@@ -218,7 +218,7 @@ def _shares(name: str, result: Result, operation: str | None) -> tuple[list[floa
     elif "response" in (result.explained or {}):
         for word, of in _explained(name, result)["response"].items():
             if operation in (None, word):
-                # Of the times of a bucket the largest is known.
+                # Only the largest time of a bucket is known.
                 for time, requests in zip(of["histogram"]["to_ms"], of["histogram"]["requests"], strict=True):
                     counts[time] = counts.get(time, 0) + requests
     else:
@@ -292,7 +292,7 @@ def destages(
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.set_ylim(0, 1.05)
     axes.set_xlabel("pages of a destage")
-    axes.set_ylabel("share of pages in such or larger")
+    axes.set_ylabel("share of pages in records at least this large")
     _legend(axes, list(curves), is_above=True)
     return figure
 
@@ -510,7 +510,7 @@ def _over_size(
     axes.set_xlabel("buffer")
     axes.set_ylabel(_label(metric))
     values = [value for points in lines.values() for value in points.values()]
-    # What spans more than two decades would else hide in a line at the bottom.
+    # Values that span more than two decades would otherwise hide in a line at the bottom.
     if 0 < min(values) and max(values) > 100 * min(values):
         axes.set_yscale("log")
     else:
@@ -544,7 +544,7 @@ def _names(runs: Sequence[Run]) -> list[str]:
     return [told(of) for of in all_facts]
 
 
-#: What does not tell runs apart: the axis, and seeds, over which a mean is taken.
+#: Settings that do not identify a line: the axis, and seeds, over which a mean is taken.
 _NOT_TOLD = {"buffer.capacity_bytes", "sim.seed"}
 
 

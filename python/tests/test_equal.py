@@ -108,7 +108,7 @@ def test_two_traces_are_compared(table: Callable[[Rows], Path], tmp_path: Path) 
     first = table(requests(800))
     second = tmp_path / "second.csv"
     second.write_text(first.read_text())
-    with pytest.warns(destage.DestageWarning, match="several volumes lie over one another"):
+    with pytest.warns(destage.DestageWarning, match="several volumes overlap in one address space"):
         results = destage.compare([first, str(second)], buffers="lru", sizes="1MiB")
     typed = command("compare", first, second, "--buffers", "lru", "--sizes", "1MiB", "--ftls", "page", "--json")
     assert body(results.to_json()) == body(typed)

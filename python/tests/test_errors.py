@@ -96,7 +96,7 @@ def test_workloads() -> None:
         (lambda: destage.Trace.open("x", limit=-1), "limit: -1"),
         (lambda: destage.reproduce(results="x", scale="half"), "scale: 'half'"),
         (lambda: destage.curve(destage.Workload(WORK), salts=4), "salts: 4: expected sample or error with it"),
-        (lambda: destage.curve(destage.Workload(WORK), sample=0.5, error=5.0), "sample: 0.5, error: 5.0: expected one of them"),
+        (lambda: destage.curve(destage.Workload(WORK), sample=0.5, error=5.0), "sample: 0.5, error: 5.0: both are given; expected one of them"),
         (
             lambda: destage.simulate(destage.Workload(WORK), responses=True, settings={"sim.costing": "op_count"}),
             "responses: this run has no response times",

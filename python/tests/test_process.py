@@ -224,7 +224,7 @@ def test_what_one_step_asks_for_beyond_the_limit_raises_and_the_interpreter_live
     assert done.returncode == 0, done.stderr
     error, requests = done.stdout.splitlines()
     assert requests == "1000"
-    assert re.search(r"^Error lru over page for arrays: asked for .+ of memory more than the .+ in use, beyond twice the limit of 64 MiB; expected less to do, or a larger limit \(destage\.set_memory_limit\)$", error), error
+    assert re.search(r"^Error lru over page for arrays: needs .+ of memory besides the .+ in use, beyond twice the limit of 64 MiB; expected less to do, or a larger limit \(destage\.set_memory_limit\)$", error), error
 
 
 @pytest.mark.parametrize("limit", ["much", 0, -1, "1.5.5GiB", True])
@@ -263,10 +263,10 @@ def test_arrays_that_change_during_a_run_change_nothing() -> None:
 
 def test_a_parameter_that_decides_nothing_is_a_warning() -> None:
     work = destage.Workload("zipf", requests=100)
-    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, and decides nothing"):
+    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, but has no effect"):
         result = destage.simulate(work, ftl="none", settings={"host.queue_depth": 3})
     assert "host.queue_depth was set" in result.to_json()
-    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, and decides nothing"):
+    with pytest.warns(destage.DestageWarning, match="host.queue_depth was set, but has no effect"):
         destage.compare(work, buffers="lru", ftls="none", settings={"host.queue_depth": 3})
 
 

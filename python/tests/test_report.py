@@ -443,7 +443,7 @@ def test_a_run_is_explained(tmp_path: Path, opened: Open) -> None:
     page = opened(path, "run")
     assert "wait for <slots>" in page.page.locator("#words").inner_text()
     titles = page.page.locator("#explained figcaption").all_inner_texts()
-    for title in ["What a write waits for, by percentile", "Requests that take at least so long", "Response of reads", "Erases of a block", "How busy each die is"]:
+    for title in ["What a write waits for, by percentile", "Share of requests that take at least this long", "Response of reads", "Erases of a block", "Share of time that each die is busy"]:
         assert title in titles
     assert all(width > 300 and count > 2 for width, _, count in page.charts())
     assert page.page.locator("#metrics tbody tr").count() > 60
@@ -540,6 +540,6 @@ def test_paper_has_all_of_it(tmp_path: Path, results: destage.Results, crossed: 
         assert f"{run.metrics['waf.host']:.3g}"[:3] in text
     run = written(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()), tmp_path / "run.html")
     text = printed(run)
-    for part in ["What a write waits for", "die_gc", "How busy each die is", "Erases of a block", "The slowest requests", "Metrics", "response.mean_ms", "Provenance"]:
+    for part in ["What a write waits for", "die_gc", "Share of time that each die is busy", "Erases of a block", "The slowest requests", "Metrics", "response.mean_ms", "Provenance"]:
         assert part in text, part
 

@@ -119,9 +119,9 @@ def answering(answer: Callable[[Lru, destage.Need], Any]) -> destage.Scheme:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lambda own, need: [], "nothing leaves, and 64 pages are resident"),
+        (lambda own, need: [], "nothing leaves, although 64 pages are resident"),
         (lambda own, need: [10**9], "answered [1000000000]: page 1000000000 is not resident"),
-        (lambda own, need: [next(iter(own.pages))] * 2, "stands there twice"),
+        (lambda own, need: [next(iter(own.pages))] * 2, "is named twice"),
         (lambda own, need: 7, "answered 7: expected pages, such as [7]"),
         (lambda own, need: None, "answered None: expected pages"),
         (lambda own, need: ["first"], "first is no page"),
@@ -139,7 +139,7 @@ def test_a_page_that_has_to_leave_and_does_not() -> None:
     def other(own: Lru, need: destage.Need) -> list[int]:
         return [own.pages.popitem(last=False)[0]]
 
-    with pytest.raises(destage.InputError, match="the page that has to reach the flash is not among them"):
+    with pytest.raises(destage.InputError, match="the page that has to reach the flash is not among the returned pages"):
         destage.simulate(
             destage.Workload("uniform", requests=500), buffer=answering(other), settings={"trace.fua_every_writes": 50}
         )

@@ -461,12 +461,12 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
         ("ftl.map_unit_bytes=3KiB", "divides flash.page_bytes = 4096"),
         (
             "ftl.map_unit_bytes=1KiB ftl.kind=hybrid",
-            "ftl.map_unit_bytes = 1024: the layer does not fill blocks page after page",
+            "ftl.map_unit_bytes = 1024: the layer does not fill the pages of a block in order",
         ),
         ("ftl.map_unit_bytes=1KiB ftl.kind=pslc", "one by one"),
         (
             "ftl.map_unit_bytes=1KiB flash.scheduling=commands_arrival flash.multi_plane=any_order",
-            "flash.multi_plane = any_order: a unit would be programmed before its pages have come",
+            "flash.multi_plane = any_order: the program of a unit would begin before all of its pages have arrived",
         ),
         (
             "flash.suspend=keeps_end flash.scheduling=commands_reads_first",

@@ -1,4 +1,4 @@
-//! Sampled curves: requests a second of a sifted trace, and what samples save beside runs in step.
+//! Sampled curves: requests per second of a sampled trace, and the time that samples save over full runs.
 //!
 //! `curves [REQUESTS]`; `make bench` calls it. Times are those of the process's processor, on one worker.
 #![allow(
@@ -21,7 +21,7 @@ const FOOTPRINT: u64 = 8_000_000;
 /// As many sizes as a curve has.
 const SIZES: u64 = 24;
 
-/// What the process took so far.
+/// Resources that the process has used so far.
 fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
@@ -51,7 +51,7 @@ fn measured(
     for pair in ["trace.block_bytes=4096", "trace.missing_op=write"] {
         settings.set_pair(pair)?;
     }
-    // From what has eight blocks in a sample of a hundredth up to all pages.
+    // Sizes from eight blocks in a sample of a hundredth up to all pages.
     let size = |index: u64| 52_000 + index * (FOOTPRINT - 52_000) / (SIZES - 1);
     let plan = CurvePlan {
         settings,

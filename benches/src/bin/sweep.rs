@@ -20,10 +20,10 @@ const SIZES: [&str; 4] = ["2MiB", "4MiB", "8MiB", "16MiB"];
 const FTLS: [&str; 2] = ["page", "dftl"];
 const WORKLOAD: &str = "zipf:requests=100000,footprint_pages=100000,mean_interarrival_ms=2";
 
-/// What a process took.
+/// Resources that a process used.
 struct Cost {
     seconds: f64,
-    /// None where the system does not tell.
+    /// `None` where the system does not report it.
     peak_kib: Option<u64>,
 }
 

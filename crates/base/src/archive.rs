@@ -1,11 +1,11 @@
 //! A state as bytes, and back.
 //!
-//! A type names the parts of its state once, with [`archived!`](crate::archived), and so can be written and read. What
-//! is read is laid over a value that was just made in the same way as the one that was written: what follows from how
-//! it is made (counts, limits, rules) is not in the bytes, and neither are lengths taken from there.
+//! A type names the parts of its state once, with [`archived!`](crate::archived), and so can be written and read. The bytes are read into a value
+//! that was built in the same way as the written one: parts that follow from the construction (counts, limits, rules) are not in the bytes, and
+//! neither are lengths that follow from them.
 //!
-//! Numbers are little-endian, and a list has its length before it. Nothing is checked but lengths: who keeps bytes
-//! for long puts a checksum beside them, and what they were made with.
+//! Numbers are little-endian, and a list has its length before it. Only lengths are checked: a caller that keeps bytes for long adds a checksum and
+//! the parameters of the value.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -13,11 +13,11 @@ use core::cmp::Reverse;
 
 use crate::list::List;
 
-/// The bytes end too early or cannot be written, or a list in them has another length than the one they are laid over.
+/// The bytes end too early or cannot be written, or a list in them has another length than the list that is read into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
-/// Where bytes go to, or come from. The closures say whether it could be done.
+/// Where bytes go to, or come from. The closures return whether it succeeded.
 pub enum Archive<'a> {
     /// Takes all of the bytes.
     Write(&'a mut dyn FnMut(&[u8]) -> bool),
@@ -26,7 +26,7 @@ pub enum Archive<'a> {
 }
 
 impl Archive<'_> {
-    /// Writes `bytes`, or replaces them by what is read.
+    /// Writes `bytes`, or replaces them by the bytes that are read.
     ///
     /// # Errors
     /// If that cannot be done.
@@ -38,7 +38,7 @@ impl Archive<'_> {
         if done { Ok(()) } else { Err(Damaged) }
     }
 
-    /// Writes `len`, or gives what is read in its place.
+    /// Writes `len`, or returns the length that is read.
     ///
     /// # Errors
     /// If that cannot be done.
@@ -48,15 +48,15 @@ impl Archive<'_> {
     }
 }
 
-/// What can be written as bytes, and laid over a value that was made in the same way.
+/// A value that can be written as bytes, and read into a value that was built in the same way.
 pub trait Archived {
-    /// Writes the state, or replaces it by what is read.
+    /// Writes the state, or replaces it by the state that is read.
     ///
     /// # Errors
-    /// If that cannot be done. What is half read is of no use.
+    /// If that cannot be done. A partly read value is of no use.
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged>;
 
-    /// What a further element of a list is read over. Default: none, and lists keep their length.
+    /// The value into which a further element of a list is read. Default: none, and lists keep their length.
     fn vacant() -> Option<Self>
     where
         Self: Sized,
@@ -65,8 +65,8 @@ pub trait Archived {
     }
 }
 
-/// Names the parts of a struct's state, and, as `fixed`, the fields that follow from how it was made. With `vacant`
-/// there may be any number of it in a list.
+/// Names the parts of a struct's state, and, as `fixed`, the fields that follow from how it was made. With `vacant`, a list may have any number of
+/// such elements.
 ///
 /// ```
 /// use destage_base::archive::{Archive, Archived};
@@ -108,7 +108,7 @@ macro_rules! archived {
             &mut self,
             archive: &mut $crate::archive::Archive<'_>,
         ) -> Result<(), $crate::archive::Damaged> {
-            // Whoever adds a field has to say which of the two it is.
+            // A new field has to be listed as one of the two.
             let Self { $($part,)* $($fixed: _,)* } = self;
             $($crate::archive::Archived::archive($part, archive)?;)*
             let _ = archive;
@@ -200,7 +200,7 @@ impl<T: Archived> Archived for Option<T> {
     }
 }
 
-/// A list is made longer as its elements are read, so it never takes more memory than there are bytes for.
+/// A list grows as its elements are read, so it never takes more memory than the bytes can fill.
 impl<T: Archived> Archived for Vec<T> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let len = archive.len(self.len())?;
@@ -313,9 +313,9 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(read(&mut vec![0_u32], &bytes[..end]), Err(Damaged), "{end}");
         }
-        // A length of nonsense takes no memory.
+        // A wrong length does not cause a large allocation.
         assert_eq!(read(&mut Vec::<u32>::new(), &[0xff; 40]), Err(Damaged));
-        // Lists whose length is that of a device keep it.
+        // Lists whose length follows from the device keep their length.
         let mut two = vec![[0_u8; 2]; 2];
         assert_eq!(
             read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 3])),

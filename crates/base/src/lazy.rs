@@ -15,20 +15,20 @@ const CHUNK_BITS: u32 = 10;
 /// Entries in a chunk: 4 KiB of `u32`.
 pub const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// What an entry holds before it is first touched.
+/// The value of an entry before it is first touched.
 pub trait Initial {
     /// The entry type.
     type Entry: Copy;
     /// The initial value of entry `index`.
     fn at(&self, index: usize) -> Self::Entry;
 
-    /// Puts the initial values of the entries `of` behind `entries`; a rule that is slow for one of them may be fast for many.
+    /// Appends the initial values of the entries `of` to `entries`; a rule that is slow for one entry may be fast for many.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<Self::Entry>) {
         entries.extend(of.map(|index| self.at(index)));
     }
 }
 
-/// A table of `len` entries whose untouched parts are given by `I` and cost nothing.
+/// A table of `len` entries; untouched entries have the values of `I` and take no memory.
 #[derive(Clone)]
 pub struct LazyTable<I: Initial> {
     chunks: Vec<Option<Box<[I::Entry; CHUNK]>>>,
@@ -47,7 +47,7 @@ impl<I: Initial> LazyTable<I> {
         }
     }
 
-    /// What untouched entries hold.
+    /// The value of untouched entries.
     #[must_use]
     pub fn rule(&self) -> &I {
         &self.initial
@@ -109,7 +109,7 @@ impl<I: Initial> LazyTable<I> {
             })
     }
 
-    /// Those of them whose index is in `range`, for the price of the chunks that the range meets.
+    /// The touched entries with an index in `range`; the cost is that of the chunks that overlap the range.
     pub fn touched_in(&self, range: Range<usize>) -> impl Iterator<Item = (usize, I::Entry)> + '_ {
         let range = range.start..range.end.min(self.len).max(range.start);
         let chunks = range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK);
@@ -152,7 +152,7 @@ impl<I: Initial> LazyTable<I> {
         chunk.resize(CHUNK, chunk[0]);
         match chunk.into_boxed_slice().try_into() {
             Ok(chunk) => chunk,
-            Err(_) => unreachable!("a chunk has so many entries"),
+            Err(_) => unreachable!("a chunk has this many entries"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Doubly linked lists over numbered things, without a node allocation.
 //!
-//! A thing that has a number (a slot, a cluster, a block) has the node of that number. So finding a node is
+//! An item with a number (a slot, a cluster, a block) has the node of that number. So finding a node is
 //! an array access, and a thing is in at most one list. A node leaves its list without anyone knowing which
 //! list that is, because every list is a ring and a ring has no ends to test for.
 //!
@@ -16,7 +16,7 @@
 //!          +-> thing 2 -> thing 0 -> back to the node of list 0
 //! ```
 //!
-//! Cost: O(1) per call, 8 bytes per node and what the owner keeps beside the links.
+//! Cost: Each call is O(1); a node takes 8 bytes and the data that the owner stores with its links.
 
 use alloc::vec::Vec;
 
@@ -62,7 +62,7 @@ impl<V: Copy + Default> Links<V> {
         node.is_some_and(|node| node.next != UNLINKED)
     }
 
-    /// What is kept beside the links of `node`.
+    /// The data stored with the links of `node`.
     #[inline]
     #[must_use]
     pub fn get(&self, node: u32) -> Option<V> {
@@ -137,7 +137,7 @@ impl<V: Copy + Default> Links<V> {
         self.nodes[node as usize].next
     }
 
-    /// The nodes of a ring with what is kept beside them, from `first` on.
+    /// The nodes of a ring with their stored data, from `first` on.
     pub fn ring(&self, first: u32) -> impl Iterator<Item = (u32, V)> + '_ {
         let mut next = Some(first);
         core::iter::from_fn(move || {
@@ -148,8 +148,8 @@ impl<V: Copy + Default> Links<V> {
         })
     }
 
-    /// Takes apart the ring of `first`, which has `nodes` nodes, and shows `visit` each of them, from `first`
-    /// on. The owner's count says where the ring ends: the processor goes on while nodes are fetched.
+    /// Dissolves the ring of `first`, which has `nodes` nodes, and shows `visit` each of them, from `first` on. The owner's count says where the ring
+    /// ends: the processor goes on while nodes are fetched.
     #[inline]
     pub fn take_ring(&mut self, first: u32, nodes: u32, mut visit: impl FnMut(u32, V)) {
         let mut index = first;
@@ -182,15 +182,15 @@ impl<V: Copy + Default> Links<V> {
     }
 }
 
-/// What can be in a list: a key that has a number, and what is kept beside the links.
+/// An item of a list: a key that has a number, and data stored with the links.
 pub trait Item: Copy {
     /// Says which item it is.
     type Key: Copy;
-    /// Kept beside the links, for whoever takes the item off a list.
+    /// Data stored with the links, for the caller that takes the item off a list.
     type Value: Copy + Default;
     /// The number of `key`.
     fn number(key: Self::Key) -> u32;
-    /// The number of this item, and what to keep of it.
+    /// The number of this item, and the data to store.
     fn split(self) -> (u32, Self::Value);
     /// The item of which this is the number, and that was kept.
     fn join(number: u32, value: Self::Value) -> Self;
@@ -216,7 +216,7 @@ impl Item for u32 {
     }
 }
 
-/// Several lists over the same items; an item is in at most one of them.
+/// Several lists over the same items; an item is in at most one of the lists.
 #[derive(Clone)]
 pub struct Lists<I: Item> {
     /// First a node for each list, then those of the items.
@@ -297,7 +297,7 @@ impl<I: Item> Lists<I> {
         self.len += 1;
     }
 
-    /// The item behind that of `key`.
+    /// The item after that of `key`.
     ///
     /// # Panics
     /// If the item of `key` is in no list.

@@ -1,8 +1,7 @@
-//! One named parameter: what it means, what it may be, where its default comes from.
+//! One named parameter: its meaning, its possible values, and the source of its default.
 //!
-//! A scheme, an FTL or a workload declares its parameters by [`parameters!`](crate::parameters). From that come
-//! the documentation (`destage show`), the check of what a user typed, and the struct handed to the
-//! constructor, so none of them can disagree.
+//! A scheme, an FTL or a workload declares its parameters by [`parameters!`](crate::parameters). The declaration gives the documentation (`destage
+//! show`), the check of the user's input, and the struct handed to the constructor, so none of these can disagree.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -16,7 +15,7 @@ pub use company::{Clause, Condition, Exclusion, Whole};
 pub use declare::{CountOrAuto, Field, called, count, field, joined, narrowed, prose};
 pub use values::Values;
 
-/// What a parameter may hold. Bounds are inclusive.
+/// The possible values of a parameter. Bounds are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// `true` or `false`.
@@ -42,7 +41,7 @@ pub enum Kind {
         /// Largest legal value.
         max: u64,
     },
-    /// A whole number, or the word `auto`: it is then found from what it is used for.
+    /// A whole number, or the word `auto`, for a number that is derived from the input.
     CountOrAuto {
         /// Smallest legal number.
         min: u32,
@@ -51,7 +50,7 @@ pub enum Kind {
     },
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Any text; what uses it checks it.
+    /// Any text; the code that uses it checks it.
     Text,
 }
 
@@ -60,19 +59,19 @@ pub enum Kind {
 pub struct Parameter {
     /// The name; dotted (`flash.dies`) or, in a scheme's or FTL's own list, its last part (`pad`).
     pub name: &'static str,
-    /// What it may hold.
+    /// The possible values.
     pub kind: Kind,
     /// The default, as a user would write it.
     pub default: &'static str,
     /// The unit (`us`, `pages`, `%`), or nothing for pure numbers and words.
     pub unit: &'static str,
-    /// One sentence: what it does.
+    /// One sentence on the effect.
     pub about: &'static str,
     /// Where the rule or the default comes from.
     pub source: &'static str,
     /// [Conditions](Condition) that all have to hold for another value than the default to change anything.
     pub needs: &'static [&'static str],
-    /// What it cannot stand beside.
+    /// The settings that it excludes.
     pub excludes: &'static [Exclusion],
 }
 
@@ -104,7 +103,7 @@ impl core::fmt::Display for Value {
 pub const AUTO: &str = "auto";
 
 impl Parameter {
-    /// A row without anything, for what others leave out: it needs nothing and excludes nothing.
+    /// A row without content, for use as a default: it needs nothing and excludes nothing.
     pub const BLANK: Self = Self {
         name: "",
         kind: Kind::Text,
@@ -160,7 +159,7 @@ impl Parameter {
         value.ok_or_else(|| self.expected())
     }
 
-    /// What this parameter may hold, in words.
+    /// The possible values of this parameter, in words.
     #[must_use]
     pub fn expected(&self) -> String {
         match self.kind {

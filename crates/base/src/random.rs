@@ -20,7 +20,7 @@ pub struct Random {
 crate::archived!(Random { state });
 
 impl Random {
-    /// A generator whose whole sequence is fixed by `seed`.
+    /// A generator whose whole sequence depends on `seed` alone.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }

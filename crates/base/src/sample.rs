@@ -1,7 +1,7 @@
 //! Which numbered things are in a sample: even, without a list, the same on every machine.
 //!
-//! A seeded permutation puts the numbers below a bound into an order, and samples take the same count of them, one after
-//! the other: they are disjoint. Where there are more samples than that gives room for, the next ones take from another
+//! A seeded permutation orders the numbers below a bound, and samples take equally many of them, one after the other: so the samples are disjoint.
+//! Where there are more samples than that gives room for, the next ones take from another
 //! permutation.
 
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ struct Order {
     keys: [u64; 3],
     /// The first of its samples.
     first: u32,
-    /// So many numbers are in one of them.
+    /// The count of numbers in one sample.
     taken: u64,
 }
 
@@ -43,7 +43,7 @@ impl Samples {
         while first < count {
             let own = room.min(count - first);
             orders.push(Order {
-                // A product with an odd number is a permutation of the numbers of so many bits.
+                // A product with an odd number is a permutation of the numbers of this many bits.
                 keys: [
                     random.next_u64(),
                     random.next_u64() | 1,
@@ -93,7 +93,7 @@ impl Samples {
             place ^= place >> self.shift;
             place = place.wrapping_mul(keys[2]) & self.mask;
             place ^= place >> self.shift;
-            // Whoever leaves the numbers below the bound comes back to them.
+            // A sequence that leaves the numbers below the bound comes back to them.
             if place < self.all {
                 return place;
             }

@@ -1,12 +1,11 @@
-//! Tables by number, such as by slot or by cluster: as long as what was used of them, and little longer in memory.
+//! Tables by number, such as by slot or by cluster: as long as the highest number that was used, and little longer in memory.
 //!
-//! A vector that grows by doubling may set aside twice what it holds. These grow by an eighth at a time: each
+//! A vector that grows by doubling may reserve twice the memory of its contents. These grow by an eighth at a time: each
 //! entry is copied eight times on average until the largest size is reached, and never after.
 
 use alloc::vec::Vec;
 
-/// Up to so many entries, memory is set aside at the start. A larger table grows as it is used, so what a
-/// table takes never follows from a parameter alone.
+/// Up to this many entries, memory is set aside at the start. A larger table grows as it is used, so its memory never follows from a parameter alone.
 const PREPARED: u32 = 1 << 20;
 
 /// For how many of `expected` entries memory is set aside at the start.
@@ -18,7 +17,7 @@ pub fn prepared(expected: u32) -> usize {
 /// The entry at `index`; if the table ends before, it is made longer by `vacant` entries.
 #[inline]
 pub fn at<T: Copy>(table: &mut Vec<T>, index: usize, vacant: T) -> &mut T {
-    // The usual way checks the bound once.
+    // The usual path checks the bound once.
     if index < table.len() {
         return &mut table[index];
     }

@@ -1,7 +1,7 @@
 //! Simulated time: an integer count of ticks of 0.1 ns.
 //!
-//! The tick is the coarsest power of ten that holds the reference simulator's host bus time,
-//! 238.4 ns per sector, exactly; 64 bits of it last for 58 years.
+//! The tick is the coarsest power of ten of which the reference simulator's host bus time, 238.4 ns per sector, is a multiple; 64 bits of ticks last
+//! for 58 years.
 
 /// A point in simulated time, or a span of it, in ticks of 0.1 ns.
 pub type Ticks = u64;
@@ -27,7 +27,7 @@ pub const TICKS_PER_SECOND: u64 = 1_000 * TICKS_PER_MS;
 /// ```
 #[must_use]
 pub fn from_units(amount: f64, ticks_per_unit: u64) -> Ticks {
-    // `as` saturates and maps NaN to 0, which is what the text above promises.
+    // `as` saturates and maps NaN to 0, as the text above promises.
     (amount * ticks_per_unit as f64 + 0.5) as u64
 }
 

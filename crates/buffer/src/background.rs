@@ -11,12 +11,11 @@
 //!      +----------------------------------------------->
 //! ```
 //!
-//! What leaves is what a flush would destage first. So a scheme needs no code for this: one without
-//! clean pages gives the pages up, and room is there before it is needed; one that keeps them has
-//! clean pages to drop.
+//! It writes the pages that a flush would destage first. So a scheme needs no code for this: a scheme without clean pages gives the pages up, and has
+//! room before it needs it; a scheme that keeps clean pages has pages to drop.
 //!
-//! A scheme that uses idle time by itself keeps its own rule and is asked first, at each moment; what is
-//! here takes over when it has nothing to do. Where such a scheme watches several groups of pages
+//! A scheme that uses idle time by itself keeps its own rule and is asked first, at each moment; this module takes over when the scheme has nothing
+//! to do. Where such a scheme watches several groups of pages
 //! apart, idle time is the scheme's alone: a group that is idle says nothing about the pages of the others.
 
 use destage_base::time::TICKS_PER_US;
@@ -36,7 +35,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// What `common` says of a buffer of `capacity_pages`; nothing if it is switched off.
+    /// The settings in `common` for a buffer of `capacity_pages`; `None` if background destaging is off.
     #[must_use]
     pub fn from_parameters(capacity_pages: u32, common: &Common) -> Option<Self> {
         if !common.bg_destage {

@@ -1,9 +1,9 @@
 //! The engine all schemes share: looks pages up, makes room, keeps the books, writes the records.
 //!
 //! Decisions do not depend on how fast the flash is. A victim is asked for when the *resident* pages fill the capacity, it leaves the
-//! count of resident pages at once, and the page enters at once; the bytes of both are in RAM until the victim is programmed. Whoever
-//! drives the buffer holds a request back while there is [more in RAM](Buffer::over_capacity) than there are slots. So one stream of
-//! requests gives one sequence of records, under either [`Release`] and any program times.
+//! count of resident pages at once, and the page enters at once; the bytes of both are in RAM until the victim is programmed. The caller holds a
+//! request back while there are [more pages in RAM](Buffer::over_capacity) than slots. So one stream of requests gives one sequence of records, with
+//! either [`Release`] and any program times.
 //!
 //! The caller's side of a page write:
 //!
@@ -47,7 +47,7 @@ use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Series,
 use crate::shown::Shown;
 use crate::view::View;
 
-/// The host request whose pages come.
+/// The host request to which the following pages belong.
 #[derive(Clone, Copy, Default)]
 struct CurrentRequest {
     number: u64,
@@ -61,9 +61,9 @@ pub struct Buffer {
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) resident: Resident,
     pub(crate) pending_victims: PendingVictims,
-    /// What the scheme said; of a buffer that keeps no pages, no more than that.
+    /// The properties that the scheme states, unless the buffer keeps no pages.
     pub(crate) properties: Properties,
-    /// The capacity, and what is held beyond it.
+    /// The capacity, and the number of pages held beyond it.
     slots: u32,
     request: CurrentRequest,
     /// Page writes that other buffers got, of which this one has a sample's part.
@@ -144,7 +144,7 @@ impl Buffer {
         self.resident.occupied()
     }
 
-    /// Resident pages that are dirty; those being programmed are not among them.
+    /// Dirty resident pages; pages that are being programmed do not count.
     #[inline]
     #[must_use]
     pub fn dirty(&self) -> u32 {
@@ -163,8 +163,8 @@ impl Buffer {
         self.scheme.of_handle(handle);
     }
 
-    /// `pages` page writes went to other buffers: virtual time passes here as well. A buffer that stands for a larger one, and gets a
-    /// sample of its requests, so lives in the virtual time of the larger one.
+    /// `pages` page writes went to other buffers: virtual time passes here as well. A buffer that gets a sample of the requests of a larger one so
+    /// has the larger one's virtual time.
     #[inline]
     pub fn pass_writes(&mut self, pages: u64) {
         self.writes_elsewhere += pages;
@@ -180,10 +180,10 @@ impl Buffer {
         self.pending_victims.clear();
     }
 
-    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer of `destager`, which takes on their way the records
-    /// that make room for it; whether the page was resident and is overwritten in place.
+    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer of `destager`, which receives the records that make room for
+    /// it; returns whether the page was resident and is overwritten in place.
     ///
-    /// The version before it may still be in flight (written back with `retain`, or read again while it left), so whoever moves real bytes
+    /// The version before it may still be in flight (written back with `retain`, or read again while it left), so a driver that moves real bytes
     /// takes them out of the slot when a record is issued.
     ///
     /// # Errors
@@ -231,8 +231,8 @@ impl Buffer {
         self.carry_out(DestageCause::Evict, now, view)
     }
 
-    /// The rest of [`Buffer::write`] of a page that is not resident; `position` is where the map has or would have it. Pages only leave
-    /// the map until it enters.
+    /// The rest of [`Buffer::write`] of a page that is not resident; `position` is where the map has or would have it. Until it enters, pages only
+    /// leave the map, so the position stays valid.
     #[inline(never)]
     fn enter<D: Destager>(
         destager: &mut D,
@@ -276,7 +276,7 @@ impl Buffer {
         }
     }
 
-    /// `page`, which [enters](Found::enters), does so clean, whenever its read from flash may end; for the rest as [`Buffer::write`].
+    /// `page`, which [enters](Found::enters), enters clean, whenever its read from flash ends; otherwise as [`Buffer::write`].
     ///
     /// # Errors
     /// As of [`Buffer::write`].
@@ -292,7 +292,7 @@ impl Buffer {
         Self::make_room(destager, page, &access)?;
         let (buffer, _) = destager.buffer();
         let (position, leaving) = buffer.resident.locate(page);
-        // What is read may be leaving still, and then need not be read from flash.
+        // A page that is read may still be leaving, and then need not be read from flash.
         let slot = match leaving {
             Some((slot, _)) => {
                 buffer.resident.come_back(slot);
@@ -309,12 +309,12 @@ impl Buffer {
         self.scheme.report(emit);
     }
 
-    /// Figures that this scheme had again and again; see [`Scheme::series`].
+    /// Figures that the scheme recorded repeatedly; see [`Scheme::series`].
     pub fn series(&self, emit: &mut dyn FnMut(Series)) {
         self.scheme.series(emit);
     }
 
-    /// What the scheme shows of itself. Pages that it does not show come last, as a list in the order of their slots.
+    /// The lists that the scheme shows. Pages that the scheme does not show come last, as a list in the order of their slots.
     #[must_use]
     pub fn show(&self) -> Shown {
         let mut shown = Shown::default();
@@ -413,7 +413,7 @@ impl Buffer {
         dropped.is_some()
     }
 
-    /// The same for all `pages` pages of the current request, if there is nothing in RAM of which a copy could be dropped; whether that is so.
+    /// The same for all `pages` pages of the current request, if RAM holds nothing of which a copy could be dropped; returns whether that is so.
     #[inline]
     pub fn bypass_whole(&mut self, pages: u32) -> bool {
         if self.resident.occupied() > 0 {
@@ -426,8 +426,8 @@ impl Buffer {
         true
     }
 
-    /// The next record on the way to a buffer without dirty pages: `true` if [`record`](Self::record)
-    /// holds one, `false` once there is none. `cause` is [`DestageCause::Flush`] or [`DestageCause::Drain`].
+    /// The next record on the way to a buffer without dirty pages: `true` if [`record`](Self::record) holds a record, `false` if there is none left.
+    /// `cause` is [`DestageCause::Flush`] or [`DestageCause::Drain`].
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -479,7 +479,7 @@ impl Buffer {
         }
     }
 
-    /// Begins maxima and the scheme's figures anew, from the pages that are here now. The sums of [`Buffer::counts`] go
+    /// Resets maxima and the scheme's figures to the pages that are buffered now. The sums of [`Buffer::counts`] go
     /// on, since the number of page writes is the virtual time.
     pub fn reset_figures(&mut self) {
         self.resident.reset_maxima();
@@ -491,13 +491,13 @@ impl Buffer {
         self.resident.close_dirty_periods(now);
     }
 
-    /// When the page that has been dirty longest became so, those being programmed included. Takes a look at every page.
+    /// The time at which the page that has been dirty longest became dirty, pages that are being programmed included. Takes a look at every page.
     #[must_use]
     pub fn oldest_dirty_since(&self) -> Option<Ticks> {
         self.resident.oldest_dirty_since()
     }
 
-    /// How long pages were dirty whose dirty period has ended since the last call; none unless [`BufferConfig::notes_dirty_ages`].
+    /// For pages whose dirty period has ended since the last call, how long they were dirty; empty unless [`BufferConfig::notes_dirty_ages`].
     pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
         self.resident.take_dirty_ages()
     }
@@ -508,8 +508,8 @@ impl Buffer {
         self.resident.newest(page).map(|(slot, _)| slot)
     }
 
-    /// Emits the pages among `pages` that are in RAM, leaving ones included, in no order that means anything. It takes as long as
-    /// there are pages here, or as many as are asked for if those are fewer.
+    /// Emits the pages among `pages` that are in RAM, leaving ones included, in no order that means anything. The time is proportional to the number
+    /// of resident pages, or of requested pages if those are fewer.
     pub fn find_among(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
         if u64::from(self.resident.occupied()) < pages.end - pages.start {
             let held = self.resident.all_pages();
@@ -537,7 +537,7 @@ impl Buffer {
             .is_some_and(|(_, state)| state == State::Dirty)
     }
 
-    /// What this buffer was made from; the capacity is `u32::MAX` pages if its scheme knows no bound.
+    /// The configuration of this buffer; the capacity is `u32::MAX` pages if its scheme knows no bound.
     #[must_use]
     pub fn config(&self) -> &BufferConfig {
         &self.config

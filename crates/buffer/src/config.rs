@@ -28,11 +28,11 @@ choices! {
 }
 
 choices! {
-    /// What padding does with pages that were never written.
+    /// How padding treats pages that were never written.
     pub enum PadUnwritten {
         /// Programs a filler page.
         Fill = "fill",
-        /// Programs fillers, but none behind the last page that has data.
+        /// Programs fillers, but none after the last page that has data.
         StopAtLast = "stop_at_last",
         /// Leaves gaps; only for flash that allows them.
         Skip = "skip",
@@ -40,7 +40,7 @@ choices! {
 }
 
 choices! {
-    /// What has to be programmed before idle time is used on.
+    /// What has to be programmed before idle time is used again.
     pub enum Again {
         /// All pages of the record.
         Record = "record",
@@ -55,18 +55,18 @@ parameters! {
     /// The parameters every buffer has, without the `buffer.` in front.
     pub struct Common {
         /// When an evicted page's slot is free: when its program completes, or as soon as it is issued.
-        release: Release = "complete", "", "Ours; `issue` is how traces reshaped off-line behave (EPO 2011).", needs &["clock", "pages"];
+        release: Release = "complete", "", "Ours; with `issue`, slots are free at once, as in traces reshaped off-line (EPO 2011).", needs &["clock", "pages"];
         /// Consecutive logical pages a block-level scheme treats as one; 0 means the pages of a flash block.
         cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.", needs &["clusters"];
         /// Whether flush and FUA destage; `ignore` models a buffer that survives power loss.
         flush_mode: FlushMode = "honor", "", "Ours.", needs &["pages", "durable-answers"];
-        /// Write requests of at least this many pages go straight to the flash; 0 buffers all of them.
+        /// Write requests of at least this many pages bypass the buffer; 0 buffers all of them.
         bypass_pages: u32 = "0", "pages", "Ours.", needs &["pages"];
-        /// Whether what padding programs again is read from flash first; false: it is at hand, and no read is charged.
+        /// Whether pages that padding programs again are read from flash first; false: they are at hand, and no read is charged.
         pad_charge_reads: bool = "true", "", "BPLRU (FAST 2008); false: BPAC (MSST 2010), figure 9, counts no reads of merges.", needs &["pads"];
-        /// What padding does with pages never written: a filler, a filler only before the last data, or a gap.
+        /// How padding treats pages that were never written: a filler, a filler only before the last data, or a gap.
         pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.", needs &["pads"];
-        /// A cluster is padded only if at least this share of it is dirty.
+        /// A cluster is padded only if at least this share of its pages is dirty.
         pad_min_fill: f64 = "0" in SHARE, "", "Ours.", needs &["pads"];
         /// Whether flush and drain pad clusters as evictions do.
         flush_pads: bool = "true", "", "Ours.", needs &["pads"];
@@ -74,11 +74,11 @@ parameters! {
         bg_destage: bool = "false", "", "Ours; the watermarks of write-back caches.", needs &["clock", "pages"];
         /// With bg_destage: idle time is used once more than this share of the buffer is dirty.
         bg_high: f64 = "0.9" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
-        /// With bg_destage: once begun, it goes on until at most this share is dirty; never above bg_high.
+        /// With bg_destage: once begun, destaging goes on until at most this share is dirty; never above bg_high.
         bg_low: f64 = "0.7" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
         /// With bg_destage: how long no host request may have been queued or in service before.
         bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "Ours.", needs &["clock", "buffer.bg_destage = true"];
-        /// With bg_destage: what has to be programmed before more is destaged: a whole record, or any page.
+        /// With bg_destage: whether a whole record has to be programmed before more pages are destaged, or any page.
         bg_again: Again = "record", "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
     }
 }
@@ -112,12 +112,12 @@ impl Common {
     }
 }
 
-/// What a buffer needs to know besides its scheme.
+/// The parameters of a buffer besides its scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferConfig {
     /// Slots, one page each; 0 for a buffer that keeps no pages. Resident pages never exceed it.
     pub capacity_pages: u32,
-    /// Slots beyond these, for pages that have left and wait, for others to be programmed with them.
+    /// Slots beyond these, for pages that have left and wait for the other pages of their program units.
     pub held_pages: u32,
     /// Pages of a cluster; at least 1.
     pub cluster_pages: u32,
@@ -127,9 +127,9 @@ pub struct BufferConfig {
     pub honor_flush: bool,
     /// Write requests of at least this many pages go straight to the flash; 0: none do.
     pub bypass_pages: u32,
-    /// Where padding has pages from that the flash holds.
+    /// Where padding gets pages that the flash holds.
     pub pad_written: PadContent,
-    /// What padding does with pages never written.
+    /// How padding treats pages that were never written.
     pub pad_unwritten: PadUnwritten,
     /// A cluster with fewer dirty pages is not padded.
     pub pad_min_pages: u32,
@@ -137,7 +137,7 @@ pub struct BufferConfig {
     pub flush_pads: bool,
     /// Destaging in idle time, if any.
     pub background: Option<Background>,
-    /// Whether [`crate::Buffer::take_dirty_ages`] has how long each page was dirty. Who sets this takes them now and then.
+    /// Whether [`crate::Buffer::take_dirty_ages`] has how long each page was dirty. The caller has to take them from time to time if this is set.
     pub notes_dirty_ages: bool,
 }
 

@@ -1,10 +1,10 @@
-//! What a buffer counts.
+//! The counts of a buffer.
 
 use destage_base::Ticks;
 
 use crate::destage::DestageCause;
 
-/// Padding pages, by what they hold.
+/// Padding pages, by their contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pads {
     /// Read from flash.
@@ -31,7 +31,7 @@ pub struct Dropped {
 /// each page write is absorbed by a dirty copy, destaged, given up, or still waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Page writes presented, those that bypass the buffer included. Also the virtual time.
+    /// Page writes, including those that bypass the buffer. Also the virtual time.
     pub page_writes: u64,
     /// Page reads presented.
     pub page_reads: u64,
@@ -51,7 +51,7 @@ pub struct Counts {
     pub dropped: Dropped,
     /// Resident pages now.
     pub resident: u32,
-    /// Dirty resident pages now; those being programmed are not among them.
+    /// Dirty resident pages now; pages that are being programmed do not count.
     pub dirty: u32,
     /// The most resident pages that were dirty at one moment; never more than the capacity.
     pub dirty_max: u32,
@@ -60,7 +60,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What was counted since it was `earlier`; the state of the moment stays.
+    /// The counts since the state `earlier`; values that describe the present moment stay.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let each = |now: &[u64; DestageCause::ALL.len()], then: &[u64; DestageCause::ALL.len()]| {

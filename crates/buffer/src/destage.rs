@@ -1,7 +1,7 @@
 //! The destage record: everything a scheme can ask of the flash, in one type.
 //!
-//! A single page, a padded cluster, a batch of one page per die, a round of write-backs whose
-//! pages stay: all are a [`Destage`], so that nothing downstream knows which scheme made it.
+//! A single page, a padded cluster, a batch of one page per die, a round of write-backs whose pages stay: each is a [`Destage`], so that the code
+//! downstream does not depend on the scheme.
 
 use alloc::vec::Vec;
 
@@ -64,7 +64,7 @@ impl DestageCause {
 /// How the pages of one record belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Grouping {
-    /// One page, or the pages of one host request: issued together, no order among them matters.
+    /// One page, or the pages of one host request: they are issued together, and their order does not matter.
     #[default]
     Pages,
     /// Pages of one logical block, to be programmed in ascending order, pads included.
@@ -83,12 +83,12 @@ pub struct DirtyPage {
     pub slot: Slot,
 }
 
-/// Where the contents of a page come from that is programmed to complete a cluster.
+/// The source of a page's contents that is programmed to complete a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PadContent {
     /// Its newest copy is read from flash first.
     Read,
-    /// Its newest copy is at hand, and no read is charged for it.
+    /// The newest copy is at hand, and no read is charged for it.
     AtHand,
     /// It was never written: a filler is programmed.
     Filler,
@@ -103,7 +103,7 @@ pub struct Pad {
     pub content: PadContent,
 }
 
-/// One destage: what leaves the buffer, or is written back, in one step.
+/// One destage: the pages that leave the buffer, or are written back, in one step.
 #[derive(Clone, Debug)]
 pub struct Destage {
     /// Why.

@@ -1,4 +1,4 @@
-//! The buffer after a page write: what a scheme has programmed at once, although there is room.
+//! After a page write: the pages that a scheme programs at once, although there is room.
 
 use destage_base::Ticks;
 
@@ -14,8 +14,8 @@ impl Buffer {
         self.properties.is_eager
     }
 
-    /// A page write has been taken in: `true` if the scheme has something programmed at once, and
-    /// [`record`](Self::record) holds it, `false` once there is nothing.
+    /// A page write has been taken in: `true` if the scheme has pages programmed at once, and [`record`](Self::record) holds them; `false` if there
+    /// are none left.
     ///
     /// # Panics
     /// If the scheme breaks its contract.

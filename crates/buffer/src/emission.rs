@@ -1,4 +1,4 @@
-//! The scheme's answer becomes a record: its pages leave or are written back, and what completes them is named.
+//! The scheme's answer becomes a record: its pages leave or are written back, and the pages that complete them are named.
 
 use destage_base::Ticks;
 
@@ -11,7 +11,7 @@ use crate::scheme::Entry;
 use crate::view::View;
 
 impl Buffer {
-    /// Turns the scheme's answer into a record; `false` if nothing in it needs a program.
+    /// Turns the scheme's answer into a record; `false` if none of its pages needs a program.
     pub(crate) fn carry_out(&mut self, cause: DestageCause, now: Ticks, view: &dyn View) -> bool {
         self.record.pages.clear();
         self.record.pads.clear();

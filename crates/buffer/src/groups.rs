@@ -1,7 +1,7 @@
 //! Pages in groups of a scheme's own making: runs, requests.
 //!
-//! What [`clusters`](crate::clusters) is to pages of one logical block, without the block: a group is
-//! whatever its owner puts together, and may hold any pages. A page is in at most one group. The
+//! Groups are to any pages what [`clusters`](crate::clusters) are to the pages of one logical block: the owner decides which pages belong together. A
+//! page is in at most one group. The
 //! pages of a group are a ring over slots in the order they joined. Groups are numbered like
 //! clusters, so [`Rings`](crate::clusters::Rings) keep them in order.
 //!
@@ -17,7 +17,7 @@ use crate::clusters::ClusterId;
 use crate::destage::Slot;
 use crate::scheme::Entry;
 
-/// What is kept beside the links of a page in the ring of its group.
+/// The data stored beside the links of a page in the ring of its group.
 #[derive(Clone, Copy, Default)]
 struct Member {
     page: Lpn,
@@ -31,7 +31,7 @@ struct Group {
     pages: u32,
 }
 
-/// All groups. One without pages is gone, and its number is given to the next.
+/// All groups. A group without pages is removed, and its number is given to the next.
 #[derive(Default)]
 pub struct Groups {
     /// By slot: a ring per group, in the order the pages joined.

@@ -21,11 +21,11 @@ struct Node<K> {
     slot: u32,
 }
 
-/// Several heaps over the same slots, the smallest key of each first. Equal keys come in no stated order,
-/// so callers whose keys can be equal put what breaks the tie into them.
+/// Several heaps over the same slots, the smallest key of each first. Equal keys come in no defined order, so callers whose keys can be equal add a
+/// tie-breaker to them.
 pub struct SlotHeaps<K> {
     heaps: Vec<Vec<Node<K>>>,
-    /// By slot, as far as slots have been used: where in its heap it is.
+    /// The position of each slot in its heap; slots beyond the highest one used have no entry.
     positions: Vec<u32>,
 }
 
@@ -88,7 +88,7 @@ impl<K: Copy + Ord> SlotHeaps<K> {
         self.heaps[heap as usize][self.position(slot)].key
     }
 
-    /// What is in `heap`, in order, with its keys.
+    /// The contents of `heap`, in order, with their keys.
     #[must_use]
     pub fn sorted(&self, heap: u32) -> Vec<(K, Slot)> {
         let nodes = self.heaps[heap as usize].iter();
@@ -97,7 +97,7 @@ impl<K: Copy + Ord> SlotHeaps<K> {
         sorted
     }
 
-    /// Takes out what comes first in `heap`.
+    /// Removes the first node of `heap`.
     pub fn pop(&mut self, heap: u32) -> Option<Slot> {
         let slot = Slot(self.heaps[heap as usize].first()?.slot);
         self.remove(heap, slot);
@@ -111,7 +111,7 @@ impl<K: Copy + Ord> SlotHeaps<K> {
     }
 }
 
-/// Puts `node` where it belongs, beginning at `position`, whose node is moved or given up.
+/// Puts `node` into its place, beginning the search at `position`, whose node is moved or dropped.
 fn settle<K: Copy + Ord>(
     nodes: &mut [Node<K>],
     positions: &mut [u32],

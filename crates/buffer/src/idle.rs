@@ -1,4 +1,4 @@
-//! The buffer in idle time: what it is offered, and what it writes back.
+//! The buffer in idle time: the offers it gets, and its write-backs.
 
 use destage_base::{Lpn, Ticks};
 
@@ -8,8 +8,8 @@ use crate::scheme::{AccessKind, IdleRule, Need};
 use crate::view::View;
 
 impl Buffer {
-    /// The device has nothing else to do: `true` if the scheme or [`background`](crate::background) uses
-    /// that, and [`record`](Self::record) holds what to write back.
+    /// The device has nothing else to do: `true` if the scheme or [`background`](crate::background) uses the idle time, and [`record`](Self::record)
+    /// holds the pages to write back.
     ///
     /// # Panics
     /// If the scheme breaks its contract.

@@ -1,4 +1,4 @@
-//! A page is taken in: who takes on their way the records that make room for it, and what a read found.
+//! A page enters: a callback takes the records that make room for it, and a result says what a read found.
 
 use core::convert::Infallible;
 
@@ -8,31 +8,31 @@ use crate::buffer::Buffer;
 use crate::destage::Destage;
 use crate::view::View;
 
-/// Takes the records of a buffer on their way, while a page is taken in.
+/// Takes the records of a buffer on their way, while a page is accepted.
 pub trait Destager {
-    /// Why a record could not go.
+    /// Why a record could not be emitted.
     type Error;
 
-    /// The buffer, and what its scheme may ask about the device.
+    /// The buffer, and the questions that its scheme may ask about the device.
     fn buffer(&mut self) -> (&mut Buffer, &dyn View);
 
-    /// [`Buffer::record`] holds victims: takes them on their way. What a scheme is asked next, it is asked after that.
+    /// [`Buffer::record`] holds victims: takes them on their way. The scheme's next answer may depend on it.
     ///
     /// # Errors
     /// If they cannot go.
     fn destage(&mut self) -> Result<(), Self::Error>;
 }
 
-/// What a page read found.
+/// The outcome of a page read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// It is served from RAM, even if the page had already left and its program only not yet completed; otherwise from flash.
+    /// The page is served from RAM, even if it had already left and its program has not completed; otherwise from flash.
     pub in_ram: bool,
     /// The page enters: [`Buffer::take_in_read`] is to be called at once.
     pub enters: bool,
 }
 
-/// A buffer whose records a function takes, for whoever has no device.
+/// A buffer whose records are given to a function, for callers without a device.
 pub struct Outlet<'a, F> {
     buffer: &'a mut Buffer,
     view: &'a dyn View,
@@ -40,7 +40,7 @@ pub struct Outlet<'a, F> {
 }
 
 impl<'a, F: FnMut(&Destage)> Outlet<'a, F> {
-    /// `take` gets what leaves `buffer`, whose scheme sees `view`.
+    /// `take` gets the pages that leave `buffer`, whose scheme sees `view`.
     pub fn new(buffer: &'a mut Buffer, view: &'a dyn View, take: F) -> Self {
         Self { buffer, view, take }
     }

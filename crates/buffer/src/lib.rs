@@ -1,24 +1,24 @@
-//! What waits in RAM and what leaves: the buffer, its schemes, and the records they emit.
+//! The buffer, its schemes, and the records they emit: which pages wait in RAM, and which leave.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`scheme`] | the [`Scheme`] trait: what the buffer tells a scheme, and the one question it asks |
-//! | [`view`] | the [`View`] trait: what a scheme may ask about the device |
+//! | [`scheme`] | the [`Scheme`] trait: the calls a scheme gets, and the one question it answers |
+//! | [`view`] | the [`View`] trait: the questions that a scheme may ask about the device |
 //! | [`destage`] | the [`Destage`] record, which is all that leaves this crate |
 //! | [`buffer`] | [`Buffer`], the engine every scheme shares |
-//! | [`intake`] | who takes its records on their way while a page enters |
+//! | [`intake`] | passes its records on while a page enters |
 //! | [`background`] | destaging in idle time, for every scheme |
 //! | [`config`] | the parameters every buffer has |
-//! | [`counts`] | what a buffer counts |
+//! | [`counts`] | the counts of a buffer |
 //! | [`registry`] | the table of all schemes |
 //! | [`schemes`] | the schemes, a folder per family |
-//! | [`shown`] | what a scheme shows of itself to whoever watches |
+//! | [`shown`] | the lists that a scheme shows in a recording |
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
 //! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
 //! | [`groups`] | pages in groups of a scheme's own making |
-//! | [`pending_victims`] | whose programs a page waits for that needs its own place |
+//! | [`pending_victims`] | the programs that a page waits for if it needs its own place |
 //! | [`padding`] | which pages complete a cluster |
 //!
 //! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)

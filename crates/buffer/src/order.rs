@@ -1,7 +1,7 @@
 //! Lists over slots: the order of every page-level scheme.
 //!
-//! The lists are those of [`destage_base::list`]; the page is kept beside the links of its slot, because
-//! whoever takes an entry off a list wants its page.
+//! The lists are those of [`destage_base::list`]; the page is stored with the links of its slot, because a caller that takes an entry off a list
+//! needs its page.
 
 use destage_base::Lpn;
 use destage_base::list::{Item, List, Lists};

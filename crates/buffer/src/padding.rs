@@ -11,8 +11,8 @@ use crate::view::View;
 /// Fills `pads` with the pages that complete the cluster of `pages`, ascending. Pages that the flash holds are of
 /// `written` content.
 ///
-/// `pages` are pages of one cluster, ascending. Whatever is not among them comes from the flash, a
-/// copy that stays in the buffer as well: the record must not depend on what else is buffered.
+/// `pages` are pages of one cluster, ascending. Any other page comes from the flash, even if a copy stays in the buffer: the record must not depend
+/// on the other contents of the buffer.
 pub fn pad(
     pages: &[DirtyPage],
     cluster_pages: u32,

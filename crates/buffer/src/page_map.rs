@@ -1,8 +1,8 @@
 //! The map between pages and slots: the one lookup every page request pays for.
 //!
 //! No two pages have one slot, so the pages are kept by slot and the hash table holds slot numbers
-//! only, four bytes an entry. That matters more than anything else here: what a lookup costs is the
-//! cache lines it misses, and the tables of a 64 Ki-page buffer just fit into a second-level cache.
+//! only, four bytes an entry. That matters most here: the cost of a lookup is its cache misses, and the tables of a 64 Ki-page buffer just fit into a
+//! second-level cache.
 //!
 //! Open addressing over buckets of eight entries, probed one after the other. The hash scatters
 //! *groups* of eight consecutive pages and keeps a group in one bucket, so a run of pages stays
@@ -13,9 +13,9 @@
 //! arithmetic), and a page that is absent, the common case under eviction, is usually found absent
 //! from the tags alone. At most half of the entries are taken, so a bucket rarely overflows.
 //!
-//! Each bucket counts the entries that passed over it because it was full, and a removal takes that back
-//! along the way the entry came: how long a probe takes depends on what is in the map now, not on what
-//! once was, without moving anything. The counts are a byte a bucket and stay in the first-level cache.
+//! Each bucket counts the entries that passed over it because it was full, and a removal subtracts them along the same path: so the length of a probe
+//! depends on the present contents and not on earlier ones, and no entry has to move. The counts are a byte a bucket and stay in the first-level
+//! cache.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -35,20 +35,18 @@ const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of every byte: set in the tags of entries that are taken.
 const TAKEN: u64 = 0x8080_8080_8080_8080;
-/// A count that has got this far says no more than that entries may have passed, and stays.
+/// A count that reaches this value is not changed any more; it only says that entries may have passed.
 const UNCOUNTED: u8 = u8::MAX;
 /// Stands for no slot; slots are smaller.
 const NO_SLOT: u64 = u64::MAX;
 /// Stands for no place yet.
 const NOWHERE: usize = usize::MAX;
 
-/// Where a page is in the table, or where it would go. Valid until another page is set; that pages are
-/// removed, this one among them, does no harm.
+/// Where a page is in the table, or where it would go. Valid until another page is set; removals of pages, even of this one, do no harm.
 #[derive(Clone, Copy, Debug)]
 pub struct Position(usize);
 
-/// A slot's page, and a time its owner keeps: who needs the one soon needs the other, and so gets
-/// both for one cache line.
+/// A slot's page, and a time stamp of its owner: code that needs the one soon needs the other, and gets both for one cache line.
 #[derive(Clone, Copy)]
 struct Row<Stamp> {
     page: Lpn,
@@ -57,14 +55,13 @@ struct Row<Stamp> {
 
 /// A one-to-one map from pages to slots.
 ///
-/// It serves as well for whatever else is numbered sparsely and kept in numbered places, such as
-/// logical blocks and their clusters; who keeps no time with a place has `()` for a stamp.
+/// The map also serves other sparse numbers with numbered places, such as logical blocks and their clusters; an owner without time stamps uses `()`.
 #[derive(Clone)]
 pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
-    /// By bucket: how many entries belong to it or to a bucket before it, found it full, and went on.
+    /// By bucket: the number of entries that belong to it or to an earlier bucket, found it full, and went on.
     passed: Vec<u8>,
-    /// Eight for each word of tags; only those of taken entries mean anything.
+    /// Eight for each word of tags; only the tags of used entries mean anything.
     slots: Vec<u32>,
     /// By slot: the page it was last given to, even if the map has forgotten that since.
     rows: Vec<Row<Stamp>>,
@@ -196,8 +193,8 @@ impl<Stamp: Copy> PageMap<Stamp> {
 
     /// Looks along the buckets of `page` for a slot that `is_it`, up to where `page` would go.
     ///
-    /// Always inlined: passing the answer through memory would cost as much as finding it. What nearly every page needs is here, its
-    /// own bucket; to look further would take registers from whoever calls.
+    /// Always inlined: passing the answer through memory would cost as much as finding it. Nearly every page is found here, in its own bucket; a
+    /// search further on would take registers from the caller.
     #[inline(always)]
     fn probe(&self, page: Lpn, is_it: impl Fn(u32) -> bool) -> (Position, Option<u32>) {
         let hash = hash(page);
@@ -323,8 +320,8 @@ fn hash(page: Lpn) -> u64 {
     (page.0 >> GROUP_BITS).wrapping_mul(MULTIPLIER)
 }
 
-/// Taken, four bits of hash that are not in the bucket number of any table that fits in memory, and
-/// the place within the group, so that the pages of a group differ.
+/// Used, four bits of hash that are not in the bucket number of any table that fits in memory, and the place within the group, so that the pages of a
+/// group differ.
 #[inline]
 fn tag(page: Lpn, hash: u64) -> u8 {
     (0x80 | (hash >> 20 & 0xF) << GROUP_BITS | page.0 & OFFSET_MASK) as u8

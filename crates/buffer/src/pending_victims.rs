@@ -1,9 +1,8 @@
-//! The slots that victims still hold while they are programmed, for schemes in which that very place is needed.
+//! The slots that victims still hold while they are programmed, for schemes that need that very place.
 //!
 //! In most buffers a page may be anywhere, so a request waits until the buffer as a whole is down to its
-//! capacity. In a cache of sets a page has a line to go to; whoever insists on that line
-//! ([`Properties::waits_for_its_place`]) waits for the programs of what was in it, even while lines of other
-//! sets are empty.
+//! capacity. In a cache of sets a page has a line of its own; a scheme that insists on that line ([`Properties::waits_for_its_place`]) waits for the
+//! programs of the pages that were in it, even while lines of other sets are empty.
 
 use alloc::vec::Vec;
 
@@ -15,7 +14,7 @@ use crate::scheme::Properties;
 
 /// Slots of pages that left to make room during the current request, and are still being programmed.
 pub(crate) struct PendingVictims {
-    /// Whether anybody waits for them.
+    /// Whether any page waits for them.
     watched: bool,
     slots: Vec<Slot>,
 }
@@ -44,8 +43,8 @@ impl PendingVictims {
 }
 
 impl Buffer {
-    /// Whether a page waits for the programs of what was in its place, [`next_pending_victim`](Self::next_pending_victim),
-    /// and not for [`over_capacity`](Self::over_capacity).
+    /// Whether a page waits for the programs of the former pages of its place, [`next_pending_victim`](Self::next_pending_victim), and not for
+    /// [`over_capacity`](Self::over_capacity).
     #[inline]
     #[must_use]
     pub fn waits_for_its_place(&self) -> bool {

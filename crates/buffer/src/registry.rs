@@ -1,7 +1,7 @@
 //! The table of all schemes: names, parameters and sources are written here and nowhere else.
 //!
-//! Adding one takes a file in a family folder of `schemes/` that ends in its row, a line in
-//! [`SCHEMES`], and a scenario text in `tests/scenarios/`; the conformance tests find it by the row.
+//! A new scheme needs a file in a family folder of `schemes/` that ends in its row, a line in [`SCHEMES`], and a scenario text in `tests/scenarios/`;
+//! the conformance tests find it by the row.
 
 use alloc::boxed::Box;
 
@@ -21,19 +21,17 @@ use crate::schemes::run::{dulo, req_block};
 use crate::schemes::set::{apu_lfu, apu_lfu_d, apu_lru, apu_lru_d, wb};
 use crate::schemes::tier::griffin;
 
-/// What a scheme is built from.
+/// The arguments for building a scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeConfig<'a> {
-    /// Pages the buffer holds; 0 for a buffer that keeps none. Slots are numbered from 0. The numbers go beyond
-    /// this while requests wait whose victims are not programmed yet, so what is kept by slot has to grow, as
-    /// the lists of [`crate::order`] do.
+    /// Pages the buffer holds; 0 for a buffer that keeps none. Slots are numbered from 0. The numbers exceed this while requests wait whose victims
+    /// are not programmed yet, so per-slot data has to grow, as the lists of [`crate::order`] do.
     pub capacity_pages: u32,
     /// Pages of a cluster.
     pub cluster_pages: u32,
     /// Independently working dies (packages) of the device beneath, over which pages are striped.
     pub dies: u32,
-    /// All page writes to come, in order, for the schemes that have to know them
-    /// ([`SchemeRow::needs_future`]); nobody else looks.
+    /// All coming page writes, in order, for schemes that have to know them ([`SchemeRow::needs_future`]).
     pub future: Option<&'a [Lpn]>,
     /// Fixes every random choice, should the scheme make one.
     pub seed: u64,
@@ -41,18 +39,18 @@ pub struct SchemeConfig<'a> {
     pub values: &'a Values,
 }
 
-/// What decisions of a scheme may depend on besides the order of requests.
+/// What the decisions of a scheme may depend on besides the order of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sees {
     /// Which pages are of one cluster: [`SchemeConfig::cluster_pages`].
     Clusters,
     /// When something happens: [`Access::now`](crate::scheme::Access::now), idle time, or the end of a program.
     Time,
-    /// What waits at the dies, or what these do.
+    /// The queues of the dies, or their present work.
     Queues,
 }
 
-/// Makes a scheme. A row that is made while the program runs may carry something in it.
+/// Makes a scheme. A row that is made while the program runs may capture values.
 pub type Build = dyn Fn(&SchemeConfig) -> Box<dyn Scheme> + Sync;
 
 /// One scheme.
@@ -61,18 +59,18 @@ pub struct SchemeRow {
     pub name: &'static str,
     /// Which unit it orders: the folder it is in.
     pub family: &'static str,
-    /// One sentence: what it does.
+    /// One sentence on the scheme's rule.
     pub about: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// Its rules were put together from descriptions by others.
+    /// Its rules were combined from descriptions by others.
     pub reconstructed: bool,
     /// Its own parameters, without the `buffer.` in front.
     pub parameters: &'static [Parameter],
-    /// Whether it can only be made from a [`SchemeConfig::future`]. Without one its `build` panics, so a
-    /// caller that has none refuses the scheme before.
+    /// Whether it can only be made from a [`SchemeConfig::future`]. Without them its `build` panics, so a caller that has none refuses the scheme
+    /// before.
     pub needs_future: bool,
-    /// What its decisions depend on besides the order of requests.
+    /// What the scheme's decisions depend on besides the order of requests.
     pub sees: &'static [Sees],
     /// Makes it.
     pub build: &'static Build,
@@ -91,7 +89,7 @@ impl core::fmt::Debug for SchemeRow {
 }
 
 impl SchemeRow {
-    /// Whether it says what no device can do better, and is no scheme that a device could have.
+    /// Whether it is a bound, and no scheme that a device could have.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.family == BOUND

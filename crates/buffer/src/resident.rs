@@ -1,4 +1,4 @@
-//! What is in RAM: which page is in which slot, and how far each copy is from being safe in flash.
+//! The contents of RAM: which page is in which slot, and how far each copy is from being safe in flash.
 //!
 //! ```text
 //!            enter            evict (must be programmed)        programmed
@@ -8,12 +8,11 @@
 //!                      +---------------+--------------------+
 //! ```
 //!
-//! A page is *resident* while it is dirty, being written back or clean. A leaving page no longer counts as
-//! buffered, but its bytes are still here, so the map goes on pointing at them until the program
-//! completes or a newer copy enters: the map names, for each page, its newest copy in RAM.
+//! A page is *resident* while it is dirty, being written back or clean. A leaving page no longer counts as buffered, but its bytes are still here, so
+//! the map points at them until the program completes or a newer copy enters: for each page, the map names its newest copy in RAM.
 //!
-//! One slot may have several programs in flight (written back, rewritten, written back again). Programs
-//! of one page must take effect in the order of their records; whoever issues them sees to that.
+//! One slot may have several programs in flight (written back, rewritten, written back again). Programs of one page must take effect in the order of
+//! their records; the caller that issues them ensures that.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -39,7 +38,7 @@ pub enum State {
     Leaving,
 }
 
-/// What an eviction means for the page.
+/// The effect of an eviction on the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Evicted {
     /// Has to be programmed.
@@ -51,7 +50,7 @@ pub enum Evicted {
 /// Stands in the stamp of a free slot that was freed before all others.
 const NO_SLOT: Ticks = Ticks::MAX;
 
-/// What every touch of a slot looks at: two bytes, so that all of them stay in the cache.
+/// The two bytes that every access to a slot reads, so that those of all slots stay in the cache.
 #[derive(Clone, Copy)]
 struct Status {
     state: State,
@@ -65,10 +64,10 @@ pub struct Resident {
     map: PageMap,
     /// By slot, as far as slots have been used.
     status: Vec<Status>,
-    /// By slot: when the copy before this one became dirty; meaningful while that is programmed and
-    /// the page was written again. Stays empty unless pages are written back.
+    /// By slot: when the previous copy became dirty; meaningful while that copy is being programmed and the page was written again. Stays empty
+    /// unless pages are written back.
     older_since: Vec<Ticks>,
-    /// By slot, programs in flight beyond what its status can count.
+    /// By slot, programs in flight beyond those that its status can count.
     more_in_flight: BTreeMap<Slot, u64>,
     /// The slot freed last, which is taken first, while the cache still has it. The stamp of each free
     /// slot names the one freed before it.
@@ -79,12 +78,12 @@ pub struct Resident {
     dirty: u32,
     dirty_max: u32,
     oldest_dirty_max: Ticks,
-    /// How long pages were dirty, since somebody asked last; only if somebody does.
+    /// How long pages were dirty, since the last query; only if the times are collected.
     dirty_ages: Option<Vec<Ticks>>,
 }
 
 impl Resident {
-    /// Nothing yet, with memory set aside for `pages` of them.
+    /// Empty, with memory reserved for `pages` pages.
     #[must_use]
     pub fn prepared_for(pages: u32) -> Self {
         let prepared = table::prepared(pages);
@@ -285,8 +284,7 @@ impl Resident {
         self.status[slot.0 as usize].state = State::WritingBack;
     }
 
-    /// A leaving page becomes resident again where it is, clean: what is being programmed is its
-    /// newest version.
+    /// A leaving page becomes resident again in its slot, clean: its newest version is being programmed.
     pub fn come_back(&mut self, slot: Slot) {
         let status = &mut self.status[slot.0 as usize];
         debug_assert!(status.state == State::Leaving);
@@ -315,7 +313,7 @@ impl Resident {
         debug_assert!(state != State::Free, "a free slot has no program in flight");
         // By far the most pages are on their way out.
         if state == State::Leaving {
-            // A newer copy may have entered meanwhile, and then the map names that one.
+            // A newer copy may have entered meanwhile, and then the map names that copy.
             self.map.remove_if(page, slot.0);
             self.release(slot);
         } else if state == State::WritingBack {
@@ -331,7 +329,7 @@ impl Resident {
         *self.more_in_flight.entry(slot).or_default() += 1;
     }
 
-    /// One of more programs of `slot` than its status can count has completed; whether there were that many.
+    /// `slot` had more programs than its status can count, and one has completed; returns whether there were that many.
     #[cold]
     #[inline(never)]
     fn end_one_of_many(&mut self, slot: Slot) -> bool {
@@ -348,7 +346,7 @@ impl Resident {
     }
 
     /// The copy of `page` is no longer wanted (trimmed, or superseded by a write that bypasses the
-    /// buffer). What its slot was, if there is one.
+    /// buffer). The former state of its slot, if it had one.
     pub fn forget(&mut self, page: Lpn, now: Ticks) -> Option<(Slot, State)> {
         let (slot, state) = self.newest(page)?;
         self.map.remove(page);
@@ -375,7 +373,7 @@ impl Resident {
         Some((slot, state))
     }
 
-    /// Begins the most dirty pages and the longest dirty period anew. Pages that are dirty now count with all of their
+    /// Resets the maxima of dirty pages and of dirty periods. Pages that are dirty now count with all of their
     /// period.
     pub fn reset_maxima(&mut self) {
         self.dirty_max = self.dirty;
@@ -398,7 +396,7 @@ impl Resident {
     #[inline]
     fn programming_since(&self, index: usize) -> Ticks {
         let Status { state, in_flight } = self.status[index];
-        // Written again since, or written back twice: what is in flight is not the newest copy.
+        // The page was written again since, or written back twice: the copy in flight is not the newest.
         let is_older = state == State::Dirty || in_flight > 1;
         if is_older {
             self.older_since[index]
@@ -407,7 +405,7 @@ impl Resident {
         }
     }
 
-    /// When the page that has been dirty longest became so, those being programmed included. Looks at every slot.
+    /// The time at which the page that has been dirty longest became dirty, pages that are being programmed included. Looks at every slot.
     #[must_use]
     pub fn oldest_dirty_since(&self) -> Option<Ticks> {
         let slots = self.status.iter().enumerate();

@@ -1,7 +1,7 @@
 //! The contract between the buffer and a scheme.
 //!
 //! The buffer owns which pages are resident, which of them are dirty, all counting and all records.
-//! A scheme owns an order, and answers one question: who leaves next?
+//! A scheme owns an order, and answers one question: which page leaves next?
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -71,24 +71,25 @@ pub struct Victim {
     pub retain: bool,
 }
 
-/// When a scheme is offered idle time: what the wiring has to watch, and how often to ask.
+/// When a scheme is offered idle time: which idle time to watch, and how often to ask.
 ///
-/// A group of pages is *idle* while no host request for any of its pages is queued or in service. Once it
-/// has been idle for `after`, counted from the later of its last request's arrival and last completion, the
-/// buffer is asked for something to write back, and asked on as `again` says until a host request for the
-/// group arrives or the answer is no. There is no new wait between two answers. What was issued is not
-/// called back: a host request that arrives queues behind it.
+/// A group of pages is *idle* while no host request for any of its pages is queued or in service. Once the group has been idle for `after`, counted
+/// from the later of its last request's arrival and last completion, the buffer is asked for pages to write back, and asked again as `again` says
+/// until a host request for the group arrives or the answer is no. Between two answers the wait does not begin again. Issued programs are not called
+/// back: a
+/// host request that arrives
+/// queues behind them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdleRule {
     /// How long a group has to be idle first.
     pub after: Ticks,
-    /// How often to ask on.
+    /// When to ask again.
     pub again: IdleAgain,
     /// How many groups are watched apart; with 1, the device as a whole.
     pub groups: u32,
 }
 
-/// When to ask on for idle work.
+/// When to ask again for idle work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IdleAgain {
     /// Once every page of the last answer is programmed.
@@ -98,26 +99,24 @@ pub enum IdleAgain {
     AfterPage,
 }
 
-/// What a scheme is, and what it asks of the buffer.
+/// The fixed properties of a scheme, and its demands on the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Properties {
     /// Whether it buffers anything. A scheme that keeps no pages is told of misses only.
     pub keeps_pages: bool,
     /// Whether a read that misses enters the buffer as a clean page.
     pub allocates_reads: bool,
-    /// Whether a page that entered waits until what was in its place is programmed, however many slots are
-    /// free elsewhere.
+    /// Whether a page that enters waits until the former page of its place is programmed, however many slots are free elsewhere.
     pub waits_for_its_place: bool,
     /// Whether the buffer takes every page, whatever its capacity. Pages still leave where
     /// [`Scheme::is_full_for`] wants room.
     pub is_unbounded: bool,
-    /// Whether it knows pages by the flash address of their latest write. Where a write gives its page another
-    /// address ([`View::updates_in_place`]), a rewrite is then no hit: the old copy leaves at once, and the new one
-    /// enters as a page of its own.
+    /// Whether it knows pages by the flash address of their latest write. If a write gives its page another address ([`View::updates_in_place`]), a
+    /// rewrite is no hit: the old copy leaves at once, and the new one enters as a page of its own.
     pub knows_addresses: bool,
     /// Whether and when the scheme is offered idle time.
     pub idle_rule: Option<IdleRule>,
-    /// Whether the scheme is asked after each page write what to program at once ([`Scheme::eager`]).
+    /// Whether the scheme is asked after each page write which pages to program at once ([`Scheme::eager`]).
     pub is_eager: bool,
 }
 
@@ -135,15 +134,14 @@ impl Default for Properties {
     }
 }
 
-/// A figure that a scheme had again and again.
+/// A figure that a scheme recorded repeatedly.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Series {
     /// As of [`Scheme::report`].
     pub name: &'static str,
-    /// In the order of time; none where it had no meaning. At most a few thousand, however long the run.
+    /// In the order of time; `None` where it had no meaning. At most a few thousand, however long the run.
     pub values: Vec<Option<f64>>,
-    /// How much it varied, over all values, also those that had no place: the square of the standard deviation over the
-    /// mean. None if it says nothing.
+    /// How much the values varied, including those that were not kept: the square of the standard deviation over the mean. None if it says nothing.
     pub squared_variation: Option<f64>,
 }
 
@@ -159,12 +157,12 @@ pub struct Series {
 /// * `evict` names at least one page while it tracks any;
 /// * equal calls give equal answers: no hash order, no clock, no randomness but a seeded one.
 pub trait Scheme: Send {
-    /// What this scheme is; the same for its whole life.
+    /// The properties of this scheme, which never change.
     fn properties(&self) -> Properties {
         Properties::default()
     }
 
-    /// What is written and read from now on is by placement handle `handle` of the host. Default: that makes no difference.
+    /// From now on, reads and writes are those of placement handle `handle` of the host. Default: that makes no difference.
     fn of_handle(&mut self, handle: u32) {
         let _ = handle;
     }
@@ -176,7 +174,7 @@ pub trait Scheme: Send {
     fn touch(&mut self, entry: Entry, access: &Access);
 
     /// A read of `page` was not served from here, and the page does not enter. For schemes that weigh
-    /// their reads. One that has [`Properties::allocates_reads`] sees them by `insert`.
+    /// their reads. A scheme with [`Properties::allocates_reads`] is told of them by `insert`.
     fn read_missed(&mut self, page: Lpn, access: &Access) {
         let _ = (page, access);
     }
@@ -189,20 +187,19 @@ pub trait Scheme: Send {
     /// For [`Need::FlushPage`] the named pages must include that page; a page-level scheme names it alone.
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim);
 
-    /// Shows `visit` the pages this scheme would evict for [`Need::Evict`], one victim after another and the next
-    /// first, until it answers `false`.
+    /// Shows `visit` the pages that this scheme would evict for [`Need::Evict`], one victim after another beginning with the next, until it answers
+    /// `false`.
     ///
-    /// For wrappers that pass over some candidates and take out a later one by [`remove`](Self::remove). A
-    /// scheme either shows all its pages, exactly in the order they would leave, or none; then the wrapper
-    /// takes its victims as they come.
+    /// For wrappers that pass over some candidates and take out a later one by [`remove`](Self::remove). A scheme shows either all its pages, exactly
+    /// in the order in which they would leave, or none; without them, the wrapper takes victims one by one.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let _ = visit;
     }
 
     /// Shows its lists and regions as its paper draws them, each page it keeps once.
     ///
-    /// Labels say what changes with the group itself, such as when it was last used, and not how long ago that is. Default: what
-    /// [`candidates`](Self::candidates) shows, as one list.
+    /// Labels give values that change only with the group itself, such as the time of its last use, and not its present age. Default: the pages of
+    /// [`candidates`](Self::candidates), as one list.
     fn show(&self, shown: &mut Shown) {
         let mut pages = Vec::new();
         self.candidates(&mut |entry| {
@@ -223,14 +220,13 @@ pub trait Scheme: Send {
         free == 0
     }
 
-    /// Names pages to program now although nobody needs room, or none. Asked after each page write, until it names
+    /// Names pages to program now although no room is needed, or `None`. Asked after each page write, until it names
     /// none, if [`Properties::is_eager`].
     fn eager(&mut self, access: &Access, view: &dyn View, victim: &mut Victim) {
         let _ = (access, view, victim);
     }
 
-    /// Names pages worth writing back now, or none: the groups `groups` of [`IdleRule::groups`] are idle. These
-    /// are all of them, or one.
+    /// Names pages worth writing back now, or none: the groups `groups` of [`IdleRule::groups`] are idle. These are all of them, or one.
     fn idle(&mut self, groups: Range<u32>, now: Ticks, view: &dyn View, victim: &mut Victim) {
         let _ = (groups, now, view, victim);
     }
@@ -247,8 +243,8 @@ pub trait Scheme: Send {
         let _ = entry;
     }
 
-    /// Emits figures only this scheme has, such as thresholds it learnt: a name of lower-case words joined
-    /// by `_`, and a value. They become metrics `scheme.<name>`; a figure without a meaning is left out.
+    /// Emits figures that only this scheme has, such as learned thresholds: a name of lower-case words joined by `_`, and a value. They become
+    /// metrics `scheme.<name>`; a figure without a meaning is left out.
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         let _ = emit;
     }
@@ -259,7 +255,7 @@ pub trait Scheme: Send {
         let _ = emit;
     }
 
-    /// Begins what [`Scheme::report`] and [`Scheme::series`] count anew, for a measurement that begins now. What it learnt stays, and it
+    /// Resets the counts of [`Scheme::report`] and [`Scheme::series`], for a measurement that begins now. It keeps what it has learned, and
     /// decides as before. Default: it counts nothing.
     fn reset_figures(&mut self) {}
 

@@ -1,6 +1,6 @@
 //! A buffer divided among placement handles: each has a scheme of its own, over an equal share of the slots.
 //!
-//! A page belongs to the handle that brought it in. What it makes room for is its own: a handle evicts nobody else's pages.
+//! A page belongs to the handle that brought it in. A handle makes room among its own pages: it evicts no page of another handle.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,12 +19,12 @@ pub struct Shares {
     share: usize,
     /// The part of each slot's page.
     of_slot: Vec<u8>,
-    /// Of the request that is taken in.
+    /// Of the request that is accepted.
     current: usize,
 }
 
 impl Shares {
-    /// One of `parts` for each handle, 1 to 256 of them, each of which has `share` slots, one at least.
+    /// One of `parts` for each handle, 1 to 256 of them; each has `share` slots, at least one.
     #[must_use]
     pub fn new(parts: Vec<Box<dyn Scheme>>, share: u32) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Scheme for Shares {
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
         let own = &self.parts[self.current];
         let part = match need {
-            // A part may hold nothing but clean pages, and then names none.
+            // A part may hold only clean pages, and then names none.
             Need::Flush => {
                 for part in self.parts.iter_mut().filter(|part| !part.is_empty()) {
                     part.evict(need, access, view, victim);

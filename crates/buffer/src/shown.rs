@@ -1,4 +1,4 @@
-//! What a scheme shows of itself: its lists and regions as its paper draws them, for whoever watches.
+//! The lists and regions of a scheme as its paper draws them, for a recording.
 //!
 //! ```text
 //!   list "Recency"       latest write                      leaves next
@@ -6,7 +6,7 @@
 //!     group "block 0"    [  0 ][  1 ]
 //! ```
 //!
-//! Every resident page is shown once. Made anew for each look, so it costs nothing while nobody looks.
+//! Every resident page is shown once. It is built at each look, so it costs nothing while no recording is made.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,13 +25,13 @@ pub struct Shown {
 /// One list or region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownList {
-    /// What its paper calls it.
+    /// The name that its paper uses.
     pub name: String,
-    /// What stands first, such as "latest write"; empty if the order means nothing.
+    /// The meaning of the first place, such as "latest write"; empty if the order means nothing.
     pub first: &'static str,
-    /// What stands last, such as "leaves next"; empty if the order means nothing.
+    /// The meaning of the last place, such as "leaves next"; empty if the order means nothing.
     pub last: &'static str,
-    /// What else is known of it, such as a threshold; often empty.
+    /// A note, such as a threshold; often empty.
     pub note: String,
     /// First to last.
     pub groups: Vec<ShownGroup>,
@@ -42,25 +42,25 @@ pub struct ShownList {
 pub enum Frame {
     /// As many as it has pages.
     Row,
-    /// One for each page of a logical block; where a page is not here there is a hole.
+    /// One entry for each page of a logical block; a missing page leaves a hole.
     Block {
         /// The first page of the block.
         first: Lpn,
         /// How many it has.
         pages: u32,
     },
-    /// So many, those behind the pages vacant.
+    /// This many places; those after the pages are vacant.
     Places(u32),
 }
 
 /// Pages that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownGroup {
-    /// A few words, such as a count; empty if there is nothing to say.
+    /// A few words, such as a count; may be empty.
     pub label: String,
     /// How many places it has.
     pub frame: Frame,
-    /// In their order; those of a block ascend.
+    /// In their order; pages of a block ascend.
     pub pages: Vec<ShownPage>,
 }
 
@@ -100,7 +100,7 @@ impl Shown {
 }
 
 impl ShownList {
-    /// Says what else is known of it.
+    /// Adds a note.
     pub fn note(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = note.into();
         self

@@ -1,11 +1,11 @@
-//! What a scheme may ask about the device beneath it.
+//! The queries that a scheme may make about the device below it.
 
 use destage_base::Lpn;
 
 /// The window through which a scheme sees the device; the wiring implements it.
 ///
 /// Every method has the answer of a device about which nothing is known, so a buffer can run alone.
-/// A scheme asks only what its paper's rule needs: most ask nothing.
+/// A scheme asks only the questions that its paper's rule needs: most ask none.
 pub trait View {
     /// How many dies (independently working packages) the device has; at least 1.
     fn dies(&self) -> u32 {
@@ -21,8 +21,8 @@ pub trait View {
         let _ = page;
         true
     }
-    /// Whether a page keeps its address when it is written anew. Flash programs a page elsewhere each time; only what
-    /// has no addresses but the logical ones updates in place.
+    /// Whether a page keeps its address when it is written again. Flash programs a page elsewhere each time; only a device without physical addresses
+    /// updates in place.
     fn updates_in_place(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! What shells, `man` and people are told about the program itself.
+//! Texts about the program itself for shells, `man` and people.
 
 use clap::CommandFactory;
 use serde_json::json;

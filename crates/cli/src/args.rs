@@ -1,4 +1,4 @@
-//! What may be typed.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -20,75 +20,75 @@ pub(crate) use crate::trace_args::{
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Memory the whole command may use, such as 8GiB: half of the machine's if not given. Beyond it the command ends
-    /// with an error that says what asked for it
+    /// Memory that the whole command may use, such as 8GiB; without this option, half of the machine's memory. A command that needs more ends with an
+    /// error that names what needed the memory
     #[arg(long, value_name = "BYTES", global = true)]
     pub(crate) memory_limit: Option<String>,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// One simulation: one trace or workload, one buffer, one translation layer, one device
+    /// Simulates one trace or workload with one buffer, one translation layer and one device
     Run(RunArguments),
-    /// The cross product of traces, buffers, sizes and translation layers, in parallel, as one table
+    /// Simulates every combination of traces, buffers, sizes and translation layers, in parallel, and prints one table
     Compare(CompareArguments),
-    /// Metrics over the size of the buffer; of page-level LRU every size, from one pass
+    /// Shows a metric over the size of the buffer; for page-level LRU, one pass gives every size
     Curve(CurveArguments),
-    /// The smallest buffer, and its scheme, that reach a goal
+    /// Finds the smallest buffer, and its scheme, that reaches a goal
     Size(SizeArguments),
-    /// The volumes of a trace, each with a buffer of its own, beside one buffer that all of them share
+    /// Compares a buffer for each volume of a trace with one buffer that all volumes share
     Fleet(crate::fleet_args::FleetArguments),
-    /// The papers' experiments: their figures and tables, and a verdict for each of their claims
+    /// Repeats the papers' experiments: their figures and tables, and a verdict for each of their claims
     Reproduce(ReproduceArguments),
-    /// An experiment file of your own: what is run, varied and shown
+    /// Runs an experiment file of your own, which says what is run, varied and shown
     Study(StudyArguments),
-    /// The device in its state before the first request, as a file for later runs
+    /// Brings a device into its state before the first request, and writes that state to a file for later runs
     Precondition(PreconditionArguments),
-    /// The main schemes on a built-in workload: a table, and a report with charts
+    /// Runs the main schemes on a built-in workload, and writes a table and a report with charts
     Demo(DemoArguments),
-    /// The device live: an NBD server that people mount, test and measure
+    /// Serves the device live, as an NBD server that you mount, test and measure
     #[cfg(unix)]
     Serve(crate::serve_args::ServeArguments),
-    /// What a server of `destage serve` is told over its control socket
+    /// Sends commands to a running `destage serve` over its control socket
     #[cfg(unix)]
     Device(crate::serve_args::OperatorArguments),
-    /// A trace played to an NBD server, and what it took
+    /// Plays a trace to an NBD server, and reports the response times
     #[cfg(unix)]
     Replay(crate::serve_args::ReplayArguments),
-    /// A program on a device whose power fails again and again: what is there after each time?
+    /// Runs a program on a device whose power fails again and again, and checks after each failure what the program finds
     #[cfg(unix)]
     Crash(crate::serve_args::CrashArguments),
-    /// Real drives: a profile compared with what a drive was measured to do, and the measuring itself
+    /// Compares a profile with measurements of a real drive, fits one to them, or measures a drive
     Drive {
         #[command(subcommand)]
         command: DriveCommand,
     },
-    /// Traces themselves: what they are like, and other traces out of them
+    /// Describes traces, and makes other traces of them
     Trace {
         #[command(subcommand)]
         command: TraceCommand,
     },
-    /// What there is to choose from, a line each
+    /// Lists the names that you can choose from, one a line
     List(ListArguments),
-    /// Parameters with default, unit, range and source
+    /// Shows parameters with default, unit, range and source
     Show(ShowArguments),
-    /// What a name means, or a message: its cause, and what to do
+    /// Explains a name, or a message of the program: its cause, and what to do
     Explain(ExplainArguments),
-    /// A script that lets a shell complete what is typed
+    /// Prints a script with which a shell completes what you type
     Completions(CompletionsArguments),
-    /// The manual as pages for `man`: one on standard output, or one a command into a folder
+    /// Prints the manual as a page for `man`, or writes one page for each command into a folder
     Man(ManArguments),
-    /// The version of the program, of its model and of its results, and where it was built from
+    /// Prints the version of the program, of its model and of its results, and where the program was built from
     Version(VersionArguments),
 }
 
 #[derive(Subcommand)]
 pub(crate) enum DriveCommand {
-    /// A profile compared with measurements: measured, modelled and the error, row by row
+    /// Compares a profile with measurements: measured, modelled and the error, row by row
     Check(DriveCheckArguments),
-    /// A profile fitted to measurements of a drive, and judged by the rows that it was not fitted on
+    /// Fits a profile to measurements of a drive, and judges it by rows that the fit has not seen
     Fit(DriveFitArguments),
-    /// The experiments themselves on a drive, whose contents are lost: tables for `drive check`, and what identifies it
+    /// Measures a drive, whose contents are lost: writes the tables that `drive check` reads, and what identifies the drive
     #[cfg(unix)]
     Measure(DriveMeasureArguments),
 }
@@ -96,34 +96,34 @@ pub(crate) enum DriveCommand {
 #[cfg(unix)]
 #[derive(Args)]
 pub(crate) struct DriveMeasureArguments {
-    /// A block device or file; the URI of an NBD server, nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT; or model:PROFILE, the
-    /// drive of a profile in virtual time
+    /// The drive: a block device or file; the URI of an NBD server, nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT; or model:PROFILE, a
+    /// simulated drive with that profile
     #[arg(value_name = "DRIVE")]
     pub(crate) drive: String,
-    /// Folder for the tables; a measurement that was interrupted goes on where its folder says
+    /// Folder for the tables; an interrupted measurement goes on if it is started again with the same folder
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// Experiments, separated by commas: rates, latency, depth, waf, parts; all of them if not given
+    /// Experiments, separated by commas: rates, latency, depth, waf, parts; without this option, all of them
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) what: Vec<String>,
-    /// The name of the drive in tables; DRIVE if not given
+    /// The name of the drive in the tables; without this option, DRIVE
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Measures a drive that holds something, which is lost
+    /// Measures a drive although it holds data, which is lost
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Says what would be written and how long that takes, and ends
+    /// Prints how much would be written and how long that takes, and measures nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) extent: ExtentArguments,
-    /// Control socket of the `destage serve` behind the URI, which counts what flash programs
+    /// Control socket of the `destage serve` behind the URI; the server counts there the bytes that its flash programs
     #[arg(long, value_name = "SOCKET")]
     pub(crate) control: Option<PathBuf>,
-    /// With model:PROFILE, any parameter by its dotted name, repeatable, the last one wins; see `destage show`
+    /// With model:PROFILE: any parameter by its dotted name; the option may be repeated, and the last value of a parameter holds; see `destage show`
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// JSON on standard output, and nothing else there: what measured.json says
+    /// Prints JSON, with the content of measured.json, and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -134,19 +134,20 @@ pub(crate) struct DriveMeasureArguments {
 #[cfg(unix)]
 #[derive(Args)]
 pub(crate) struct ExtentArguments {
-    /// Part of the drive that is used, from its first byte on, such as 64GiB; all of it if not given
+    /// Part of the drive that is measured, from its first byte on, such as 64GiB; without this option, all of it
     #[arg(long, value_name = "BYTES")]
     pub(crate) bytes: Option<String>,
-    /// How often what is used is overwritten at random before the steady state is measured
+    /// How often the measured part is overwritten at random before the steady state is measured
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(0..=100))]
     pub(crate) passes: u64,
-    /// Seconds that each load is measured, at most; half as many come before that
+    /// Longest measurement of each load, in seconds; up to half of that time is spent on the same load before the measurement
     #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
     pub(crate) seconds: f64,
-    /// Requests that are measured for each load, at most; half as many come before them. 10,000,000 if not given, of model:PROFILE 400,000
+    /// Most requests measured for each load; up to half as many precede the measurement. Without this option 10,000,000, and 400,000 for
+    /// model:PROFILE
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: Option<u64>,
-    /// Where requests go, and when they arrive, follows from it
+    /// Seed of the random numbers that decide where requests go and when they arrive
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -159,16 +160,16 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected 0.01 to 86400 seconds".to_owned())
 }
 
-/// The drive of a profile, made small, and the threads that run it.
+/// The simulated drive of a profile with fewer blocks, and the threads that simulate it.
 #[derive(Args)]
 pub(crate) struct ModelledDrive {
-    /// Blocks of a plane that the drive is made small to, at least
+    /// Fewest blocks that each plane of the simulated drive keeps
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..))]
     pub(crate) superblocks: u32,
-    /// Any parameter of the profile by its dotted name, repeatable, the last one wins; see `destage show`
+    /// Any parameter of the profile by its dotted name; the option may be repeated, and the last value of a parameter holds; see `destage show`
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Worker threads; all cores if not given
+    /// Worker threads; without this option, one for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 }
@@ -182,18 +183,18 @@ pub(crate) struct DriveCheckArguments {
     /// saturated rates; or a result of fio as .json; see docs/DRIVES.md
     #[arg(long, value_name = "FILE")]
     pub(crate) against: PathBuf,
-    /// The drive that is wanted of several in the file: its name, or a part of it that no other has
+    /// The drive to compare with, if the file holds several: its name, or a part of the name that fits no other drive
     #[arg(long, value_name = "NAME")]
     pub(crate) drive: Option<String>,
-    /// Requests that are measured for each load; half as many come before them
+    /// Requests that are measured for each load; half as many precede them
     #[arg(long, value_name = "N", default_value_t = 400_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: u64,
     #[command(flatten)]
     pub(crate) model: ModelledDrive,
-    /// JSON on standard output, and nothing else there
+    /// Prints JSON and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Results to a file by its ending: .json or .csv
+    /// Writes the results to a file, in the form of its ending: .json or .csv
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -202,27 +203,27 @@ pub(crate) struct DriveCheckArguments {
 
 #[derive(Args)]
 pub(crate) struct DriveFitArguments {
-    /// Measurements of one drive, as `drive check` reads them; several, if they are of several experiments
+    /// Measurements of one drive, in the files that `drive check` reads; give several files if each holds another experiment
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// The drive that is wanted of several in the files: its name, or a part of it that no other has
+    /// The drive to fit, if the files hold several: its name, or a part of the name that fits no other drive
     #[arg(long, value_name = "NAME")]
     pub(crate) drive: Option<String>,
     /// The profile that the search begins from: a name from `destage list profiles`, or a .toml file
     #[arg(long, value_name = "PROFILE", default_value = "datacenter-tlc")]
     pub(crate) start: String,
-    /// Fits on all rows, and leaves none to judge by
+    /// Fits to all rows, and leaves none to judge the profile by
     #[arg(long)]
     pub(crate) all_rows: bool,
-    /// Requests that are measured for each load; half as many come before them
+    /// Requests that are measured for each load; half as many precede them
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: u64,
     #[command(flatten)]
     pub(crate) model: ModelledDrive,
-    /// JSON on standard output, and nothing else there
+    /// Prints JSON and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// The profile that is written
+    /// The profile to write
     #[arg(short = 'o', long = "output", value_name = "PROFILE.toml")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -231,43 +232,42 @@ pub(crate) struct DriveFitArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum TraceCommand {
-    /// Statistics of a trace
+    /// Prints statistics of a trace
     Info(InfoArguments),
-    /// The same trace in another form
+    /// Writes the same trace in another format
     Convert(ConvertArguments),
-    /// A part of a trace: by count, time, volume, address
+    /// Writes a part of a trace, chosen by count, time, volume or address
     Cut(CutArguments),
-    /// Several traces as one, in order of arrival
+    /// Merges several traces into one, in order of arrival
     Merge(MergeArguments),
-    /// Traces of many volumes as a folder with a file for each, for `destage fleet`
+    /// Splits a trace of many volumes into a folder with one file for each volume, for `destage fleet`
     Partition(PartitionArguments),
-    /// A trace without what tells where it comes from
+    /// Writes a trace without what tells where it comes from
     Anonymize(AnonymizeArguments),
-    /// A trace stretched in time or address
+    /// Stretches a trace in time or address
     Scale(ScaleArguments),
-    /// A synthetic workload as a trace
+    /// Writes a synthetic workload as a trace
     Generate(GenerateArguments),
-    /// A stand-in fitted to a trace, as a file that --workload takes
+    /// Fits a stand-in to a trace, and writes it as a file that --workload takes
     Fit(FitArguments),
 }
 
-/// An option whose short form stands for the list of its values instead.
+/// An option whose short form is accepted although the option is a list.
 fn without_letter(option: Arg) -> Arg {
     option.short(None::<char>)
 }
 
-/// What is simulated with: everything a run and a cross product have in common.
+/// The settings that a single run and a cross product share.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may be a file .toml of `trace fit`, or a job file .fio
-    /// of fio
+    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may also be a .toml file that `trace fit` wrote, or a .fio job file
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) device: DeviceArguments,
-    /// Worker threads of a cross product, never more than it has runs; all cores if not given. A run is one thread
+    /// Worker threads of a cross product, never more than it has runs; without this option, one for each core. Each run uses one thread
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
@@ -281,20 +281,19 @@ pub(crate) struct Common {
 pub(crate) struct DeviceArguments {
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// The device by its size: 1TB, 512GiB; the smallest number of blocks that offers it, in place of
-    /// flash.blocks_per_plane
+    /// Size of the device, such as 1TB or 512GiB: it gets the smallest number of blocks that offers this size; replaces flash.blocks_per_plane
     #[arg(long, value_name = "BYTES")]
     pub(crate) capacity: Option<String>,
-    /// Over-provisioning: flash that is not offered to the host, in percent of what is; in place of ftl.reserve_percent
+    /// Over-provisioning: flash that is not offered to the host, in percent of the flash that is offered; replaces ftl.reserve_percent
     #[arg(long, value_name = "PERCENT")]
     pub(crate) op: Option<String>,
-    /// Buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
+    /// Buffer: Write buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) buffer: Option<String>,
     /// Capacity of the buffer: 8MiB, 512KiB, 8388608 (MiB is 2^20, MB is 10^6)
     #[arg(short, long, value_name = "BYTES")]
     pub(crate) size: Option<String>,
-    /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`
+    /// Translation layer: Translation layer: `page`, or with parameters `page:gc_policy=greedy`
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) ftl: Option<String>,
 }
@@ -305,10 +304,10 @@ pub(crate) struct SettingArguments {
     /// Device profile: a name from `destage list profiles`, or a .toml file
     #[arg(short, long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,
-    /// Parameters as TOML tables; wins over the profile, and the command line wins over it
+    /// TOML file with parameters as tables; its values win over the profile's, and options of the command line win over both
     #[arg(short, long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
-    /// Any parameter by its dotted name, repeatable, the last one wins; see `destage show`
+    /// Any parameter by its dotted name; the option may be repeated, and the last value of a parameter holds; see `destage show`
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
@@ -316,23 +315,23 @@ pub(crate) struct SettingArguments {
 /// How a trace is read.
 #[derive(Args)]
 pub(crate) struct Reading {
-    /// Trace format; found from the content if not given
+    /// Trace format; without this option, the program finds it from the content
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
     #[command(flatten)]
     pub(crate) slice: Slice,
-    /// A malformed line stops the run, or is skipped, counted and reported
+    /// Whether a malformed line stops the run, or is skipped, counted and reported
     #[arg(long, value_name = "POLICY", value_enum, default_value = "stop")]
     pub(crate) on_bad_line: OnBadLine,
 }
 
-/// Which of the requests are wanted, of a trace as of a workload.
+/// The part of a trace or workload that is simulated.
 #[derive(Args)]
 pub(crate) struct Slice {
-    /// Only the first N requests, after those skipped
+    /// Simulates only the first N requests after the skipped ones
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// Leave out the first N requests
+    /// Skips the first N requests
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: u64,
     /// Drop reads
@@ -351,7 +350,8 @@ pub(crate) enum OnBadLine {
 pub(crate) struct Results {
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Results to a file by its ending: .json .csv .html, .md and .tex (a table for a text), and .parquet where that is built in
+    /// Writes the results to a file, in the form of its ending: .json .csv .html, .md and .tex (a table to paste into a text), and .parquet where
+    /// that is built in
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -359,10 +359,10 @@ pub(crate) struct Results {
 /// Machine output.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Machine {
-    /// JSON on standard output, and nothing else there
+    /// Prints JSON and nothing else on standard output
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// CSV on standard output, and nothing else there
+    /// Prints CSV and nothing else on standard output
     #[arg(long)]
     pub(crate) csv: bool,
 }
@@ -373,7 +373,7 @@ pub(crate) struct Noise {
     /// No progress
     #[arg(long, short, conflicts_with = "progress")]
     pub(crate) quiet: bool,
-    /// Progress on standard error even if that is no terminal
+    /// Shows progress on standard error even if that is no terminal
     #[arg(long)]
     pub(crate) progress: bool,
 }
@@ -385,23 +385,23 @@ pub(crate) struct RunArguments {
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// One line per request: index, times of arrival and response, sectors, operation
+    /// Logs one line per request: index, arrival time, response time, sectors, operation
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) response_log: Option<PathBuf>,
-    /// One line per destage: time, cause, pages, padding
+    /// Logs one line per destage: time, cause, pages, padding
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) destage_log: Option<PathBuf>,
-    /// One line per block of the device: die, block in it, erases
+    /// Logs one line per block of the device: die, block in the die, erases
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) erase_log: Option<PathBuf>,
-    /// Responses as fio's JSON (json+), for programs that draw those, such as fio-plot
+    /// Writes response times as fio's JSON (json+), for programs that draw those, such as fio-plot
     #[arg(long, value_name = "FILE.json")]
     pub(crate) fio_json: Option<PathBuf>,
-    /// A page that shows the device work: the buffer's lists, what leaves them, what the dies do; of the first 5000 requests or 20000
-    /// events. With the ending .json a timeline of host, buffer and dies that Perfetto opens
+    /// Writes a page that plays the device's work step by step: the buffer's lists, the pages that leave them, the dies. It covers the first 5000
+    /// requests or 20000 events. With the ending .json, the file is a timeline of host, buffer and dies that Perfetto opens
     #[arg(long, value_name = "FILE.html|.json", conflicts_with = "cut")]
     pub(crate) watch: Option<PathBuf>,
-    /// Where the time went: course of the run, histograms, and what each response is made of; see docs/EXPLAIN.md
+    /// Explains where the time went: the course of the run, histograms, and the parts of each response time; see docs/EXPLAIN.md
     #[arg(long, conflicts_with = "payload")]
     pub(crate) explain: bool,
     #[command(flatten)]
@@ -411,23 +411,23 @@ pub(crate) struct RunArguments {
 /// Power that fails.
 #[derive(Args)]
 pub(crate) struct PowerArguments {
-    /// Bytes are moved, and the power fails when one of --cut-at-program, -write, -flush, -ms says; the device is mounted again,
-    /// and what it holds is compared with what was promised
+    /// Keeps the bytes of every page, and cuts the power at the moment that --cut-at-program, -write, -flush or -ms names; then mounts the device and
+    /// compares its contents with what was promised
     #[arg(long, requires = "cut", conflicts_with_all = ["csv", "output", "erase_log"])]
     pub(crate) payload: bool,
-    /// The power fails while the K-th page program runs, of copies too; --seed says where in it
+    /// Cuts the power while the K-th page program runs; copies count as programs. --seed decides where within the program
     #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cut_at_program: Option<u64>,
-    /// The power fails when the device accepts the K-th write
+    /// Cuts the power when the device accepts the K-th write
     #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cut_at_write: Option<u64>,
-    /// The power fails when the device accepts the K-th flush
+    /// Cuts the power when the device accepts the K-th flush
     #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cut_at_flush: Option<u64>,
-    /// The power fails at this model time
+    /// Cuts the power at this time of the simulation
     #[arg(long, value_name = "T", group = "cut", requires = "payload")]
     pub(crate) cut_at_ms: Option<f64>,
-    /// Fixes what a cut leaves open; sim.seed if not given
+    /// Seed of what a cut leaves to chance; without this option, sim.seed
     #[arg(long, value_name = "S", requires = "payload")]
     pub(crate) seed: Option<u64>,
 }
@@ -444,22 +444,22 @@ pub(crate) struct CompareArguments {
         conflicts_with = "workload"
     )]
     pub(crate) traces: Vec<PathBuf>,
-    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo; `all` is every one that can run
+    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo; `all` stands for every buffer that can run
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
-    /// Capacities to compare: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB
+    /// Capacities to compare: a list such as 4MiB,8MiB, or a range 256KiB..64MiB in which each capacity doubles the one before
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// Translation layers to compare: page,none
     #[arg(short = 'f', long, value_name = "LIST", conflicts_with = "ftl")]
     pub(crate) ftls: Option<String>,
-    /// Columns of the table behind what the runs differ in: metrics and parameters by their dotted names
+    /// Columns of the table, after those that name the run: metrics and parameters by their dotted names
     #[arg(long, value_name = "a,b")]
     pub(crate) columns: Option<String>,
-    /// Order of the rows of the table: by a metric or parameter, the smallest first; with a `-` before it the largest
+    /// Sorts the rows of the table by a metric or parameter, the smallest first; with a `-` before the name, the largest first
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) sort: Option<String>,
-    /// Where the time of each run went: course, histograms, and what each response is made of; see docs/EXPLAIN.md
+    /// Explains where the time of each run went: its course, histograms, and the parts of each response time; see docs/EXPLAIN.md
     #[arg(long)]
     pub(crate) explain: bool,
     #[command(flatten)]
@@ -476,14 +476,14 @@ pub(crate) struct CurveArguments {
         conflicts_with = "workload"
     )]
     pub(crate) trace: Option<PathBuf>,
-    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every one that can run
+    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` stands for every buffer that can run
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
-    /// Capacities: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB. If not given, 24 at most, from 64
-    /// pages to all that are written; of page-level LRU without flash, every one at which something changes
+    /// Capacities: a list such as 4MiB,8MiB, or a range 256KiB..64MiB in which each capacity doubles the one before. Without this option, up to 24
+    /// capacities from 64 pages to all pages that are written; for page-level LRU without flash, every capacity at which the curve changes
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
-    /// The metric of the table
+    /// The metric that the table shows
     #[arg(
         short,
         long,
@@ -491,14 +491,14 @@ pub(crate) struct CurveArguments {
         default_value = "buffer.destaged_pages"
     )]
     pub(crate) metric: String,
-    /// Estimates from samples, each of this share of the erase blocks: 0.01 or 1%; every point has a 95 % interval
+    /// Estimates the curve from samples, each with this share of the erase blocks: 0.01 or 1%; every point has a 95 % interval
     #[arg(long, value_name = "RATE", group = "sampled")]
     pub(crate) sample: Option<String>,
-    /// Estimates from samples of the smallest share at which the interval of the metric is no more than this to either side, in
-    /// percent of the curve's largest value
+    /// Estimates the curve from the smallest samples whose 95 % interval reaches at most this far to either side, in percent of the curve's largest
+    /// value
     #[arg(long, value_name = "PERCENT", group = "sampled")]
     pub(crate) error: Option<String>,
-    /// How many samples, from 1 to 64; one has no interval
+    /// Number of samples, from 1 to 64; a single sample gives no interval
     #[arg(long, value_name = "N", default_value_t = destage::SALTS, requires = "sampled")]
     pub(crate) salts: u32,
     #[command(flatten)]
@@ -515,40 +515,40 @@ pub(crate) struct SizeArguments {
         conflicts_with = "workload"
     )]
     pub(crate) trace: Option<PathBuf>,
-    /// What has to be reached, such as response.write.p99_ms<1; with several, all
+    /// The goal, such as response.write.p99_ms<1; the option may be repeated, and all goals have to be reached
     #[arg(short, long, value_name = "METRIC<VALUE", required = true)]
     pub(crate) goal: Vec<String>,
-    /// Buffers to choose from: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every one that can run. If not
-    /// given, those of the papers
+    /// Buffers to choose from: lru,fab or with parameters lru:lru_unit=request,fab; `all` stands for every buffer that can run. Without this option,
+    /// the buffers of the papers
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
-    /// Capacities to choose from: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB. If not given, 24 at
-    /// most, from 64 pages to all that are written
+    /// Capacities to choose from: a list such as 4MiB,8MiB, or a range 256KiB..64MiB in which each capacity doubles the one before. Without this
+    /// option, up to 24 capacities from 64 pages to all pages that are written
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
 }
 
-/// What studies and the papers' experiments have in common.
+/// The options that studies and the papers' experiments share.
 #[derive(Args)]
 pub(crate) struct Kept {
-    /// Where results are kept, one file a run, and the report is written. What is there already is not run again
+    /// Folder for the results, one file for each run, and for the report. Runs whose results are there already are not repeated
     #[arg(long, value_name = "DIR", default_value = "destage-results")]
     pub(crate) results: PathBuf,
-    /// Folder in which the papers' traces are looked for, by digest
+    /// Folder in which the papers' traces are looked for; a file is recognised by its SHA-256 digest
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<PathBuf>,
-    /// A trace by its name in the experiments, such as financial1=FILE; repeatable
+    /// Where a trace that the experiments name lies, such as financial1=FILE; the option may be repeated
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) trace: Vec<String>,
-    /// How much is run: what ends within minutes, or all
+    /// How much is run: only what ends within minutes, or everything
     #[arg(long, value_enum, default_value = "reduced")]
     pub(crate) scale: ScaleArgument,
-    /// Worker threads; all cores if not given. A run is one thread
+    /// Worker threads; without this option, one for each core. Each run uses one thread
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// JSON on standard output, and nothing else there
+    /// Prints JSON and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -563,13 +563,13 @@ pub(crate) enum ScaleArgument {
 
 #[derive(Args)]
 pub(crate) struct ReproduceArguments {
-    /// A paper, such as bplru, or one of its experiments, such as bplru/w4; all papers if not given
+    /// A paper, such as bplru, or one of its experiments, such as bplru/w4; without this argument, all papers
     #[arg(value_name = "PAPER[/EXPERIMENT]")]
     pub(crate) what: Option<String>,
-    /// A folder of papers in place of those that come with the program
+    /// A folder of papers to use in place of those that come with the program
     #[arg(long, value_name = "DIR")]
     pub(crate) experiments: Option<PathBuf>,
-    /// The report to a file too, by its ending: .html .json
+    /// Also writes the report to a file, in the form of its ending: .html .json
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -581,24 +581,24 @@ pub(crate) struct ReproduceArguments {
 pub(crate) struct StudyArguments {
     #[command(subcommand)]
     pub(crate) command: Option<StudyCommand>,
-    /// The study file; docs/STUDIES.md says how it is written
+    /// The study file; docs/STUDIES.md describes its form
     #[arg(value_name = "FILE.toml", required = true)]
     pub(crate) file: Option<PathBuf>,
-    /// Makes the I-th of N parts of the runs and no report; workers with the other parts share the folder of results
+    /// Makes the I-th of N parts of the runs, and no report; the workers that make the other parts share the folder of results
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     #[command(flatten)]
     pub(crate) kept: Kept,
 }
 
-/// What is asked of results that workers made.
+/// Questions about the results that workers made.
 #[derive(Subcommand)]
 pub(crate) enum StudyCommand {
-    /// How many results there are of how many
+    /// Prints how many of the results exist
     Status(PartsArguments),
-    /// The runs without a result, one a line
+    /// Lists the runs that have no result yet, one a line
     Missing(PartsArguments),
-    /// The report, once all results are there
+    /// Writes the report, once all results exist
     Merge(MergedArguments),
 }
 
@@ -607,7 +607,7 @@ pub(crate) struct PartsArguments {
     /// The folder of results
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
-    /// JSON on standard output, and nothing else there
+    /// Prints JSON and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -616,7 +616,7 @@ pub(crate) struct PartsArguments {
 pub(crate) struct MergedArguments {
     #[command(flatten)]
     pub(crate) parts: PartsArguments,
-    /// The results to a file too, by its ending: .csv .json .html .md .tex, and .parquet where that is built in; of one study
+    /// Also writes the results of one study to a file, in the form of its ending: .csv .json .html .md .tex, and .parquet where that is built in
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -625,10 +625,10 @@ pub(crate) struct MergedArguments {
 pub(crate) struct PreconditionArguments {
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`; wins over --set
+    /// Translation layer: Translation layer: `page`, or with parameters `page:gc_policy=greedy`; wins over --set
     #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
     pub(crate) ftl: Option<String>,
-    /// Where the state goes
+    /// The file that the state is written to
     #[arg(
         short = 'o',
         long = "output",
@@ -642,7 +642,7 @@ pub(crate) struct PreconditionArguments {
 
 #[derive(Args)]
 pub(crate) struct DemoArguments {
-    /// Where the report goes, and in which form: .html .json .csv .md .tex, and .parquet where that is built in
+    /// The file that the report is written to, in the form of its ending: .html .json .csv .md .tex, and .parquet where that is built in
     #[arg(
         short = 'o',
         long = "output",
@@ -652,7 +652,7 @@ pub(crate) struct DemoArguments {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Worker threads, never more than there are runs; all cores if not given
+    /// Worker threads, never more than there are runs; without this option, one for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
@@ -667,14 +667,14 @@ pub(crate) struct InfoArguments {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// Size of the pages counted; short for flash.page_bytes
+    /// Page size for statistics that count pages; short for flash.page_bytes
     #[arg(long, value_name = "BYTES")]
     pub(crate) page_bytes: Option<String>,
-    /// All of it to a file by its ending: .html is a page with charts of load, sizes, alignment, gaps, distances, hot pages,
-    /// footprint and addresses, .json the same as --json; blocks are those of flash.pages_per_block
+    /// Writes all statistics to a file, in the form of its ending: .html is a page with charts of load, sizes, alignment, gaps, distances, hot pages,
+    /// footprint and addresses; .json is the same as --json. Blocks have flash.pages_per_block pages
     #[arg(short, long, value_name = "FILE.html|.json")]
     pub(crate) output: Option<PathBuf>,
-    /// JSON on standard output, and nothing else there
+    /// Prints JSON and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -685,7 +685,7 @@ pub(crate) struct InfoArguments {
 pub(crate) struct ListArguments {
     #[arg(value_enum)]
     pub(crate) what: Listed,
-    /// A JSON array of objects
+    /// Prints the list as a JSON array of objects
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -703,27 +703,27 @@ pub(crate) enum Listed {
 
 #[derive(Args)]
 pub(crate) struct ShowArguments {
-    /// A parameter such as flash.dies, a section such as flash, or buffer, ftl, profile or workload with a name behind it; all parameters
-    /// that belong to no scheme and no FTL if not given
+    /// What to show: a parameter such as flash.dies; a section such as flash; or buffer, ftl, profile or workload, followed by a name. Without this
+    /// argument, all parameters that belong to no scheme and no FTL
     #[arg(
         value_name = "KEY|buffer|ftl|profile|workload",
         default_value = "parameters",
         hide_default_value = true
     )]
     pub(crate) what: String,
-    /// Its name, from `destage list`; of a profile also a .toml file
+    /// The name, as `destage list` prints it; a profile may also be a .toml file
     pub(crate) name: Option<String>,
-    /// JSON: an object, or an array of parameters
+    /// Prints a JSON object, or an array of parameters
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct ExplainArguments {
-    /// The name of a parameter, metric, buffer, translation layer, profile, workload, format or experiment; or a message of the program
+    /// The name of a parameter, metric, buffer, translation layer, profile, workload, format or experiment; or a message that the program printed
     #[arg(required = true, value_name = "NAME|MESSAGE")]
     pub(crate) words: Vec<String>,
-    /// A JSON array of objects
+    /// Prints the explanations as a JSON array of objects
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -737,7 +737,7 @@ pub(crate) struct CompletionsArguments {
 
 #[derive(Args)]
 pub(crate) struct ManArguments {
-    /// The folder, which is made if it is not there
+    /// The folder to write to; it is made if it does not exist
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }

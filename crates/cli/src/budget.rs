@@ -7,7 +7,7 @@ use crate::errors::Failure;
 use crate::output::numbers;
 use destage::files;
 
-/// From here on no command uses more than half of the machine's memory.
+/// From now on the program uses no more than half of the machine's memory.
 pub(crate) fn install() {
     destage_memory::on_excess(end);
     if let Some(bytes) = destage_memory::default_limit() {
@@ -27,8 +27,8 @@ pub(crate) fn set(text: Option<&str>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Leaves no file behind and ends the program. No lock is waited for that this very thread might hold, and nothing is
-/// written through the buffers of standard error, in the middle of which the thread may be.
+/// Removes unfinished files and ends the program. The calling thread may hold a lock, or be in the middle of a write to standard error; so this
+/// function takes no lock and writes past the buffer of standard error.
 fn end(excess: Excess) -> ! {
     files::abandon();
     let line = format!("destage: error: {}\n", sentence(&excess));
@@ -44,11 +44,11 @@ fn sentence(excess: &Excess) -> String {
     let (asked, used) = (numbers::size(excess.asked), numbers::size(excess.used));
     match excess.limit {
         Some(limit) => format!(
-            "{doing}: asked for {asked} of memory more than the {used} in use, beyond the limit of {}; expected less to do, or a larger --memory-limit",
+            "{doing}: needs {asked} of memory besides the {used} in use, beyond the limit of {}; expected less to do, or a larger --memory-limit",
             numbers::size(limit)
         ),
         None => format!(
-            "{doing}: asked for {asked} of memory more than the {used} in use, which the system does not have; expected less to do"
+            "{doing}: needs {asked} of memory besides the {used} in use, which the system does not have; expected less to do"
         ),
     }
 }

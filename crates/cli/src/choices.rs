@@ -1,7 +1,7 @@
-//! From what was typed to settings.
+//! From the arguments to settings.
 //!
-//! Defaults give way to the profile, that to the configuration file, that to the command line; there,
-//! `--buffer`, `--size`, `--capacity`, `--op`, `--ftl` and `--set` count in the order they were typed.
+//! The profile wins over defaults, the configuration file over the profile, and the command line over the file; there, `--buffer`, `--size`,
+//! `--capacity`, `--op`, `--ftl` and `--set` count in the order in which they were typed.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ use destage_sim::capacity::{CAPACITY, OVER_PROVISIONING};
 use crate::args::{Common, DeviceArguments, OnBadLine, Reading, SettingArguments, Slice};
 use crate::errors::Failure;
 
-/// Settings from files and `--set`, for commands that have no buffer or translation layer. Where there is a `workload`,
-/// what is set of it is left out.
+/// Settings from files and `--set`, for commands that have no buffer or translation layer. Settings of the `workload` section are left out if a
+/// workload is given.
 pub(crate) fn plain(
     arguments: &SettingArguments,
     workload: Option<&str>,
@@ -38,16 +38,16 @@ fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Settings from everything that was typed; `typed` knows the order. Where there is a workload, what is set of it is
-/// left out.
+/// Settings from everything that was typed, in the order in which `typed` lists it. Settings of the `workload` section are left out if a workload is
+/// given.
 pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Settings, Failure> {
     of_device(&arguments.device, arguments.workload.as_deref(), &[], typed)
 }
 
-/// An option, the key that it is short for, and what was typed.
+/// An option, the key that it is short for, and the text that was typed.
 pub(crate) type Short<'a> = (&'static str, &'static str, &'a Option<String>);
 
-/// Settings from what was typed about a device, and from `more` options that only some commands have.
+/// Settings from the options about a device, and from the options in `more`, which only some commands have.
 pub(crate) fn of_device(
     arguments: &DeviceArguments,
     workload: Option<&str>,
@@ -95,7 +95,7 @@ enum Choice<'a> {
     Pair(&'a str),
 }
 
-/// A `--set`, unless it is about the `workload`, whose parameters are no settings.
+/// A `--set` option, unless it sets a parameter of the `workload`, which is no setting.
 fn set_pair(settings: &mut Settings, pair: &str, workload: Option<&str>) -> Result<(), Failure> {
     if workload.is_none() || workload_pair(pair).is_none() {
         settings.set_pair(pair)?;
@@ -103,7 +103,7 @@ fn set_pair(settings: &mut Settings, pair: &str, workload: Option<&str>) -> Resu
     Ok(())
 }
 
-/// The inputs: `traces`, or the workload in their place.
+/// The inputs: `traces`, or the workload that replaces them.
 pub(crate) fn inputs(traces: &[PathBuf], arguments: &Common) -> Result<Vec<Input>, Failure> {
     let inputs = match &arguments.workload {
         Some(text) => vec![Input::workload(text, &arguments.device.settings.set)?],
@@ -113,7 +113,7 @@ pub(crate) fn inputs(traces: &[PathBuf], arguments: &Common) -> Result<Vec<Input
     inputs.into_iter().map(read).collect()
 }
 
-/// The one input: `trace`, or the workload in its place.
+/// The one input: `trace`, or the workload that replaces it.
 pub(crate) fn input(trace: Option<&PathBuf>, arguments: &Common) -> Result<Input, Failure> {
     let mut all = inputs(trace.map_or(&[], std::slice::from_ref), arguments)?;
     let missing = || Failure::input("expected a TRACE or --workload");
@@ -126,14 +126,14 @@ pub(crate) fn sizes(list: Option<&str>) -> Option<Vec<String>> {
     Some(items.map(|item| item.trim().to_owned()).collect())
 }
 
-/// The capacities of a list, where there is no other way to name them.
+/// The capacities of a list, for commands that can learn them from nowhere else.
 pub(crate) fn only_sizes(
     list: Option<&str>,
     common: &Common,
 ) -> Result<Option<Vec<String>>, Failure> {
     match &common.device.size {
         Some(text) => Err(Failure::input(format!(
-            "--size {text:?}: many sizes are looked at; expected --sizes"
+            "--size {text:?}: this command tries several sizes; expected --sizes"
         ))),
         None => Ok(sizes(list)),
     }
@@ -148,7 +148,7 @@ pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
     }
 }
 
-/// The part of an input that is wanted.
+/// The wanted part of an input.
 pub(crate) fn slice(arguments: &Slice) -> destage::Reading {
     destage::Reading {
         limit: arguments.limit,

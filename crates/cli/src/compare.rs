@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     work.deliver(records, content, text)
 }
 
-/// An error if not one run gave a result: each cause once.
+/// Returns an error if no run gave a result; the error names each cause once.
 pub(crate) fn check_any(records: &[Record]) -> Result<(), Failure> {
     if records.iter().any(|record| record.error.is_none()) {
         return Ok(());
@@ -97,8 +97,8 @@ pub(crate) fn check_any(records: &[Record]) -> Result<(), Failure> {
     Err(Failure::Runs(causes))
 }
 
-/// Splits a list whose items may have parameters: both are separated by commas, but a parameter has a `=`
-/// and begins no item, which would have a `:` before it.
+/// Splits a list at the commas between its items. Parameters of an item are separated by commas as well; they are told from items by their `=`, as an
+/// item has a `:` before its first `=`.
 pub(crate) fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for piece in text.split(',') {

@@ -12,7 +12,7 @@ use crate::output::table::{Side, Table};
 use crate::serve;
 use crate::serve_args::{CrashArguments, FileSystemArgument, FixedMoment};
 
-/// Options that say which cuts there are, with a value each.
+/// Options that name the moment of a cut; each takes a value.
 const OF_CUTS: [&str; 5] = [
     "--cuts",
     "--seed",
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
     result.verdict()
 }
 
-/// The one moment of all cuts, if there is one.
+/// The moment that is the same for all cuts, if an option names one.
 fn fixed(moment: &FixedMoment) -> Option<Moment> {
     let all = [
         moment.at_write.map(Moment::Write),
@@ -112,14 +112,14 @@ fn failure(error: CrashError) -> Failure {
     }
 }
 
-/// What came of all cuts.
+/// The results of all cuts.
 #[derive(Default)]
 struct Found {
     cuts: u64,
     late: u64,
     bad_sectors: u64,
     unsound: u64,
-    /// What was wrong, and how it is repeated.
+    /// What was wrong, and the command that repeats it.
     findings: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ impl Found {
         match self.unsound {
             0 => Ok(()),
             _ => Err(Failure::Internal(format!(
-                "after {} of {} cuts something was wrong",
+                "something was wrong after {} of {} cuts",
                 self.unsound, self.cuts
             ))),
         }

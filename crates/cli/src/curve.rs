@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     work.deliver(&records, content, text)
 }
 
-/// How much is sampled, if anything.
+/// How much of the input is sampled, if the curve is estimated.
 fn sampling(arguments: &CurveArguments) -> Result<Option<Sampling>, Failure> {
     let wrong = |option: &str, text: &str, expected: &str| {
         Failure::input(format!("--{option} {text:?}: expected {expected}"))
@@ -91,7 +91,7 @@ fn sampling(arguments: &CurveArguments) -> Result<Option<Sampling>, Failure> {
     }))
 }
 
-/// What a curve has at a size: the value, and how far it may be off.
+/// A point of the curve: the value at a size, and its possible error.
 fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
     let number: Number = curve.at(bytes)?.metrics.get(metric)?;
     let mut points = curve.sampled().unwrap_or_default().iter();
@@ -106,7 +106,7 @@ fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
     })
 }
 
-/// A line a size, a column a scheme; as many tables as a terminal wants.
+/// A row for each size and a column for each scheme, in as many tables as the width of the terminal requires.
 fn tables(curves: &Curves, metric: &str) -> String {
     let columns: Vec<Vec<String>> = curves
         .curves
@@ -131,7 +131,7 @@ fn tables(curves: &Curves, metric: &str) -> String {
     format!("{metric}\n\n{}", table.within(summary::width()))
 }
 
-/// Why no size has `metric`, if none has.
+/// Why no size has a value of `metric`, if none has.
 fn unmeasured(curves: &Curves, records: &[Record], metric: &str) -> Option<String> {
     let lacks = |record: &Record| record.metrics.get(metric).is_none();
     let is_simulated = |record: &Record| record.ftl != "none";
@@ -140,14 +140,14 @@ fn unmeasured(curves: &Curves, records: &[Record], metric: &str) -> Option<Strin
         records.iter().any(is_simulated),
     ) {
         _ if !records.iter().all(lacks) => return None,
-        (true, _) if metric.starts_with("buffer.") => "one pass over all sizes does not tell it",
+        (true, _) if metric.starts_with("buffer.") => "one pass over all sizes does not give it",
         (_, false) => "without --ftl there is no flash, and no time passes",
         (_, true) => "there is nothing to measure it on",
     };
     Some(format!("No size has {metric}: {because}.\n"))
 }
 
-/// How the curves came to be, in words.
+/// A sentence on how the curves were computed.
 fn ways(curves: &Curves) -> String {
     if let Some(how) = &curves.sampled {
         return how.to_string();

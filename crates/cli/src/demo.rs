@@ -1,4 +1,4 @@
-//! `destage demo`: what the program is for, in a few seconds.
+//! `destage demo`: shows the purpose of the program in a few seconds.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,15 +12,15 @@ use crate::output::report::{Form, ResultFile, machine_form, page};
 use crate::output::{self, summary};
 use crate::progress::Progress;
 
-/// The schemes worth showing, where the registry has them, besides no buffer at all.
+/// The schemes that the demonstration shows besides no buffer at all, where the registry has them.
 const SCHEMES: [&str; 8] = [
     "fifo", "lru", "fab", "bplru", "lb-clock", "bpac", "epo", "apu-lru",
 ];
-/// From much smaller than what is popular to about as large.
+/// Sizes from far below the frequently written pages to about as large as them.
 const SIZES: [&str; 3] = ["2MiB", "8MiB", "32MiB"];
 const WORKLOAD: &str =
     "mixed:requests=200000,mean_interarrival_ms=4,stream_percent=2,random_pages=16384,skew=1";
-/// A device the workload nearly fills, so that it has to clean.
+/// A device that the workload nearly fills, so that garbage collection is needed.
 const DEVICE: [&str; 1] = ["flash.blocks_per_plane=40"];
 
 /// Runs the command.
@@ -58,14 +58,14 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
         Form::Table(table) => table.of(records),
         Form::Html => page(
             &results.to_json(),
-            Some("What a write buffer does for flash"),
+            Some("The effect of a write buffer on flash"),
         ),
     };
     file.fill_with(content)?.commit()?;
     match machine_form(arguments.machine) {
         Some(form) => output::print(&content(form)),
         None => output::show(&format!(
-            "{}\n\n{}\n{}\n\nThe same to explore, in any browser: {}\n",
+            "{}\n\n{}\n{}\n\nOpen the same results as a page in any browser: {}\n",
             heading(records),
             summary::table(records),
             findings.join("\n"),
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     }
 }
 
-/// `path` as a browser wants it; as given where the system does not tell the folder.
+/// `path` as a URL for a browser, or as given where the system does not name the current folder.
 fn whole(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

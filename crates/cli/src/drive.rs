@@ -1,4 +1,4 @@
-//! `destage drive check` and `destage drive fit`: a profile compared with what a drive was measured to do, or fitted to it.
+//! `destage drive check` and `destage drive fit`: a profile compared with measurements of a drive, or fitted to them.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::output::{self, numbers};
 use crate::progress::Progress;
 use destage::files::PendingFile;
 
-/// Columns that tell the rows of a file apart, by its shape.
+/// The columns that identify a row, for each shape of file.
 fn telling(shape: Shape) -> &'static [&'static str] {
     match shape {
         Shape::Latency => &["offered_writes_per_s"],
@@ -26,7 +26,7 @@ fn telling(shape: Shape) -> &'static [&'static str] {
     }
 }
 
-/// What is shown row by row: everything but percentiles that people rarely ask for, which stand in JSON and CSV.
+/// The metrics that the table shows for each row; rarely used percentiles stand only in JSON and CSV.
 fn is_shown(compared: &Compared) -> bool {
     let shown = ["p50", "p90", "p99", "p99.9"];
     match compared.what.split_once(' ') {
@@ -35,7 +35,7 @@ fn is_shown(compared: &Compared) -> bool {
     }
 }
 
-/// The settings of `profile` with what is set besides.
+/// The settings of `profile`, with the command line's settings on top.
 fn settings(profile: &str, model: &ModelledDrive) -> Result<Settings, Failure> {
     let mut settings = Settings::new();
     settings.load_profile(profile)?;
@@ -151,7 +151,7 @@ pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     }
 }
 
-/// The numbers, the errors of what they are judged by, and the rows.
+/// The fitted numbers, the errors on the rows that judge them, and the rows.
 fn fitted_for_people(fitted: &Fit, output: &Path) -> String {
     let mut numbers_table = Table::new(vec![
         Side::Left,
@@ -197,7 +197,7 @@ fn for_people(checked: &Check, profile: &str) -> String {
     );
     let note = match measurements.shape {
         Shape::Latency => {
-            "Latencies are in us. Summed up are the loads below saturation, where the drive did less than 98 % of the most it did; the table shows all loads.\n"
+            "Latencies are in us. The summary covers the loads below saturation, which is where the drive delivered less than 98 % of its highest rate; the table shows all loads.\n"
         }
         Shape::Fill | Shape::Depth | Shape::Rates => "",
     };
@@ -224,7 +224,7 @@ fn summary_text(summary: &[Summary]) -> String {
     table.text()
 }
 
-/// The rows of a check; of a fit with what each is for.
+/// The rows of a check; for a fit, each row also says what it was used for.
 fn rows_text(checked: &Check, uses: Option<&Vec<Use>>) -> String {
     let measurements = &checked.measurements;
     let columns = telling(measurements.shape);

@@ -14,11 +14,11 @@ use destage::files;
 pub(crate) enum Failure {
     /// The arguments make no sense; the reason has been printed.
     Usage,
-    /// An input of the user that cannot be used. The text names it and what was expected.
+    /// An input of the user that cannot be used. The text names the input and what was expected.
     Input(String),
-    /// Runs that failed; the results of the others were given. A sentence each.
+    /// Some runs failed; the results of the others were printed. A sentence each.
     Runs(Vec<String>),
-    /// A mistake of this program.
+    /// A bug of this program.
     Internal(String),
     /// The user asked to stop.
     Interrupted,
@@ -27,12 +27,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// A failure about the user's input.
+    /// An error in the user's input.
     pub(crate) fn input(text: impl Display) -> Self {
         Self::Input(text.to_string())
     }
 
-    /// A failure about `given`, which is none of `names`.
+    /// An error because `given` is none of `names`.
     pub(crate) fn unknown<'a>(
         refusal: impl Display,
         given: &str,
@@ -41,7 +41,7 @@ impl Failure {
         destage::Error::unknown(refusal, given, names).into()
     }
 
-    /// Prints what there is to say, and returns the exit status.
+    /// Prints the error, and returns the exit status.
     pub(crate) fn report(&self) -> u8 {
         match self {
             Self::Usage => 2,
@@ -83,7 +83,7 @@ impl From<destage::Error> for Failure {
     }
 }
 
-/// The library's words about an argument, which is an option here.
+/// Rewrites an error of the library about an argument so that it names the option.
 fn as_option(argument: &Argument) -> String {
     let option = match &*argument.name {
         "setting" => "set",
@@ -110,13 +110,13 @@ impl From<WorkloadError> for Failure {
     }
 }
 
-/// One line on standard error. If that is closed, the line is dropped.
+/// Prints one line on standard error. The line is dropped if standard error is closed.
 pub(crate) fn report_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", visible(line));
 }
 
-/// Something the user should know, though the command goes on.
+/// Prints a warning; the command goes on.
 pub(crate) fn warn(text: impl Display) {
     report_line(&format!("destage: warning: {text}"));
 }
@@ -129,7 +129,7 @@ pub(crate) fn command() -> Vec<String> {
         .collect()
 }
 
-/// Installs a panic hook. A panic is then reported as a bug, leaves no file behind, and exits with status 1.
+/// Installs a panic hook. The hook reports a panic as a bug, removes unfinished files, and exits with status 1.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         #[cfg(feature = "parquet")]

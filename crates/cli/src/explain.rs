@@ -1,4 +1,4 @@
-//! What `--explain` adds to the text of `run` and `compare`.
+//! The text that `--explain` adds to `run` and `compare`.
 
 use destage::Record;
 use destage::explained::{PartMeans, means, words};
@@ -6,7 +6,7 @@ use destage::explained::{PartMeans, means, words};
 use crate::output::table::{Side, Table};
 use crate::output::{numbers, summary};
 
-/// Where the time of `record` went: a table of means, and sentences. Nothing if that was not asked.
+/// A table of mean times and sentences that say where the time of `record` went. The text is empty if no explanation was asked for.
 pub(crate) fn of_run(record: &Record) -> String {
     let Some(explained) = &record.explained else {
         return String::new();
@@ -28,7 +28,7 @@ pub(crate) fn of_run(record: &Record) -> String {
     for sentence in words(explained) {
         text.push_str(&format!("\n{sentence}"));
     }
-    // A run without a clock has no responses to tell of.
+    // A run without a clock has no response times to explain.
     if !text.is_empty() {
         text.push('\n');
     }
@@ -45,7 +45,7 @@ fn cells(row: &PartMeans) -> Vec<String> {
     first.into_iter().chain(times).collect()
 }
 
-/// Why the slow requests of each run were slow: a line a run.
+/// One line a run that says why its slow requests were slow.
 pub(crate) fn of_runs(records: &[Record]) -> String {
     let lines = records.iter().filter_map(|record| {
         let sentence = words(record.explained.as_ref()?).into_iter().next()?;

@@ -1,7 +1,7 @@
-//! Responses as fio writes them (`--output-format=json+`), so that what draws fio's results draws those of runs and replays.
+//! Responses as fio writes them (`--output-format=json+`), so that programs that draw fio's results also draw those of runs and replays.
 //!
 //! Response times are counted in fio's own bins: whole nanoseconds below 128, and beyond that 64 bins for each doubling, each called
-//! by its middle. Percentiles are those of the bins, as fio's are; means and deviations are of the times themselves.
+//! by its middle. Percentiles are those of the bins, as fio's are; means and deviations are computed from the times themselves.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ use serde_json::{Map, Value, json};
 use crate::errors::Failure;
 use crate::output::json;
 
-/// Bits of a time that a bin keeps beside the leading one.
+/// Number of bits that a bin keeps after the leading bit of a time.
 const BITS: u32 = 6;
-/// Bins of a doubling.
+/// Bins between a time and its double.
 const IN_GROUP: usize = 1 << BITS;
 /// Doublings.
 const GROUPS: usize = 29;
-/// The percentiles that fio gives where nobody says which.
+/// The percentiles that fio prints by default.
 const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
@@ -31,20 +31,20 @@ const TICKS_PER_NS: f64 = TICKS_PER_MS as f64 / 1e6;
 /// Counts all responses, and writes the file at the end.
 pub(crate) struct FioLog {
     file: PendingFile,
-    /// Read, write, trim, and flushes, which fio calls sync.
+    /// The directions of fio: reads, writes, trims, and flushes, which fio calls sync.
     kinds: [Kind; 4],
     first: Option<u64>,
     last: u64,
     job: Job,
 }
 
-/// What is said of the job.
+/// What the file says of the job.
 pub(crate) struct Job {
     /// The name of the input.
     pub(crate) name: String,
-    /// What simulated or served it, as `--ioengine` would name it.
+    /// The simulator or server, in the place of fio's `--ioengine`.
     pub(crate) engine: &'static str,
-    /// Requests under way at a time, if that is bounded.
+    /// Requests under way at a time, if the run bounds them.
     pub(crate) depth: u64,
 }
 
@@ -58,7 +58,7 @@ struct Kind {
     mean: f64,
     /// Sum of squared deviations from the mean.
     spread: f64,
-    /// The size of all of them, if they have one.
+    /// The size of the requests, if all have the same size.
     size: Option<u64>,
 }
 
@@ -89,7 +89,7 @@ fn bin(nanoseconds: u64) -> usize {
     (base + within).min(GROUPS * IN_GROUP - 1)
 }
 
-/// The time in ns that bin `index` is called by.
+/// The time in ns that represents the bin `index`.
 fn middle(index: usize) -> u64 {
     if index < 2 * IN_GROUP {
         return index as u64;
@@ -164,7 +164,7 @@ impl Kind {
         Value::Object(map)
     }
 
-    /// What fio says of a direction; `seconds` is how long the job took.
+    /// What fio prints for a direction; `seconds` is how long the job took.
     fn direction(&self, seconds: f64) -> Value {
         let rate = |count: u64| {
             if seconds > 0.0 {
@@ -206,7 +206,7 @@ impl FioLog {
         })
     }
 
-    /// Takes a request that is complete, or never will be; the latter is left out.
+    /// Takes a request that has completed or never will; a request that never completes is left out.
     pub(crate) fn add(&mut self, response: &Response) {
         let Some(ticks) = response.response else {
             return;
@@ -225,7 +225,7 @@ impl FioLog {
         self.last = self.last.max(response.arrival.saturating_add(ticks));
     }
 
-    /// The file, complete but not yet in its place.
+    /// The complete file, which has not been renamed into its place yet.
     pub(crate) fn finish(mut self) -> Result<PendingFile, Failure> {
         let text = json::text(&self.document());
         self.file.put(text)?;
@@ -268,7 +268,7 @@ impl FioLog {
         });
         let milliseconds = (seconds * 1e3) as u64;
         json!({
-            // Programs that read such files look for a version of fio's; this is the one whose form it has.
+            // Programs that read such files check fio's version; this is the version with this form.
             "fio version": "fio-3.36",
             "destage version": destage::version(),
             "timestamp": 0,
@@ -302,8 +302,8 @@ impl FioLog {
         })
     }
 
-    /// Which share of requests took up to each of `bounds`, and longer than the one before, in percent; times are in `unit` ns. Times below the
-    /// unit belong to the finer one.
+    /// For each of `bounds`, the share of requests in percent that took at most that long and longer than the bound before; times are in `unit` ns.
+    /// Times below one unit are left to the finer unit.
     fn shares(&self, bounds: &[u64], unit: u64) -> Value {
         let directions = &self.kinds[..3];
         let all: u64 = directions.iter().map(|kind| kind.requests).sum();
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn bins_are_those_of_fio() {
-        // As plat_val_to_idx and plat_idx_to_val of fio's stat.c say for these.
+        // These follow plat_val_to_idx and plat_idx_to_val of fio's stat.c.
         for (time, index, name) in [
             (0, 0, 0),
             (127, 127, 127),

@@ -89,7 +89,7 @@ fn table(fit: &Fit) -> String {
     }
     let schemes = FIT_SCHEMES.join(", ");
     format!(
-        "{}\nEvictions and pages of {schemes} without flash, response with profile disksim-ssd; stand-in with its seed.\n",
+        "{}\nThe table compares evictions and destaged pages of {schemes} without flash, and response times with profile disksim-ssd; the stand-in runs with its own seed.\n",
         table.text()
     )
 }

@@ -1,4 +1,4 @@
-//! `destage fleet`: buffers of many volumes, beside one that all of them share.
+//! `destage fleet`: a buffer for each of many volumes, compared with one buffer that all of them share.
 
 use std::time::Instant;
 
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &FleetArguments) -> Result<(), Failure> {
     }
 }
 
-/// A table a scheme, and what they say.
+/// A table for each scheme, and conclusions.
 fn text(report: &FleetReport, metric: &str) -> String {
     let requests: u64 = report
         .volumes
@@ -96,14 +96,14 @@ fn text(report: &FleetReport, metric: &str) -> String {
         ));
     }
     text.push_str("\nown: each volume has a buffer of its own, all of one size. shared: one buffer for all.\n");
-    text.push_str("split: buffers of their own, of the sizes that absorb most writes; what would absorb no more is left over.\n");
+    text.push_str("split: each volume has a buffer of its own, and the sizes are those that together absorb most writes; memory that would absorb no more is left over.\n");
     for sentence in report.conclusions() {
         text.push_str(&format!("\n{sentence}\n"));
     }
     text
 }
 
-/// A line a size, a column for each way to give the bytes.
+/// A row for each size, and a column for each way to divide the memory.
 fn table(curve: &FleetCurve, metric: &str) -> String {
     let mut table = Table::new(vec![Side::Right; 5]);
     table.row(["each", "in all", "own", "shared", "split"]);

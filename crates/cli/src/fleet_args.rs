@@ -1,4 +1,4 @@
-//! What may be typed after `destage fleet`.
+//! The arguments of `destage fleet`.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,17 @@ use crate::args::{Noise, Results, SettingArguments};
 
 #[derive(Args)]
 pub(crate) struct FleetArguments {
-    /// The folder of volumes, which `destage trace partition` makes
+    /// The folder of volumes that `destage trace partition` made
     pub(crate) folder: PathBuf,
-    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every one that can run
+    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` stands for every buffer that can run
     #[arg(short, long, value_name = "LIST")]
     pub(crate) buffers: Option<String>,
-    /// Capacities of each volume's buffer: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB; the shared
-    /// buffer has as much for each volume. If not given, 24 at most, from 64 pages to what the largest volume can need
+    /// Capacities of each volume's buffer: a list such as 4MiB,8MiB, or a range 256KiB..64MiB in which each capacity doubles the one before; the
+    /// shared buffer has that capacity times the number of volumes. Without this option, up to 24 capacities from 64 pages to the most that the
+    /// largest volume can use
     #[arg(short, long, value_name = "LIST")]
     pub(crate) sizes: Option<String>,
-    /// The metric of the table
+    /// The metric that the table shows
     #[arg(
         short,
         long,
@@ -27,13 +28,13 @@ pub(crate) struct FleetArguments {
     pub(crate) metric: String,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// Where curves are kept, one file a curve. What is there already is not made again
+    /// Folder for the curves, one file for each curve. Curves that are there already are not made again
     #[arg(long, value_name = "DIR", default_value = "destage-results")]
     pub(crate) results: PathBuf,
-    /// Makes the I-th of N parts of the curves and no report; workers with the other parts share the folder of results
+    /// Makes the I-th of N parts of the curves, and no report; the workers that make the other parts share the folder of results
     #[arg(long, value_name = "I/N", conflicts_with_all = ["csv", "output"])]
     pub(crate) shard: Option<String>,
-    /// Worker threads; all cores if not given. A curve is one thread
+    /// Worker threads; without this option, one for each core. Each curve uses one thread
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]

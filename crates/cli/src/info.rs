@@ -1,4 +1,4 @@
-//! `destage trace info`: what a trace is like.
+//! `destage trace info`: statistics of a trace.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     {
         let [now, then] = [now, then].map(|share| (100.0 * share).round());
         warn(format!(
-            "{}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={} it would be {then} %",
+            "{}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={}, {then} % would",
             facts.name,
             options.lba_shift.saturating_add(shift)
         ));
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         let document = inspection.to_json(&manifest);
         if let Some(file) = file {
             destage_memory::doing(format!(
-                "writing what {} is like",
+                "writing the statistics of {}",
                 arguments.trace.display()
             ));
             file.fill_with(|form| match form {
@@ -108,7 +108,7 @@ fn result_file(path: &PathBuf, trace: &Path) -> Result<ResultFile, Failure> {
     ResultFile::page("-o", path, "statistics")
 }
 
-/// The busiest volumes as a table; nothing where there is only one.
+/// The busiest volumes as a table, if there are several volumes.
 fn by_volume(collector: &Collector) -> String {
     const SHOWN: usize = 10;
     let mut volumes: Vec<_> = collector.by_volume().collect();

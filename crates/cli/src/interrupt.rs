@@ -9,13 +9,13 @@ use destage::files;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// What Ctrl-C does in place of the end.
+/// What Ctrl-C does before the command ends.
 static INSTEAD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// How long the command may take to stop by itself.
+/// How long the command may take to stop by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// Installs the handler. Without one (a system that has no signals), Ctrl-C just ends the program.
+/// Installs the handler. On a system without signals, Ctrl-C ends the program at once.
 pub(crate) fn install() {
     let _ = ctrlc::set_handler(|| {
         if let Some(instead) = INSTEAD.get() {
@@ -30,13 +30,13 @@ pub(crate) fn install() {
     });
 }
 
-/// From now on Ctrl-C, and being told to end, do this; it is said once.
+/// From now on Ctrl-C or a termination signal calls this function; it is called once.
 #[cfg(unix)]
 pub(crate) fn instead(act: impl Fn() + Send + Sync + 'static) {
     let _ = INSTEAD.set(Box::new(act));
 }
 
-/// From now on Ctrl-C, and being told to end, only say so: the command ends by itself, however long that takes.
+/// From now on Ctrl-C or a termination signal only sets a flag: the command ends by itself, however long that takes.
 #[cfg(unix)]
 pub(crate) fn end_in_order() {
     instead(|| ASKED.store(true, Ordering::Relaxed));

@@ -2,24 +2,25 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `args` `usage` | what may be typed; in groups, and what is said of anything else |
-//! | `choices` | from what was typed to settings, in the order it was typed |
+//! | `args` `usage` | the arguments, in groups, and the errors about anything else |
+//! | `choices` | from the arguments to settings, in their order |
 //! | `run` `compare` `fleet` `precondition` `demo` `drive` `info` `fit` `list` `show` | one command each |
 //! | `measure` | `drive measure`: the experiments on a real drive |
-//! | `lookup` | `explain`: what a word or a message means |
+//! | `lookup` | `explain`: the meaning of a word or a message |
 //! | `power` | `run` with bytes, whose power fails |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `partition` | the volumes of a trace, each in a file of its own: `trace partition` |
-//! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, what it is told, traces played to it, programs on it whose power fails; what may be typed there |
-//! | `trace_args` `trace_file` | what may be typed there; the trace being written |
-//! | `fleet_args` | what may be typed after `fleet` |
+//! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, commands to it, traces played to it, programs on it whose power
+//! fails; their arguments |
+//! | `trace_args` `trace_file` | their arguments; the trace being written |
+//! | `fleet_args` | the arguments of `fleet` |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` `fio` | logs of responses, destages and erases; responses as fio's JSON |
-//! | `progress` `interrupt` | what happens while a run goes on |
+//! | `progress` `interrupt` | progress and interrupts during a run |
 //! | `budget` | memory: how much a command may use, and its end if that is not enough |
 //! | `errors` | messages about what is wrong, and the exit status |
 //!
-//! What is simulated is done by the crate `destage`. No other crate prints.
+//! The crate `destage` does the simulation. No other crate prints.
 
 #![allow(
     clippy::print_stdout,
@@ -81,7 +82,7 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::args::{Arguments, Command, DriveCommand, TraceCommand};
 use crate::errors::Failure;
 
-/// Runs the command that `arguments` ask for, the program's name first, and returns the exit status.
+/// Runs the command that `arguments` name, whose first item is the name of the program, and returns the exit status.
 ///
 /// Takes over the process: it installs a panic hook and an interrupt handler.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -96,7 +97,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
     let words: Vec<OsString> = arguments.into_iter().collect();
-    // The help of the whole line takes longer to put together than a short run does: only where the words are no command.
+    // The help of the whole line takes longer to build than a short run does: only where the words are no command.
     let parsed = Arguments::command()
         .try_get_matches_from(&words)
         .or_else(|_| usage::command().try_get_matches_from(&words))
@@ -107,7 +108,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
             if let Some(refusal) = usage::refusal(&error) {
                 return Err(Failure::Input(refusal));
             }
-            // Help and version go to standard output and are no failure. A closed pipe has had enough.
+            // Help and version go to standard output and are no failure. The reader of a closed pipe wants no more output.
             let _ = error.print();
             return match error.exit_code() {
                 0 => Ok(()),
@@ -116,7 +117,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         }
     };
     budget::set(arguments.memory_limit.as_deref())?;
-    // What was typed in which order is known only to the matches of the subcommand.
+    // Only the matches of the subcommand know the order of the options.
     let typed = matches.subcommand().map_or(&matches, |(_, inner)| inner);
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),

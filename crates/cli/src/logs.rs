@@ -1,6 +1,6 @@
 //! The response log, the destage log and the erase log; and fio's JSON beside them.
 //!
-//! They are written while the run goes on. Times are milliseconds with seven decimals, one for each of
+//! They are written while the run continues. Times are milliseconds with seven decimals, one for each of
 //! the tick's ten-millionths, made from the whole number of ticks: nothing is rounded.
 
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Begins those that are wanted.
+    /// Opens the logs that the options ask for.
     pub(crate) fn create(
         responses: Option<&PathBuf>,
         destages: Option<&PathBuf>,
@@ -52,7 +52,7 @@ impl Logs {
         Ok(Self { fio, ..self })
     }
 
-    /// Whether one cannot be written.
+    /// Whether writing to one of the logs has failed.
     fn failed(&self) -> bool {
         let responses = self.responses.as_ref().map(|log| &log.lines);
         let destages = self.destages.as_ref().map(|log| &log.lines);
@@ -63,7 +63,7 @@ impl Logs {
             .any(|lines| lines.failure.is_some())
     }
 
-    /// The logs' files, complete but not yet in their place; or why one could not be written.
+    /// The complete log files, not renamed into their places yet; or the error of a log that could not be written.
     pub(crate) fn finish(self) -> Result<Vec<PendingFile>, Failure> {
         let responses = self.responses.map(ResponseLog::finish);
         let destages = self.destages.map(|log| log.lines.finish());
@@ -112,13 +112,13 @@ impl Observer for Logs {
         }
     }
 
-    /// A log that cannot be written stops the run. The caller then gets the cause.
+    /// A failed write to a log stops the run, and the caller then gets the cause.
     fn progress(&mut self, _: u64) -> bool {
         !self.failed()
     }
 }
 
-/// Lines on their way into a file. The first failure is kept until it can be returned.
+/// Lines on their way into a file. Keeps the first failure until the caller asks for it.
 struct Lines {
     file: PendingFile,
     line: String,
@@ -136,7 +136,7 @@ impl Lines {
         })
     }
 
-    /// Writes what stands in `line`.
+    /// Appends the content of `line`.
     fn write(&mut self) {
         self.line.push('\n');
         if self.failure.is_none() {
@@ -153,11 +153,10 @@ impl Lines {
     }
 }
 
-/// Requests complete in any order, and are logged in that of the trace: those that overtook the oldest
-/// incomplete one wait here, as they do in any device that answers in order.
+/// Requests complete in any order, and the log has the order of the trace: a request that completed before the oldest incomplete one waits here.
 pub(crate) struct ResponseLog {
     lines: Lines,
-    /// From request `next` on; a gap is a request that is not complete.
+    /// Requests from number `next` on; a gap is a request that has not completed.
     waiting: VecDeque<Option<Response>>,
     next: u64,
 }
@@ -172,7 +171,7 @@ impl ResponseLog {
         })
     }
 
-    /// Takes a request that is complete, or never will be.
+    /// Takes a request that has completed or never will.
     pub(crate) fn add(&mut self, response: Response) {
         let ahead = usize::try_from(response.index.saturating_sub(self.next)).unwrap_or(usize::MAX);
         if ahead == 0 && self.waiting.is_empty() {
@@ -265,7 +264,7 @@ fn milliseconds(line: &mut String, ticks: Ticks) {
     let _ = write!(line, "{}.{:07}", ticks / TICKS_PER_MS, ticks % TICKS_PER_MS);
 }
 
-/// Pages in their order; those that ascend one by one as `first-last`.
+/// Page numbers in their order; consecutive numbers are written as `first-last`.
 fn page_runs(line: &mut String, pages: impl Iterator<Item = u64>) {
     let mut pages = pages.peekable();
     let mut separator = "";

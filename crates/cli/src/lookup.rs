@@ -1,4 +1,4 @@
-//! `destage explain`: what a word or a message means.
+//! `destage explain`: the meaning of a word or a message.
 
 use destage::registries::{self, Explanation};
 use destage_study::experiments;
@@ -7,7 +7,7 @@ use crate::args::ExplainArguments;
 use crate::errors::Failure;
 use crate::output::{self, json};
 
-/// Options that are short for a key.
+/// Options that are a short form of a key.
 const OPTIONS: [(&str, &str); 6] = [
     ("buffer.kind", "--buffer NAME"),
     ("buffer.capacity_bytes", "--size BYTES"),
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), Failure> {
     })
 }
 
-/// What is typed to use what it is about.
+/// What to type in order to use the explained thing.
 fn typed(explanation: &Explanation) -> Option<String> {
     let name = &explanation.name;
     let fact = |heading: &str| {

@@ -1,4 +1,4 @@
-//! The program `destage`; everything it does is in the library beside it.
+//! The program `destage`, which is a thin shell around the library.
 
 use std::process::ExitCode;
 

@@ -13,9 +13,9 @@ use crate::output::table::{Side, Table};
 use crate::output::{self, numbers};
 use crate::progress::Progress;
 
-/// What the name of a drive in virtual time begins with.
+/// Prefix of the name of a simulated drive.
 const MODEL: &str = "model:";
-/// Requests that are measured for each load of a real drive, at most: its time is the nearer bound.
+/// Most requests measured for each load of a real drive, whose time limit usually comes first.
 const REAL_REQUESTS: u64 = 10_000_000;
 
 /// Runs the command.
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &DriveMeasureArguments) -> Result<(), Failure> {
     let shown = &arguments.drive;
     if let (Some(holds), false, false) = (holds, cost.has_begun, arguments.overwrite) {
         return Err(Failure::input(format!(
-            "{shown}: {holds}, which would be lost; expected an empty drive, or --overwrite"
+            "{shown}: {holds}, which a measurement would overwrite; expected an empty drive, or --overwrite"
         )));
     }
     if arguments.dry_run || !arguments.noise.quiet {
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &DriveMeasureArguments) -> Result<(), Failure> {
     output::show(&for_people(&measured, folder))
 }
 
-/// The numbers of the drive, and which files there are.
+/// The measured numbers of the drive, and the files that were written.
 fn for_people(measured: &Measured, folder: &Path) -> String {
     let mut text = String::new();
     if !measured.findings.values.is_empty() {
@@ -128,20 +128,20 @@ fn plan(arguments: &DriveMeasureArguments) -> Result<MeasurePlan, Failure> {
     })
 }
 
-/// The drive that is meant.
+/// The drive that the user named.
 fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
     let text = arguments.drive.as_str();
     let Some(profile) = text.strip_prefix(MODEL) else {
         if let Some(pair) = arguments.set.first() {
             return Err(Failure::input(format!(
-                "--set {pair}: {text} is no model, and is what it is; expected model:PROFILE with it"
+                "--set {pair}: {text} is no simulated drive, and its parameters cannot be set; expected model:PROFILE with --set"
             )));
         }
         return Ok(open(text, arguments.control.as_deref())?);
     };
     if let Some(control) = &arguments.control {
         return Err(Failure::input(format!(
-            "--control {}: {text} counts by itself; expected the URI of an NBD server with it",
+            "--control {}: {text} counts its programmed bytes by itself; expected the URI of an NBD server with --control",
             control.display()
         )));
     }
@@ -156,12 +156,12 @@ fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
     })
 }
 
-/// What will be written and how long it takes.
+/// How much will be written and how long it takes.
 fn announced(drive: &str, cost: &Cost, is_real: bool) -> Vec<String> {
     let used = numbers::size(cost.used_bytes);
     let fills = cost.used_bytes.saturating_mul(cost.fills);
     let mut lines = vec![format!(
-        "{drive}: {used} are used, and what they hold is lost. They are written {} times, {}, and {} loads write {} besides, at most.",
+        "{drive}: the measurement uses {used}, whose contents are lost. It overwrites them {} times, {}, and its {} loads write at most {} more.",
         cost.fills,
         numbers::size(fills),
         cost.loads,
@@ -171,7 +171,7 @@ fn announced(drive: &str, cost: &Cost, is_real: bool) -> Vec<String> {
         let minutes = |seconds: f64| (seconds / 60.0).ceil();
         let at = |mib_per_s: f64| minutes(fills as f64 / mib_per_s / f64::from(1 << 20));
         lines.push(format!(
-            "The loads take {} minutes at most; the writes before them {} minutes at 1000 MiB/s, {} at 100 MiB/s. What is interrupted goes on with the same command.",
+            "The loads take {} minutes at most; the writes before them take {} minutes at 1000 MiB/s, or {} at 100 MiB/s. If the measurement is interrupted, the same command continues it.",
             minutes(cost.load_seconds),
             at(1000.0),
             at(100.0),

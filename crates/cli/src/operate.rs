@@ -1,4 +1,4 @@
-//! `destage device`: what a server is told over its control socket.
+//! `destage device`: commands to a server over its control socket.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &OperatorArguments) -> Result<(), Failure> {
     }
 }
 
-/// A cut as an order of the control socket.
+/// The command for the control socket that cuts the power.
 fn cut_order(cut: &CutOrderArguments) -> Value {
     let mut order = json!({"do": "cut"});
     let moment = &cut.moment;
@@ -79,7 +79,7 @@ fn cut_order(cut: &CutOrderArguments) -> Value {
     order
 }
 
-/// `answer` as JSON, or as `text` says it to people.
+/// `answer` as JSON, or for people as the sentence of `text`.
 fn show(
     answer: Map<String, Value>,
     as_json: bool,
@@ -121,7 +121,7 @@ fn watch(operator: &mut Operator, seconds: f64) -> Result<(), Failure> {
     }
 }
 
-/// What a server says of itself, for people.
+/// What a server says of itself, as text for people.
 fn page(answer: &Map<String, Value>) -> String {
     let mut text = String::new();
     for (name, value) in answer.iter().filter(|(_, value)| value.is_number()) {

@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::output::numbers;
 use crate::progress::Progress;
 
-/// Requests of merged traces that are handed on at once.
+/// Requests of merged traces that are handed on together.
 const BATCH: usize = 1 << 12;
 
 /// Runs the command.
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &PartitionArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ends the folder, and says what is odd about what it was made of.
+/// Completes the folder, and prints warnings about the traces.
 fn commit(
     partition: Partition,
     facts: &[Facts],

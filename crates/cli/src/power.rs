@@ -1,4 +1,4 @@
-//! `destage run --payload --cut-at-...`: the power fails, and what is there after it is compared with what was promised.
+//! `destage run --payload --cut-at-...`: the power fails, and the contents after it are compared with the promises.
 
 use destage::base::time::to_ms;
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Input, Observer};
@@ -13,7 +13,7 @@ use crate::output::table::{Side, Table};
 use crate::progress::Progress;
 
 impl PowerArguments {
-    /// When the power is to fail, if it is.
+    /// When the power is to fail, if it is to fail.
     pub(crate) fn plan(&self, seed: u64) -> Result<Option<CutPlan>, Failure> {
         let time = self.cut_at_ms.map(|ms| {
             let time = time_of_ms(ms);
@@ -37,7 +37,7 @@ impl PowerArguments {
     }
 }
 
-/// Runs until the power fails by `plan`, and prints what came of it.
+/// Runs until the power fails by `plan`, and prints the result.
 pub(crate) fn cut(
     input: &Input,
     combination: &Combination,
@@ -78,7 +78,10 @@ fn for_people(outcome: &CutOutcome) -> String {
     row("erases cut off", result.cut.erases.to_string());
     if let Some(dump) = &result.dump {
         row("pages saved by the capacitor", dump.pages.to_string());
-        row("pages it did not pay for", dump.left.to_string());
+        row(
+            "pages that the capacitor did not save",
+            dump.left.to_string(),
+        );
         row("energy", format!("{:.6} J", dump.energy as f64 / 1e12));
         row("time of the dump", ms(dump.time));
     }

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &PreconditionArguments) -> Result<(), Failure> {
         .map_err(|cause| unwritable(path, &cause))?;
     file.commit()?;
     output::print(&format!(
-        "{name}; --set sim.precondition=file:{name} uses it\n",
+        "{name}; use it with --set sim.precondition=file:{name}\n",
         name = path.display()
     ))
 }

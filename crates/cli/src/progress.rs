@@ -14,7 +14,7 @@ use crate::errors::report_line;
 use crate::interrupt;
 use crate::output::numbers;
 
-/// Work done within this time is done before anybody wonders.
+/// A command that ends within this time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Counts simulated requests, from any thread.
@@ -32,12 +32,12 @@ enum Style {
         bar: ProgressBar,
         shown: AtomicBool,
     },
-    /// Where a bar cannot redraw itself, a line is printed now and then. This is the time of the last one.
+    /// Where a bar cannot redraw itself, a line is printed from time to time. The time of the last such line.
     Lines(Mutex<Instant>),
 }
 
 impl Progress {
-    /// As the user wants it; `total` requests, if that is known.
+    /// Progress as the user asked for it; `total` is the number of requests, if it is known.
     pub(crate) fn new(noise: Noise, total: Option<u64>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let style = match noise {
@@ -62,13 +62,13 @@ impl Progress {
         }
     }
 
-    /// `requests` more are done.
+    /// Adds `requests` to the number of completed requests.
     pub(crate) fn advance(&self, requests: u64) {
         let done = self.done.fetch_add(requests, Ordering::Relaxed) + requests;
         self.show(Stage::Simulation, done, self.total);
     }
 
-    /// `done` of `total`, if that is known, of what `stage` counts.
+    /// Shows that `done` of `total` are done, in the unit that `stage` counts.
     fn show(&self, stage: Stage, done: u64, total: Option<u64>) {
         let (what, unit) = match stage {
             Stage::FirstPass => ("first pass: ", "requests"),
@@ -113,7 +113,7 @@ impl Progress {
         }
     }
 
-    /// Before the first request: `done` of `total` page writes that bring the device into its state.
+    /// Progress before the first request: `done` of the `total` page writes that bring the device into its state.
     fn prepare(&self, done: u64, total: u64) {
         match &self.style {
             Style::None => {}
@@ -144,7 +144,7 @@ impl Progress {
     }
 }
 
-/// An interrupt stops the work.
+/// Stops the work after an interrupt.
 impl destage::Progress for Progress {
     fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
         match stage {
@@ -155,7 +155,7 @@ impl destage::Progress for Progress {
     }
 }
 
-/// How the bar looks, which counts `unit`s.
+/// The template of the bar, which counts in `unit`s.
 fn set_style(bar: &ProgressBar, has_total: bool, unit: &str) {
     let template = if has_total {
         format!(

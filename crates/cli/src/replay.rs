@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     }
     if let Some((count, line, error)) = replayed.failed {
         warn(format!(
-            "{name}: the server answered {count} requests with an error, first that of line {line} with error {error}"
+            "{name}: the server answered {count} requests with an error; the first was that of line {line}, with error {error}"
         ));
     }
     if arguments.json {

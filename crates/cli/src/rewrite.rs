@@ -112,7 +112,7 @@ pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
     stream.rewrite(&arguments.written, |request| {
         anonymizer.apply(request).map(Step::Keep).ok_or_else(|| {
             Failure::input(format!(
-                "{name}: the file changed while it was read twice; expected a file that nobody writes to"
+                "{name}: the file changed while it was read twice; expected a file that no other program writes to"
             ))
         })
     })
@@ -159,15 +159,15 @@ pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     })
 }
 
-/// What becomes of a request.
+/// What happens to a request.
 enum Step {
     Keep(Request),
     Drop,
-    /// Neither this nor any later request is kept.
+    /// This request and all later ones are left out.
     End,
 }
 
-/// A trace being read for another one.
+/// A trace that is read in order to write another one.
 struct Stream<'a> {
     path: &'a Path,
     name: String,
@@ -192,7 +192,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Writes what `step` makes of each request.
+    /// Writes what `step` returns for each request.
     fn rewrite(
         mut self,
         written: &Written,
@@ -229,7 +229,7 @@ fn config(arguments: &SettingArguments) -> Result<Config, Failure> {
 
 /// A time such as `2.5s`, exactly.
 fn ticks(option: &str, text: &str) -> Result<Ticks, Failure> {
-    // In ticks of 0.1 ns; ms before s, which it ends in.
+    // In ticks of 0.1 ns; ms comes before s, because a time in ms also ends in s.
     const UNITS: [(&str, Ticks); 4] = [
         ("ns", 10),
         ("us", 10_000),

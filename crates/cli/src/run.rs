@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
             }),
     };
     drop(progress);
-    // A run that its own log stopped was not interrupted: the log knows why.
+    // A run that stopped because its log could not be written was not interrupted by the user; the log has the error.
     let mut files = logs.finish()?;
     let (mut outcome, page) = done?;
     files.extend(page);
@@ -167,7 +167,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     }
 }
 
-/// Says how large the devices are that follow from `inputs`.
+/// Prints the sizes of the devices that follow from `inputs`.
 pub(crate) fn note(inputs: &[Facts], noise: Noise) {
     if !noise.quiet {
         let lines = summary::sizings(inputs);
@@ -197,7 +197,7 @@ fn add_metrics(table: &mut Table, metrics: &Metrics) {
     }
 }
 
-/// What was run, and its metrics.
+/// The combination that was run, and its metrics.
 fn for_people(manifest: &Manifest, record: &Record) -> String {
     let table = metrics_table(&record.metrics);
     let wall = manifest.wall_time_s;

@@ -1,4 +1,4 @@
-//! What may be typed about the device live.
+//! The arguments of the commands for a live device.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,32 +11,32 @@ use crate::choices::Short;
 #[derive(Args)]
 #[command(group(ArgGroup::new("place").required(true).args(["unix", "tcp"])))]
 pub(crate) struct ServeArguments {
-    /// Unix socket at which clients find it; only its owner may use it
+    /// Unix socket that clients connect to; only its owner may use it
     #[arg(long, value_name = "SOCKET")]
     pub(crate) unix: Option<PathBuf>,
-    /// Address at which clients find it, such as 127.0.0.1:10809; port 0 is any that is free
+    /// Address that clients connect to, such as 127.0.0.1:10809; port 0 stands for any free port
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) tcp: Option<String>,
-    /// Listen where other machines reach it, too; there is no encryption
+    /// Also listens where other machines can connect; there is no encryption
     #[arg(long)]
     pub(crate) listen_anywhere: bool,
-    /// Unix socket for `destage device`
+    /// Unix socket that `destage device` connects to
     #[arg(long, value_name = "SOCKET")]
     pub(crate) control: Option<PathBuf>,
     /// Name of the export
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(crate) export: String,
-    /// Clients may only read
+    /// Clients may read and not write
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// File that is the flash, and lasts; it is made if it is not there
+    /// File that holds the flash and outlasts the server; it is made if it does not exist
     #[arg(long, value_name = "FILE", conflicts_with_all = ["backing", "read_only"])]
     pub(crate) image: Option<PathBuf>,
-    /// File or block device that keeps the bytes, with the buffer in front of it; --capacity makes a file
+    /// File or block device that holds the bytes, with the buffer in front of it; with --capacity the file is made
     #[arg(long, value_name = "FILE|DEVICE")]
     pub(crate) backing: Option<PathBuf>,
-    /// How the model's time goes with ours: model, a request is answered when its time has come; none, as soon as it is
-    /// worked out
+    /// How the model's time relates to the clock on the wall: with model, a request is answered when its simulated time has passed; with none, as
+    /// soon as it is computed
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) pace: PaceArgument,
     #[command(flatten)]
@@ -45,46 +45,46 @@ pub(crate) struct ServeArguments {
     pub(crate) cache: CacheArguments,
     #[command(flatten)]
     pub(crate) logs: LogArguments,
-    /// At the end, parameters and metrics as JSON in place of a table
+    /// Prints parameters and metrics at the end as JSON in place of a table
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) noise: Noise,
 }
 
-/// What is written of what happens.
+/// The files that record what happens.
 #[derive(Args)]
 pub(crate) struct LogArguments {
-    /// What clients write, as the kernel's dm-log-writes keeps it: replay-log of xfstests reads it
+    /// Records the clients' writes in the format of the kernel's dm-log-writes, which replay-log of xfstests reads
     #[arg(long, value_name = "FILE")]
     pub(crate) write_log: Option<PathBuf>,
-    /// What clients do, as a trace: .csv, .compact or .disksim
+    /// Records the clients' requests as a trace: .csv, .compact or .disksim
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// One line per request: index, times of arrival and response, sectors, operation
+    /// Logs one line per request: index, arrival time, response time, sectors, operation
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) response_log: Option<PathBuf>,
-    /// One line per destage: time, cause, pages, padding
+    /// Logs one line per destage: time, cause, pages, padding
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) destage_log: Option<PathBuf>,
-    /// Responses as fio's JSON (json+), for programs that draw those, such as fio-plot
+    /// Writes response times as fio's JSON (json+), for programs that draw those, such as fio-plot
     #[arg(long, value_name = "FILE.json")]
     pub(crate) fio_json: Option<PathBuf>,
 }
 
-/// What a loss of power meets.
+/// How the device is protected against a loss of power.
 #[derive(Args)]
 pub(crate) struct CacheArguments {
-    /// Volatile write cache: on, writes are answered from RAM; off, when they are programmed; short for device.vwc
+    /// Volatile write cache: with on, writes are answered from RAM; with off, when they are programmed; short for device.vwc
     #[arg(long, value_name = "on|off")]
     pub(crate) vwc: Option<String>,
-    /// Capacitor against loss of power: its energy in joules, or one that does not work; short for device.plp
+    /// Capacitor against loss of power: its energy in joules, none, or failed for one that turns out not to work; short for device.plp
     #[arg(long, value_name = "none|JOULES|failed")]
     pub(crate) plp: Option<String>,
 }
 
 impl CacheArguments {
-    /// As options that are short for keys.
+    /// The keys that these options are short for.
     pub(crate) fn short(&self) -> [Short<'_>; 2] {
         [
             ("vwc", "device.vwc", &self.vwc),
@@ -110,67 +110,67 @@ pub(crate) struct OperatorArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum OperatorCommand {
-    /// The metrics of a run that ended now
+    /// Prints the metrics of a run that ended now
     Stats {
-        /// JSON on standard output, and nothing else there
+        /// Prints JSON and nothing else on standard output
         #[arg(long)]
         json: bool,
     },
-    /// The metrics again and again, until it is interrupted
+    /// Prints the metrics again and again, until the command is interrupted
     Watch {
         /// Seconds in between
         #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
         interval: f64,
     },
-    /// Makes everything durable that was answered
+    /// Makes all answered writes durable
     Flush,
-    /// Cuts the power, now or when something has happened; clients are dropped until it is restored
+    /// Cuts the power, now or at a given moment; clients are disconnected until the power is restored
     Cut(CutOrderArguments),
-    /// Cancels the cut that is armed: its command ends with an error
+    /// Cancels a cut whose moment has not come; the command that asked for the cut ends with an error
     Cancel,
-    /// Restores the power: the device is mounted
+    /// Restores the power, and mounts the device
     Restore {
-        /// JSON on standard output, and nothing else there
+        /// Prints JSON and nothing else on standard output
         #[arg(long)]
         json: bool,
     },
-    /// What was promised: sectors, those of which something is promised, versions that may be there besides
+    /// Prints what was promised: how many sectors, how many of them carry a promise, and how many other versions may be found
     Ledger {
-        /// All of it, a line per sector: sector, version that must be there, versions that may be
+        /// Prints one line for each sector: the sector, the version that must be there, the versions that may be there
         #[arg(long, value_name = "FILE.csv")]
         to: Option<PathBuf>,
-        /// JSON on standard output, and nothing else there
+        /// Prints JSON and nothing else on standard output
         #[arg(long)]
         json: bool,
     },
-    /// Holds the contents against what was promised; ends with status 1 if a sector does not hold it
+    /// Compares the contents with what was promised; exits with status 1 if a sector breaks a promise
     Check {
-        /// JSON on standard output, and nothing else there
+        /// Prints JSON and nothing else on standard output
         #[arg(long)]
         json: bool,
     },
-    /// Makes everything durable, and ends the server
+    /// Makes all answered writes durable, and ends the server
     Stop,
 }
 
 #[derive(Args)]
 pub(crate) struct CrashArguments {
-    /// What is on the device; none: the program speaks NBD, at $DESTAGE_URI
+    /// The file system on the device; with none, the program speaks NBD to the address in $DESTAGE_URI
     #[arg(long, value_name = "FS", value_enum)]
     pub(crate) fs: FileSystemArgument,
-    /// How often the power is cut, each time on a new device
+    /// Number of cuts, each on a new device
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cuts: u32,
-    /// Decides when in its part of the run each cut comes, and what it leaves open; cut K of N, counted from 0, has the seed S + K and
-    /// comes in the K-th of N equal parts
+    /// Seed that decides when each cut comes and what it leaves to chance. Cut K of N, counted from 0, has the seed S + K and comes in the K-th of N
+    /// equal parts of the run
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// What `sh -c` runs when the power is back and the file system mounted: it ends with 0 if everything is there
+    /// Command for `sh -c` that runs when the power is back and the file system is mounted; it exits with 0 if everything is there
     #[arg(long, value_name = "COMMAND")]
     pub(crate) check: Option<String>,
     #[command(flatten)]
     pub(crate) moment: FixedMoment,
-    /// How the model's time goes with ours
+    /// How the model's time relates to the clock on the wall: model or none, as for `destage serve`
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) pace: PaceArgument,
     #[command(flatten)]
@@ -179,23 +179,23 @@ pub(crate) struct CrashArguments {
     pub(crate) cache: CacheArguments,
     #[command(flatten)]
     pub(crate) noise: Noise,
-    /// The program, and its arguments. It finds the folder $DESTAGE_DIR on the device; what it writes to the folder
-    /// $DESTAGE_NOTES is not on the device, and --check finds it there. $DESTAGE_SEED is the seed of the cut
+    /// The program, and its arguments. The program finds the folder $DESTAGE_DIR on the device. The folder $DESTAGE_NOTES is not on the device: the
+    /// program leaves there what --check needs. $DESTAGE_SEED is the seed of the cut
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) command: Vec<OsString>,
 }
 
-/// The one moment of all cuts, in place of one for each.
+/// The moment that is the same for all cuts, in place of one for each.
 #[derive(Args)]
 #[group(multiple = false)]
 pub(crate) struct FixedMoment {
-    /// Every cut at this write from the start of the program on, in place of a moment by the seed
+    /// Makes every cut at this write, counted from the start of the program, in place of a random moment
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_write: Option<u64>,
-    /// Every cut at this flush
+    /// Makes every cut at this flush
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_flush: Option<u64>,
-    /// Every cut in this page program
+    /// Makes every cut in this page program
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_program: Option<u64>,
 }
@@ -212,10 +212,10 @@ pub(crate) enum FileSystemArgument {
 pub(crate) struct CutOrderArguments {
     #[command(flatten)]
     pub(crate) moment: MomentArguments,
-    /// Fixes what a cut leaves open; sim.seed if not given
+    /// Seed of what a cut leaves to chance; without this option, sim.seed
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// JSON on standard output, and nothing else there
+    /// Prints JSON and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -224,16 +224,16 @@ pub(crate) struct CutOrderArguments {
 #[derive(Args)]
 #[group(multiple = false)]
 pub(crate) struct MomentArguments {
-    /// When the device accepts the N-th write from now on, write-zeroes included
+    /// Cuts the power when the device accepts the N-th write from now on; write-zeroes commands count
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_write: Option<u64>,
-    /// When the device accepts the N-th flush from now on
+    /// Cuts the power when the device accepts the N-th flush from now on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_flush: Option<u64>,
-    /// While the N-th page program from now on runs, of copies too; --seed says where in it
+    /// Cuts the power while the N-th page program from now on runs; copies count as programs. --seed decides where within the program
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_program: Option<u64>,
-    /// After T milliseconds of the model's time
+    /// Cuts the power after T milliseconds of the model's time
     #[arg(long, value_name = "T")]
     pub(crate) at_ms: Option<f64>,
 }
@@ -243,32 +243,32 @@ pub(crate) struct ReplayArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(required_unless_present = "workload", conflicts_with = "workload")]
     pub(crate) trace: Option<PathBuf>,
-    /// Synthetic workload in place of a trace, or a job file of fio, which says how many requests are under way
+    /// Synthetic workload in place of a trace; or a .fio job file, which says how many requests are under way
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     /// The server and its export: nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT
     #[arg(long, value_name = "URI")]
     pub(crate) to: String,
-    /// Each request when an earlier one is answered, in place of the times of the trace
+    /// Sends each request when an earlier one is answered, and ignores the times of the trace
     #[arg(long)]
     pub(crate) closed: bool,
     /// Requests under way with --closed
     #[arg(long, value_name = "N", default_value_t = 1, requires = "closed", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) depth: u32,
-    /// Factor on times of arrival
+    /// Factor by which arrival times are multiplied
     #[arg(long, value_name = "X", conflicts_with = "closed", value_parser = scale)]
     pub(crate) time_scale: Option<f64>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// One line per request: index, times it was due and until its answer, sectors, operation
+    /// Logs one line per request: index, arrival time in the trace, time until its answer, sectors, operation
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) response_log: Option<PathBuf>,
-    /// Responses as fio's JSON (json+), for programs that draw those, such as fio-plot
+    /// Writes response times as fio's JSON (json+), for programs that draw those, such as fio-plot
     #[arg(long, value_name = "FILE.json")]
     pub(crate) fio_json: Option<PathBuf>,
-    /// JSON on standard output, and nothing else there
+    /// Prints JSON and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<(), Failure> {
         ("workload", Some(name)) => registries::workload(name)?,
         ("buffer" | "ftl" | "profile" | "workload", None) => {
             return Err(Failure::input(format!(
-                "show {what}: expected a name behind it, from `destage list {what}s`"
+                "show {what}: expected a name after it, from `destage list {what}s`"
             )));
         }
         (_, Some(name)) => {
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<(), Failure> {
     })
 }
 
-/// The parameters that `key` names: one, or those of a section.
+/// The parameters that `key` names: one parameter, or those of a section.
 fn keys(key: &str, as_json: bool) -> Result<(), Failure> {
     let entries = registries::parameters_named(key)?;
     output::print(&match as_json {

@@ -60,14 +60,14 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
     work.deliver(&runs, content, text)
 }
 
-/// Those of `records` that ran on the device of the best one: what only said where to look has none.
+/// The records that ran on the device of the best one; shortened runs have no device of their own.
 fn simulated(records: &[Record]) -> Vec<Record> {
     let layer = records.first().map(|record| &record.ftl);
     let with_it = records.iter().filter(|record| Some(&record.ftl) == layer);
     with_it.cloned().collect()
 }
 
-/// Those that reach the goals, or seem to, at their smallest size that was tried, then the others at the largest.
+/// The records that reach the goals, or seem to, at their smallest tried size; then the others at their largest size.
 fn table(answers: &Answers) -> String {
     let mut sides = vec![Side::Left, Side::Right];
     sides.extend(answers.goals.iter().map(|_| Side::Right));

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
                     failed => format!(", {failed} failed"),
                 };
                 output::show(&format!(
-                    "{}: part {index} of {of} has {own} of {runs} runs; {made} were made, {} were there{failed}\n",
+                    "{}: part {index} of {of} has {own} of {runs} runs; {made} were made, {} existed already{failed}\n",
                     study.title(),
                     own - made
                 ))?;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     all_done(finish(report?, &kept.results.join(&study.name), kept.json)?)
 }
 
-/// An error if there is one of a run.
+/// Returns the error of a run, if a run failed.
 fn all_done(failures: Vec<String>) -> Result<(), Failure> {
     match failures.is_empty() {
         true => Ok(()),
@@ -79,7 +79,7 @@ fn all_done(failures: Vec<String>) -> Result<(), Failure> {
     }
 }
 
-/// Writes what came of a study into `folder`, and shows it. Which of its runs failed.
+/// Writes the results of a study into `folder`, and prints them. Which runs of the study failed.
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<Vec<String>, Failure> {
     report.manifest.command = command();
     report.rows.warnings().iter().for_each(warn);
@@ -91,7 +91,7 @@ fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<Vec<S
     Ok(report.rows.failures())
 }
 
-/// The results in a folder, and the plans of their studies.
+/// The results in a folder, and the plans of the studies that made them.
 fn parts(arguments: &PartsArguments) -> Result<(Store, Vec<Plan>), Failure> {
     let store = Store::existing(&arguments.folder)?;
     let plans = store.plans()?;
@@ -170,7 +170,7 @@ fn merge(arguments: &MergedArguments) -> Result<(), Failure> {
     all_done(failures)
 }
 
-/// Where the user keeps traces that `known` names.
+/// Where the user keeps the traces of `known`.
 pub(crate) fn traces(kept: &Kept, known: Traces) -> Result<Traces, Failure> {
     let mut traces = known;
     for pair in &kept.trace {
@@ -190,7 +190,7 @@ pub(crate) fn scale(kept: &Kept) -> Scale {
     }
 }
 
-/// The number of threads that were asked for, and the progress bar that is told.
+/// The number of threads that the user asked for, and the progress bar to update.
 pub(crate) fn effort<'a>(kept: &Kept, progress: &'a Progress) -> Effort<'a> {
     Effort {
         threads: kept.threads.map_or(0, usize::from),

@@ -1,4 +1,4 @@
-//! What may be typed after `destage trace`, besides `info`.
+//! The arguments of `destage trace`, besides `info`.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use destage_trace::transform::{Clocks, Merge, Volumes};
 
 use crate::args::{Noise, Reading, SettingArguments, Slice};
 
-/// Where a trace is written to.
+/// The trace file that is written.
 #[derive(Args)]
 pub(crate) struct Written {
-    /// The new trace; a .zst or .gz at its end packs it. `-` is standard output, with --to
+    /// The new trace; the ending .zst or .gz compresses it. `-` is standard output, and needs --to
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Its form: compact, csv, disksim, and parquet where that is built in; told by the ending of FILE if not given
+    /// Format of the new trace: compact, csv, disksim, and parquet where that is built in; without this option, the ending of FILE decides
     #[arg(long, value_name = "NAME")]
     pub(crate) to: Option<String>,
     #[command(flatten)]
@@ -39,19 +39,19 @@ pub(crate) struct CutArguments {
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Only requests that arrive at this time or later: 10s, 250ms, 3us
+    /// Keeps only requests that arrive at this time or later: 10s, 250ms, 3us
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
-    /// Only requests that arrive before this time
+    /// Keeps only requests that arrive before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// Only these volumes: 0,3
+    /// Keeps only these volumes: 0,3
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) volumes: Vec<u32>,
-    /// Only sectors from FIRST on and before END; what goes beyond is cut off
+    /// Keeps only sectors from FIRST on and before END; requests that reach further are shortened
     #[arg(long, value_name = "FIRST..END")]
     pub(crate) sectors: Option<String>,
-    /// Times count from the first request that is left
+    /// Counts times from the first request that is kept
     #[arg(long)]
     pub(crate) rebase: bool,
     #[command(flatten)]
@@ -60,13 +60,13 @@ pub(crate) struct CutArguments {
     pub(crate) settings: SettingArguments,
 }
 
-/// What several traces are to each other.
+/// How several traces relate to each other.
 #[derive(Args)]
 pub(crate) struct Joined {
-    /// Volumes of equal number are one; if not given, each volume of each trace gets a number of its own
+    /// Volumes with the same number are the same volume; without this option, each volume of each trace gets a number of its own
     #[arg(long)]
     same_volumes: bool,
-    /// Times of the calendar are those of one clock; if not given, each such trace begins at 0
+    /// Calendar times of all traces are of one clock; without this option, each trace with calendar times begins at 0
     #[arg(long)]
     same_clock: bool,
 }
@@ -106,7 +106,7 @@ pub(crate) struct PartitionArguments {
     /// Trace files, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) traces: Vec<PathBuf>,
-    /// The folder, which is not there yet
+    /// The folder to make; it must not exist
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -125,7 +125,7 @@ pub(crate) struct AnonymizeArguments {
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Regions of this size are shuffled: a multiple of every block that is to be studied
+    /// Regions of this size are shuffled; the size has to be a multiple of every block size that is to be studied
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) region_bytes: String,
     #[command(flatten)]
@@ -141,10 +141,10 @@ pub(crate) struct ScaleArguments {
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Times are multiplied by this: 0.5, 2, 3/7
+    /// Factor by which times are multiplied: 0.5, 2, 3/7
     #[arg(long, value_name = "RATIO")]
     pub(crate) time: Option<String>,
-    /// Page numbers are multiplied by this; pages are those of flash.page_bytes
+    /// Factor by which page numbers are multiplied; flash.page_bytes is the size of a page
     #[arg(long, value_name = "RATIO")]
     pub(crate) address: Option<String>,
     #[command(flatten)]
@@ -155,8 +155,7 @@ pub(crate) struct ScaleArguments {
 
 #[derive(Args)]
 pub(crate) struct GenerateArguments {
-    /// Synthetic workload, seeded by sim.seed; see `destage list workloads`. NAME may be a file .toml of `trace fit`, or a job file .fio
-    /// of fio
+    /// Synthetic workload, seeded by sim.seed; see `destage list workloads`. NAME may also be a .toml file that `trace fit` wrote, or a .fio job file
     #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: String,
     #[command(flatten)]
@@ -171,10 +170,10 @@ pub(crate) struct GenerateArguments {
 pub(crate) struct FitArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; its requests are kept in memory
     pub(crate) trace: PathBuf,
-    /// The stand-in, a .toml
+    /// The stand-in to write, a .toml file
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// The residuals as JSON
+    /// Prints the residuals as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

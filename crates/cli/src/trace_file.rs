@@ -12,7 +12,7 @@ use crate::output::report::check_distinct;
 use crate::progress::Progress;
 use destage::files::{PendingFile, unwritable};
 
-/// A trace file that is wanted: checked before the work, filled by it.
+/// A trace file to write: its name is checked before the work, which then fills it.
 pub(crate) struct TraceFile<'a> {
     written: &'a Written,
     form: &'static OutputForm,
@@ -20,11 +20,10 @@ pub(crate) struct TraceFile<'a> {
     file: PendingFile,
 }
 
-/// Requests between two looks at whether the user still wants them.
+/// Requests between two checks for an interrupt.
 const PATIENCE: u64 = 1 << 16;
 
-/// The form and packing of a trace that is written as `path`, which `option` names: those that its ending says, or the form
-/// called `to`.
+/// Format and compression of the trace that is written to `path`, which `option` names: those of the ending, or the format called `to`.
 pub(crate) fn form_of(
     option: &str,
     path: &Path,
@@ -37,7 +36,7 @@ pub(crate) fn form_of(
             if let Some(reason) = format::left_out(to) {
                 return Failure::input(format!("--to {to}: {reason}"));
             }
-            Failure::unknown(format!("--to {to:?}: no such form of traces"), to, names)
+            Failure::unknown(format!("--to {to:?}: no such format of traces"), to, names)
         })?,
         None => writers::of_file(&name).ok_or_else(|| {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -46,26 +45,26 @@ pub(crate) fn form_of(
             }
             let listed = names.collect::<Vec<_>>().join(", ");
             let besides = if option == "-o" {
-                "--to with one of {}, or such an ending"
+                "--to with one of {}, or a file with such an ending"
             } else {
                 "an ending among {}"
             };
             Failure::input(format!(
-                "{option} {name}: the ending names no form of traces; expected {}",
+                "{option} {name}: the ending names no format of traces; expected {}",
                 besides.replace("{}", &listed)
             ))
         })?,
     };
     let packing = Packing::of_file(&name).ok_or_else(|| {
         Failure::input(format!(
-            "{option} {name}: that compression is only read; expected .zst, .gz or neither"
+            "{option} {name}: files with that compression are read and not written; expected .zst, .gz or neither"
         ))
     })?;
     Ok((form, packing))
 }
 
 impl<'a> TraceFile<'a> {
-    /// Begins the file, which must not be one of `inputs`.
+    /// Opens the file, which must not be one of `inputs`.
     pub(crate) fn create(written: &'a Written, inputs: &[&Path]) -> Result<Self, Failure> {
         check_distinct(&[("-o", &written.output)], inputs)?;
         let (form, packing) = form_of("-o", &written.output, written.to.as_deref())?;
@@ -106,7 +105,7 @@ impl<'a> TraceFile<'a> {
         if count == 0 {
             // A trace without requests could not be read again.
             return Err(Failure::input(format!(
-                "{}: not one request is left to write; expected at least one",
+                "{}: no request is left to write; expected at least one",
                 path.display()
             )));
         }

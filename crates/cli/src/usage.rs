@@ -1,4 +1,4 @@
-//! What may be typed, in groups; and what is said where something else was.
+//! The commands in groups, and the errors about other words.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
@@ -7,7 +7,7 @@ use destage_sim::settings::suggestion;
 use crate::args::Arguments;
 use crate::output::summary::width;
 
-/// Commands by what they are for. One that is in no group stands behind all others.
+/// Commands by their purpose. A command that belongs to no group comes after all others.
 const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Simulate",
@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("This program", &["completions", "man", "version", "help"]),
 ];
 
-/// Columns before what a command is about.
+/// Width of the column of command names.
 const INDENT: usize = 16;
 
 /// The command line, whose help lists commands in groups.
@@ -31,7 +31,7 @@ pub(crate) fn command() -> Command {
     command.build();
     let groups = groups(&command, width().min(100));
     command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n`destage COMMAND --help` says what a command takes, `destage explain NAME` what a name or a message means."
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n`destage COMMAND --help` lists the options of a command; `destage explain NAME` explains a name or a message."
     ))
 }
 
@@ -62,7 +62,7 @@ fn groups(command: &Command, width: usize) -> String {
     text
 }
 
-/// `text` in lines of at most `width`, the later ones indented.
+/// `text` in lines of at most `width` characters, with later lines indented.
 fn folded(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -77,7 +77,7 @@ fn folded(text: &str, width: usize) -> String {
     lines.join(&format!("\n{}", " ".repeat(INDENT)))
 }
 
-/// What is wrong with what was typed, in one line; none where help was asked for, or is the answer.
+/// The error in what was typed, as one line; `None` if the user asked for help.
 pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
     if matches!(
         error.kind(),
@@ -131,10 +131,10 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
             "there is no input; expected a trace file, - for standard input, or --workload NAME"
                 .to_owned();
     }
-    Some(format!("{wrong}; `{asked} --help` says what it takes"))
+    Some(format!("{wrong}; `{asked} --help` lists the options"))
 }
 
-/// The library's hint, as other messages have it.
+/// The library's hint, in the form of other messages.
 fn meant(tip: &str) -> String {
     let similar = tip.starts_with("a similar") || tip.starts_with("some similar");
     match (similar, tip.split_once('\'')) {
@@ -175,11 +175,11 @@ mod tests {
     fn what_is_wrong_is_said_in_one_line() {
         assert_eq!(
             said(&["rnu"]),
-            "unrecognized subcommand 'rnu'; did you mean \"run\"?; `destage --help` says what it takes"
+            "unrecognized subcommand 'rnu'; did you mean \"run\"?; `destage --help` lists the options"
         );
         assert_eq!(
             said(&["run"]),
-            "there is no input; expected a trace file, - for standard input, or --workload NAME; `destage run --help` says what it takes"
+            "there is no input; expected a trace file, - for standard input, or --workload NAME; `destage run --help` lists the options"
         );
         let text = said(&["run", "t", "--bufer", "lru"]);
         assert!(

@@ -1,4 +1,4 @@
-//! What commands with results of many runs do before and after their work.
+//! The work of commands with results of many runs, before and after the runs.
 
 use std::path::Path;
 use std::time::Instant;
@@ -20,7 +20,7 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// What began at `started` and reads `traces`. The file of its results is begun, and is none of its inputs.
+    /// A command that began at `started` and reads `traces`. Opens the result file, which must be none of the inputs.
     pub(crate) fn begin(
         started: Instant,
         common: &'a Common,
@@ -37,7 +37,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Does it with a bar of progress, and as many threads as were asked for.
+    /// Does the work with a progress bar and the number of threads that the user asked for.
     pub(crate) fn carry_out<T>(
         &self,
         work: impl FnOnce(&Effort<'_>) -> Result<T, Error>,
@@ -52,7 +52,7 @@ impl<'a> Work<'a> {
         Ok(done?)
     }
 
-    /// Says in `manifest` how its results came to be, and to the user what is odd about the inputs.
+    /// Notes in `manifest` how the results were computed, and warns the user about the inputs.
     pub(crate) fn sign(&self, manifest: &mut Manifest) {
         manifest.command = command();
         manifest.wall_time_s = self.started.elapsed().as_secs_f64();
@@ -61,8 +61,7 @@ impl<'a> Work<'a> {
         facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     }
 
-    /// Gives `content` in the forms that were asked for, or `text` to people. An error if one of `records` is of a run that
-    /// failed.
+    /// Writes `content` in the forms that the user asked for, or prints `text`. Returns an error if a run in `records` failed.
     pub(crate) fn deliver(
         self,
         records: &[Record],

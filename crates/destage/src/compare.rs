@@ -21,10 +21,10 @@ pub struct Effort<'a> {
     /// Worker threads, never more than there are runs; 0: one for each core.
     pub threads: usize,
     /// Bytes that the models of runs at a time may take, about: if all of an input's runs would take more, it is read
-    /// more than once. It is so, too, if they would take more than 256 MiB and are more than four for each thread, since more at a
-    /// time would not be faster. If not said, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
+    /// more than once. A second reading is also used if the models would take more than 256 MiB and are more than four for each thread, since more at
+    /// a time would not be faster. By default, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
     pub memory: u64,
-    /// The progress that is told how far the work is.
+    /// Receives the progress of the work.
     pub progress: &'a dyn Progress,
 }
 
@@ -51,11 +51,11 @@ impl Effort<'_> {
 /// Runs every one of `combinations` on every one of `inputs`.
 ///
 /// One decoder feeds all runs of an input in batches, of which a few exist at a time: memory is that of the models, and
-/// does not depend on the input's length. Runs whose models take more than [`Effort::memory`] together are fed by a second
-/// reading, and so on. A run that fails says so in its row, and the others finish.
+/// does not depend on the input's length. If the models of the runs together need more than [`Effort::memory`], a second reading feeds the remaining
+/// ones, and so on. A run that fails says so in its row, and the others finish.
 ///
 /// # Errors
-/// What is wrong with an input, that combinations would read it in different ways, or that `progress` asked to stop.
+/// An error in an input, combinations that would read the input in different ways, or an interrupt because `progress` asked to stop.
 pub fn compare(
     inputs: &[Input],
     combinations: &[Combination],
@@ -145,7 +145,7 @@ fn check_reading(combinations: &[Combination]) -> Result<(), Error> {
             .find(|(name, value)| other.get(*name) != Some(value))
         {
             return Err(Error::Input(format!(
-                "{name}: differs between combinations of one comparison, whose runs read the same requests; expected one value, or a comparison for each"
+                "{name}: differs between combinations of one comparison, whose runs have to read the same requests; expected one value, or a comparison for each"
             )));
         }
     }

@@ -8,10 +8,10 @@ use destage_sim::metrics::METRICS;
 use crate::record::Record;
 use crate::words;
 
-/// What `*` stands for in the name of a metric.
+/// The words for `*` in the name of a metric.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
-/// The columns of a table of runs, behind that of the trace.
+/// The columns of a table of runs, after that of the trace.
 pub struct Columns<'a> {
     /// All parameters any run has, in ascending order.
     pub parameters: BTreeSet<&'a str>,
@@ -39,8 +39,8 @@ pub fn line(fields: &[String]) -> String {
     format!("{}\n", fields.join(","))
 }
 
-/// The trace and all [`Columns`], `warnings` if there are some of any run, and `error` if any run failed. What a run does not have is
-/// an empty cell.
+/// The trace and all [`Columns`], `warnings` if there are some of any run, and `error` if any run failed. A value that a run does not have is an
+/// empty cell.
 #[must_use]
 pub fn runs(records: &[Record]) -> String {
     let Columns {

@@ -1,8 +1,8 @@
 //! Metrics over the size of the buffer.
 //!
 //! Every size of a page-level LRU buffer without flash comes of one pass over the input
-//! ([`destage_sim::curve`]). Other schemes keep no inclusion: a larger buffer may hold less of what matters, so each size
-//! is a run of its own, and all of them are fed by one reading.
+//! ([`destage_sim::curve`]). Other schemes have no inclusion property: a larger buffer may hold fewer of the pages that matter, so each size is a run
+//! of its own, and one reading feeds all of them.
 
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ use crate::sampled::{Asked, Rate, SampledHow, SampledPoint, Sampling, for_error,
 
 /// Pages of the smallest buffer where no sizes are given.
 const FIRST_PAGES: u64 = 64;
-/// The largest number of sizes where none are given.
+/// The largest number of sizes if none are given.
 const SIZES: usize = 24;
 /// Pages of the largest buffer where no sizes are given. An input that writes more pages needs no larger one.
 pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
@@ -37,15 +37,15 @@ pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
 const ALL: &str = "all";
 const CAPACITY: &str = "buffer.capacity_bytes";
 
-/// What curves are asked for.
+/// A request for curves.
 #[derive(Clone)]
 pub struct CurvePlan {
     /// Everything but scheme and size. Without a translation layer there is no flash: only the buffer is looked at.
     pub settings: Settings,
     /// Schemes as in [`Grid::buffers`]; none: that of the settings.
     pub buffers: Option<Vec<String>>,
-    /// Sizes as in [`Grid::sizes`]; none: 24 at most, from 64 pages on, by steps of a half and a third in turn, up to as
-    /// many pages as are ever written. `all` alone: every size at which anything changes, where one pass gives all of them.
+    /// Sizes as in [`Grid::sizes`]; `None`: at most 24 sizes, from 64 pages in alternating steps of a half and a third, up to as many pages as are
+    /// ever written. `all` alone: every size at which a metric changes, if one pass gives all of them.
     pub sizes: Option<Vec<String>>,
     /// Points are estimated from samples; none: they are exact.
     pub sampling: Option<Sampling>,
@@ -79,7 +79,7 @@ pub struct Curve {
 enum Points {
     /// Of runs, by size; a scheme that keeps no pages has one.
     Runs(Vec<Record>),
-    /// Of one pass: what a run would be called, and its sizes in pages; none: every size at which something changes.
+    /// For one pass: the name of a run, and its sizes in pages; `None` for every size at which a metric changes.
     OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u32>>),
     /// Of samples, by size.
     Sampled(Vec<SampledPoint>),
@@ -115,7 +115,7 @@ impl Curve {
         matches!(self.points, Points::OnePass(..))
     }
 
-    /// What a buffer of `bytes` gives, if that is known.
+    /// The metrics at `bytes`, if that size is known.
     #[must_use]
     pub fn at(&self, bytes: u64) -> Option<Record> {
         let sized = |record: &&Record| record.capacity().is_none_or(|size| size == bytes);
@@ -145,7 +145,7 @@ impl Curve {
 /// Curves of `input`.
 ///
 /// # Errors
-/// What is wrong with the plan or the input, that it can be read only once where two readings are needed, or that
+/// An error in the plan or the input, an input that can be read only once where two readings are needed, or an interrupt because
 /// `effort.progress` asked to stop. A size whose run fails is a point with an error.
 pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Curves, Error> {
     let started = Instant::now();
@@ -175,7 +175,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     let finds_sizes = sizes.is_none();
     if runs && finds_sizes && !input.can_be_read_again() {
         return Err(Error::Input(format!(
-            "{}: can be read only once, and the sizes of the buffer follow from it; expected sizes, or a regular file",
+            "{}: can be read only once, but the sizes of the buffer follow from its content; expected sizes, or a regular file",
             input.name()
         )));
     }
@@ -250,11 +250,11 @@ fn check_all(plan: &CurvePlan, schemes: &[Combination]) -> Result<(), Error> {
         ))
     };
     if plan.sampling.is_some() {
-        return wrong("samples do not tell every size");
+        return wrong("samples cannot give every size");
     }
     let needs_runs = |scheme: &&Combination| OnePass::new(&scheme.config, "").is_none();
     match schemes.iter().find(needs_runs) {
-        Some(scheme) => wrong(&format!("{} takes a run for each size", scheme.buffer)),
+        Some(scheme) => wrong(&format!("{} needs a run for each size", scheme.buffer)),
         None => Ok(()),
     }
 }
@@ -343,8 +343,8 @@ struct Read {
     facts: Facts,
 }
 
-/// Sizes in bytes, where `footprint` pages are written in all. The device of `config` keeps slots for pages whose program units
-/// wait: every size is larger than these, and the largest holds all that is written besides.
+/// Sizes in bytes, where `footprint` pages are written in all. The device of `config` keeps slots for pages whose program units wait: every size is
+/// larger than these slots, and the largest one holds all written pages in addition.
 pub fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
     let held = u64::from(config.pages_in_units());
     let pages = default_pages(footprint, held);
@@ -425,8 +425,8 @@ fn read(
 }
 
 impl Curves {
-    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: what `destage curve --json` prints. A point
-    /// has `pages`, `bytes` and the metrics by their names; those of the host, which no size changes, stand once.
+    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: the output of `destage curve --json`. A point has
+    /// `pages`, `bytes` and the metrics by name; metrics of the host, which no size changes, are given once.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Keys are text and numbers finite, so nothing can go wrong.
@@ -435,8 +435,7 @@ impl Curves {
         text
     }
 
-    /// A row for each point, for a table: of what was sampled, each metric with an interval has its ends beside it, as `NAME.low`
-    /// and `NAME.high`.
+    /// A row for each point, for a table; for a sampled metric the interval's ends follow as `NAME.low` and `NAME.high`.
     #[must_use]
     pub fn rows(&self) -> Vec<Record> {
         let with_ends = |point: &SampledPoint| {
@@ -463,7 +462,7 @@ impl Curves {
         self.curves.iter().flat_map(of_curve).collect()
     }
 
-    /// What they say, in sentences.
+    /// Conclusions, in sentences.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         crate::words::of_curves(&self.records())
@@ -499,7 +498,7 @@ impl Serialize for Curves {
     }
 }
 
-/// Begins the names of metrics that no size of the buffer changes.
+/// The prefix of the names of metrics that no size of the buffer changes.
 const HOST: &str = "host.";
 
 impl Serialize for Curve {
@@ -564,7 +563,7 @@ mod tests {
         let many = pages(1 << 40);
         assert_eq!((many.len(), many.last()), (24, Some(&MOST_PAGES)));
         assert_eq!((pages(MOST_PAGES), MOST_PAGES), (many, 96 << 11));
-        // A device that keeps 768 slots for itself has larger ones, and the last holds all that is written besides.
+        // A device that keeps 768 slots for itself has larger sizes, and the last one also holds all written pages.
         assert_eq!(default_pages(2000, 768), [1024, 1536, 2048, 2768]);
         assert_eq!(default_pages(5, 768), [773]);
         assert_eq!(default_pages(1 << 40, 768).len(), 24);

@@ -16,19 +16,19 @@ use crate::run::single;
 /// Bad sectors that are named.
 const MOST_NAMED: usize = 100;
 
-/// What a loss of power has left, held against what was promised.
+/// The state after a loss of power, compared with the promises.
 #[derive(Clone, Debug)]
 pub struct CutOutcome {
     /// How it came to be.
     pub manifest: Manifest,
-    /// When the power failed, and what the seed was.
+    /// The moment of the power failure, and the seed.
     pub plan: CutPlan,
-    /// What came of it.
+    /// The outcome.
     pub result: CutResult,
 }
 
 impl CutOutcome {
-    /// `{"manifest", "parameters", "power"}`: what `destage run --cut-at-program k --payload --json` prints.
+    /// `{"manifest", "parameters", "power"}`: the output of `destage run --cut-at-program k --payload --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(&json!({
@@ -38,7 +38,7 @@ impl CutOutcome {
         }))
     }
 
-    /// What happened, by name.
+    /// Counts of events, by name.
     fn power(&self) -> Value {
         let result = &self.result;
         let mut power = json!({
@@ -78,8 +78,8 @@ impl CutOutcome {
     }
 }
 
-/// Simulates `input` under `combination` with bytes until the power fails by `plan`, mounts the device again, and holds every sector
-/// against what was promised. `observer` sees what happens to each request.
+/// Simulates `input` under `combination` with bytes until the power fails by `plan`, mounts the device again, and compares every sector with the
+/// promises. `observer` is told of the events of each request.
 ///
 /// # Errors
 /// As of [`run`](crate::run()), and that the run ended before the power failed or cannot have bytes.

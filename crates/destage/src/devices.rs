@@ -1,4 +1,4 @@
-//! Devices in their state before the first request: one that takes a while to bring about is prepared once and copied.
+//! Devices in their state before the first request: a state that takes a while is prepared once and copied.
 
 use destage_flash::Ftl;
 use destage_sim::observer::Observer;
@@ -9,23 +9,23 @@ use crate::survey::Known;
 
 /// The devices of all runs. A prepared one is kept from its first run to its last.
 pub(crate) struct Devices {
-    /// For each run of each input, which of `kept` it begins with; none if there is nothing to keep.
+    /// For each run of each input, the device in `kept` that it begins with; `None` if no device is worth keeping.
     of: Vec<Vec<Option<usize>>>,
     kept: Vec<Kept>,
 }
 
 struct Kept {
     preparation: String,
-    /// Runs that will still ask for it.
+    /// Runs that will still need it.
     wanted: usize,
     is_taken: bool,
     original: Option<Box<dyn Ftl>>,
 }
 
-/// The device of a run, and what is left for others.
+/// The device of a run, and the part left for others.
 pub(crate) type Shared = (Box<dyn Ftl>, Option<Box<dyn Ftl>>);
 
-/// What a run begins with.
+/// The device that a run begins with.
 pub(crate) struct Start {
     original: Option<Box<dyn Ftl>>,
     /// Others will need the same.
@@ -33,7 +33,7 @@ pub(crate) struct Start {
 }
 
 impl Devices {
-    /// For runs of which `inputs` says what is known.
+    /// For runs with the facts in `inputs`.
     pub(crate) fn new(inputs: &[Known]) -> Self {
         let mut devices = Self {
             of: Vec::new(),
@@ -47,7 +47,7 @@ impl Devices {
         devices
     }
 
-    /// One more run will ask for the device of `config`, which is the one of this number if it is worth keeping.
+    /// One more run will need the device of `config`, which has this number if it is worth keeping.
     fn want(&mut self, config: &Config) -> Option<usize> {
         let preparation = config.preparation()?;
         let known = self
@@ -67,12 +67,12 @@ impl Devices {
         Some(place)
     }
 
-    /// Whether nobody is at the device that `run` of `input` begins with.
+    /// Whether no other thread builds the device that `run` of `input` begins with.
     pub(crate) fn is_free(&self, input: usize, run: usize) -> bool {
         self.of[input][run].is_none_or(|place| !self.kept[place].is_taken)
     }
 
-    /// What `run` of `input` begins with. [`Devices::put_back`] follows.
+    /// The device that `run` of `input` begins with. [`Devices::put_back`] follows.
     pub(crate) fn take(&mut self, input: usize, run: usize) -> Start {
         let Some(place) = self.of[input][run] else {
             return Start {
@@ -99,7 +99,7 @@ impl Devices {
 }
 
 impl Start {
-    /// The device of a run under `config`, and what is left for others.
+    /// The device of a run under `config`, and the part left for others.
     pub(crate) fn ftl(self, config: &Config, observer: &mut dyn Observer) -> Result<Shared, Error> {
         let original = match self.original {
             Some(original) => original,

@@ -1,4 +1,4 @@
-//! What can go wrong, by whom it concerns.
+//! All errors, by what they are about.
 
 use std::any::Any;
 
@@ -8,10 +8,10 @@ use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
-/// Why there is no result. The text names where (file, line or key), the offending text, and what was expected.
+/// Why there is no result. The text names the place (file, line or key), the offending text, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for makes no sense: an unknown name, a grid of nothing, inputs that do not go together.
+    /// The arguments make no sense: an unknown name, an empty grid, inputs that cannot be combined.
     #[error("{0}")]
     Input(String),
     /// An argument makes no sense; [`Argument`] has its name.
@@ -23,10 +23,10 @@ pub enum Error {
     /// A parameter is unknown, out of range, or contradicts another; or a time is too large to be simulated.
     #[error(transparent)]
     Config(SimError),
-    /// The device is too small for what the trace does.
+    /// The device is too small for the trace.
     #[error(transparent)]
     DeviceFull(SimError),
-    /// A run that was ended because no more of it can bring it to the goals of [`size`](crate::size()).
+    /// A run that was ended because the rest of it could not reach the goals of [`size`](crate::size()).
     #[error("ended after {requests} requests, when the goals were out of reach")]
     OutOfReach {
         /// How many of the input it has taken.
@@ -34,7 +34,7 @@ pub enum Error {
         /// How many of these were answered.
         answered: u64,
     },
-    /// Whoever watches asked to stop.
+    /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// A mistake of this program.
@@ -73,7 +73,7 @@ impl Error {
         Self::Internal(format!("a run panicked: {}", text.unwrap_or("no message")))
     }
 
-    /// Whether a run that ended with it has no result because something is wrong, and not because no more of it was wanted.
+    /// Whether a run with this error has no result because of a failure, and not because the rest of it was not needed.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::OutOfReach { .. })

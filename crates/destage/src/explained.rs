@@ -1,4 +1,4 @@
-//! A run explained, as JSON and in words. `docs/EXPLAIN.md` says what everything means.
+//! A run explained, as JSON and in words. `docs/EXPLAIN.md` explains all of it.
 
 mod words;
 

@@ -1,4 +1,4 @@
-//! What is known of an input once it was read.
+//! The facts about an input once it was read.
 
 use destage_sim::merging::Merged;
 use destage_sim::source::Source;
@@ -8,33 +8,33 @@ use destage_trace::{ReadOptions, Reader, SoFar, Volumes};
 use crate::input::Input;
 use crate::survey::Sizing;
 
-/// What is known of an input once it was read.
+/// The facts about an input once it was read.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The path or workload as given.
     pub name: String,
     /// SHA-256 of the uncompressed trace, if it was read to its end.
     pub digest: Option<String>,
-    /// The format; none for workloads.
+    /// The format; `None` for workloads.
     pub format: Option<&'static str>,
     /// Bad lines skipped.
     pub skipped_lines: u64,
     /// Requests without length that were dropped.
     pub dropped_requests: u64,
-    /// Requests whose time was moved up.
+    /// Requests whose time was moved forward.
     pub clamped_requests: u64,
     /// How large the device is, where that follows from the input.
     pub sizing: Option<Sizing>,
     first_skipped: Option<String>,
-    /// What is odd about its times.
+    /// Warnings about its times.
     doubts: Vec<Doubt>,
-    /// What becomes of its addresses, if that has to be known.
+    /// How its addresses are changed, if that matters.
     addresses: Vec<String>,
     /// Whether there are requests of several volumes, on the same addresses.
     volumes_overlap: bool,
     /// Whether the requested slice of the trace is empty.
     is_empty: bool,
-    /// What the input says itself that its reader should know.
+    /// Notes of the input itself for its reader.
     remarks: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl Facts {
         }
     }
 
-    /// Of what was taken from `source`, which was opened with `options`.
+    /// Facts of the part that was read from `source`, which was opened with `options`.
     #[must_use]
     pub fn of_source(source: &Source<'_>, options: &ReadOptions) -> Self {
         match source.so_far() {
@@ -100,18 +100,18 @@ impl Facts {
         }
     }
 
-    /// Its times played no part.
+    /// Its times were not used.
     pub(crate) fn forget_times(&mut self) {
         self.doubts.clear();
     }
 
-    /// Adds what is known of `input` itself: a workload of which reading leaves nothing is as empty as such a trace.
+    /// Adds the facts about `input` itself: a workload without requests after skipping is as empty as such a trace.
     pub(crate) fn add_known(&mut self, input: &Input) {
         self.is_empty |= input.expected_requests() == Some(0);
         self.remarks = input.remarks();
     }
 
-    /// What is odd about the trace's times; a sentence each.
+    /// Warnings about the trace's times; one sentence each.
     #[must_use]
     pub fn warnings_of_times(&self) -> Vec<String> {
         let doubts = self.doubts.iter();
@@ -120,7 +120,7 @@ impl Facts {
             .collect()
     }
 
-    /// What the user of statistics should know: the [`Facts::warnings`], and what is odd about the times.
+    /// Warnings for the user of statistics: the [`Facts::warnings`], and warnings about the times.
     #[must_use]
     pub fn warnings_of_reading(&self) -> Vec<String> {
         let mut warnings = self.warnings();
@@ -128,22 +128,22 @@ impl Facts {
         warnings
     }
 
-    /// What the user of a simulation should know: the [`Facts::warnings`], what is odd about the times, and whether pages
-    /// fall together or volumes share addresses.
+    /// Warnings for the user of a simulation: the [`Facts::warnings`], warnings about the times, and whether pages share a page of the device or
+    /// volumes share addresses.
     #[must_use]
     pub fn warnings_of_simulation(&self) -> Vec<String> {
         let mut warnings = self.warnings_of_reading();
         warnings.extend_from_slice(&self.addresses);
         if self.volumes_overlap {
             warnings.push(format!(
-                "{}: several volumes lie over one another; trace.volumes=separate or concatenate lays them apart",
+                "{}: several volumes overlap in one address space; trace.volumes=separate or concatenate keeps them apart",
                 self.name
             ));
         }
         warnings
     }
 
-    /// What was left out of the trace, or changed; a sentence each.
+    /// The requests that were left out of the trace, or changed; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.remarks.clone();
@@ -156,7 +156,7 @@ impl Facts {
         }
         if self.is_empty {
             warnings.push(format!(
-                "{}: not one request is left of it (skip, limit, writes only, trace.array_member)",
+                "{}: no request is left of it (skip, limit, writes only, trace.array_member)",
                 self.name
             ));
         }
@@ -164,7 +164,7 @@ impl Facts {
             (self.dropped_requests, "requests without length dropped"),
             (
                 self.clamped_requests,
-                "requests moved up to the latest time before them",
+                "requests moved forward to the latest time before them",
             ),
         ] {
             if count > 0 {

@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all: written beside their place and renamed.
 //!
 //! Every file of results that the project writes goes through [`PendingFile`]. A link is followed: its target is replaced, or made if
-//! it is not there. A device node, a pipe, and what stands for an open file (`/dev/stdout`) are never replaced: they are written into.
+//! it is not there. A device node, a pipe, and a name for an open file (`/dev/stdout`) are never replaced: the data is written into them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,7 +23,7 @@ static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What the names of temporary files begin and end with.
+/// Prefix and suffix of the names of temporary files.
 const PREFIX: &str = ".destage-";
 const SUFFIX: &str = ".partial";
 /// A temporary file that was written to within this time may not be locked yet.
@@ -82,7 +82,7 @@ pub fn abandon() {
     // This thread itself ran out of memory while it held the list.
     let Some(mut paths) = held else { return };
     for path in paths.drain(..) {
-        // What cannot be removed now cannot be removed later either.
+        // A file that cannot be removed now cannot be removed later either.
         let _ = std::fs::remove_file(path);
     }
     std::mem::forget(paths);
@@ -128,13 +128,12 @@ fn folder_of(place: &Path) -> &Path {
     }
 }
 
-/// Whether the entries of `folder` are open files of a process. Such a file may be a regular one, of which another process holds
-/// the beginning.
+/// Whether the entries of `folder` are open files of a process. Such a file may be a regular one, to which another process has written the beginning.
 fn holds_open_files(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// A file being written. What is not [committed](Self::commit) leaves nothing behind.
+/// A file being written. A file that is not [committed](Self::commit) leaves nothing behind.
 #[derive(Debug)]
 pub struct PendingFile {
     path: PathBuf,
@@ -199,12 +198,12 @@ impl Target {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // As any new file: what the user's mask allows.
+            // With the permissions of any new file, by the user's mask.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         remove_orphans(folder);
         let file = builder.tempfile_in(folder)?;
-        // Without locks, what a killed program leaves stays.
+        // Without locks, files of a killed program stay.
         let _ = file.as_file().try_lock();
         let entry = Entry(file.path().to_owned());
         pending().push(entry.0.clone());
@@ -221,7 +220,7 @@ impl PendingFile {
         if path == Path::new("-") {
             // Elsewhere it is standard input, so it is not meant as the name of a file.
             return Err(Error::Input(
-                "-: is no file; expected a name, /dev/stdout for standard output, or ./- for a file of that name".to_owned(),
+                "-: is not a file; expected a name, /dev/stdout for standard output, or ./- for a file of that name".to_owned(),
             ));
         }
         let target = Target::of(path).map_err(|cause| unwritable(path, &cause))?;
@@ -247,7 +246,7 @@ impl PendingFile {
         }
     }
 
-    /// Adds `text`, or the bytes of what is none.
+    /// Appends `text`, or its bytes if it is not valid UTF-8.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -309,7 +308,7 @@ impl Write for PendingFile {
     }
 }
 
-/// For files whose beginning is known at their end.
+/// For files whose beginning depends on their end.
 impl Seek for PendingFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.writer.seek(to)
@@ -332,7 +331,7 @@ pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
 /// The letters of a [name](is_name), for errors.
 pub const NAME: &str = "a name of the letters a-z, 0-9, - and _";
 
-/// Whether `text` may be a part of a file's name wherever it comes from: it has nothing that leads to another folder.
+/// Whether `text` may be a part of a file's name: it has nothing that leads to another folder.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let fits = |letter: char| {

@@ -13,7 +13,8 @@ use crate::grid::Grid;
 use crate::input::{Input, Reading};
 use crate::record::Record;
 
-/// The schemes that trace and stand-in are compared under. What BPAC makes of a stand-in was fitted with its hits as uses of blocks, and is compared as it was fitted.
+/// The schemes that trace and stand-in are compared under. The hits of the stand-in were fitted with BPAC's hits as uses of blocks, and are compared
+/// in the same way.
 pub const SCHEMES: [&str; 5] = [
     "lru",
     "block-lru",
@@ -25,9 +26,9 @@ const SIZES: [&str; 3] = ["1MiB", "4MiB", "16MiB"];
 
 /// A stand-in, and how it differs from its trace.
 pub struct Fit {
-    /// What the stand-in is made of.
+    /// The sizes of the stand-in.
     pub profile: Profile,
-    /// What the trace itself gives, to put other stand-ins beside.
+    /// The results of the trace itself, to compare other stand-ins with.
     pub trace: Figures,
     /// A row for each scheme and size.
     pub residuals: Vec<Residual>,
@@ -47,7 +48,7 @@ pub struct Figures {
 pub struct Residual {
     /// The name of the scheme; [`SCHEMES`] has its parameters.
     pub scheme: String,
-    /// Its size in bytes; none of `nocache`.
+    /// Its size in bytes; `None` of `nocache`.
     pub size_bytes: Option<u64>,
     /// `buffer.evictions` of trace and stand-in.
     pub evictions: Option<(f64, f64)>,
@@ -58,7 +59,7 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// The stand-in's figure against the trace's in per cent; none where the trace's is 0.
+    /// The difference of the stand-in's figure from the trace's in per cent; `None` if the trace's is 0.
     #[must_use]
     pub fn percent((real, standin): (f64, f64)) -> Option<f64> {
         (real != 0.0).then(|| (standin / real - 1.0) * 100.0)
@@ -78,9 +79,9 @@ impl Fit {
     #[must_use]
     pub fn text(&self, source: &str) -> String {
         let head = format!(
-            "A stand-in fitted to {source} by `destage trace fit`: what was written and read in which order, over\n\
-             numbered blocks. No address and no time of the trace is in it; flushes and trims are left out.\n\
-             Residuals are [trace, stand-in with seed 1, difference in %]; response with profile disksim-ssd."
+            "A stand-in that `destage trace fit` fitted to {source}: the order of writes and reads, over\n\
+             numbered blocks. It contains no address and no time of the trace; flushes and trims are left out.\n\
+             Residuals are [trace, stand-in with seed 1, difference in %]; response times with profile disksim-ssd."
         );
         let mut text = self.profile.text(&head);
         for row in &self.residuals {
@@ -106,7 +107,7 @@ impl Fit {
 /// Fits a stand-in to `input`, read as `settings` say, whose requests are kept in memory.
 ///
 /// # Errors
-/// What is wrong with the input, or that it has no requests.
+/// An error in the input, or an input without requests.
 pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(Fit, Facts), Error> {
     let config = settings.resolve()?;
     destage_memory::doing(format!("fitting a stand-in to {}", input.name()));
@@ -146,10 +147,10 @@ pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(F
     ))
 }
 
-/// What `input` gives under each of [`SCHEMES`] with 1, 4 and 16 MiB, and under no buffer.
+/// The results of `input` under each of [`SCHEMES`] with 1, 4 and 16 MiB, and without a buffer.
 ///
 /// # Errors
-/// What is wrong with the input.
+/// An error in the input.
 pub fn figures(input: &Input, effort: &Effort<'_>) -> Result<Figures, Error> {
     let mut none = Settings::new();
     none.set_pair("ftl.kind=none")?;

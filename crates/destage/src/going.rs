@@ -1,4 +1,4 @@
-//! A run under way, which its caller may not want to the end.
+//! A run in progress, which the caller may end early.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use destage_trace::Request;
 
 use crate::error::Error;
 
-/// Requests after which a run is held against its limits again, and events when no more of them come.
+/// Number of requests after which a run is compared with its limits again, or of events if no more requests arrive.
 const PIECE: usize = 1 << 8;
 const EVENTS: usize = 1 << 12;
-/// Or a part of those that wait, if these are many: each of them is looked at.
+/// If many requests wait, the interval is a part of their number, because the check looks at each of them.
 const PART: usize = 2;
 
 /// A run that stands still between batches of requests.
 pub(crate) struct Going<'a> {
     simulation: Simulation<'a>,
-    /// Beyond them nobody wants to know more of it.
+    /// Beyond these limits the run's result is of no interest.
     limits: Option<Limits>,
     /// Requests taken, where there are limits.
     requests: u64,
 }
 
-/// What becomes of it.
+/// The state of the run.
 pub(crate) enum Gone<'a> {
     /// It waits for more.
     On(Box<Going<'a>>),
@@ -39,7 +39,7 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// Takes it through `batches`, and to its end if they were the `last`, or it wants no more, or is beyond its limits.
+    /// Advances the run through `batches`, and to its end if they were the `last`, or if it wants no more, or is beyond its limits.
     pub(crate) fn advance(
         mut self: Box<Self>,
         batches: &[Arc<Vec<Request>>],
@@ -61,7 +61,7 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// Whether it wants more.
+    /// Whether the run takes more requests.
     fn feed(&mut self, requests: &[Request]) -> Result<bool, Error> {
         let Some(limits) = &mut self.limits else {
             return Ok(self.simulation.feed(requests)?);
@@ -82,7 +82,7 @@ impl<'a> Going<'a> {
         Ok(true)
     }
 
-    /// There are no more requests: works off those that wait, unless it is found beyond its limits.
+    /// There are no more requests: processes the waiting ones, unless the run is found beyond its limits.
     fn work_down(&mut self) -> Result<(), Error> {
         let Some(limits) = &mut self.limits else {
             return Ok(());

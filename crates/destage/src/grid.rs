@@ -46,7 +46,7 @@ impl Combination {
         self.without_size(self.config.parameters())
     }
 
-    /// Those of them that are not at their default.
+    /// The parameters that are not at their default.
     #[must_use]
     pub fn chosen(&self) -> BTreeMap<String, Value> {
         self.without_size(self.config.chosen())
@@ -59,13 +59,13 @@ impl Combination {
         parameters
     }
 
-    /// What takes memory while it runs on `input`.
+    /// The work that takes memory while it runs on `input`.
     pub(crate) fn doing(&self, input: &str) -> String {
         format!("{} over {} for {input}", self.buffer, self.ftl)
     }
 }
 
-/// Every scheme at every size on every translation layer. What is not listed is as the settings have it.
+/// Every scheme at every size on every translation layer. A list that is empty takes the value of the settings.
 #[derive(Clone)]
 pub struct Grid {
     base: Settings,
@@ -75,7 +75,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// One combination: what `base` chooses.
+    /// One combination: the choices of `base`.
     #[must_use]
     pub fn new(base: Settings) -> Self {
         Self {
@@ -86,16 +86,14 @@ impl Grid {
         }
     }
 
-    /// Schemes, each `NAME[:k=v,...]`; `all` stands for every scheme there is, less those that cannot run with these
-    /// settings.
+    /// Schemes, each `NAME[:k=v,...]`; `all` stands for every scheme, except those that cannot run with these settings.
     #[must_use]
     pub fn buffers(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.buffers = Some(items.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Capacities of the buffer: `8MiB`, `512KiB`, `8388608`; `LO..HI` stands for `LO` and what follows by doubling, up
-    /// to `HI`.
+    /// Capacities of the buffer: `8MiB`, `512KiB`, `8388608`; `LO..HI` stands for `LO` and its doublings, up to `HI`.
     #[must_use]
     pub fn sizes(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.sizes = Some(items.into_iter().map(Into::into).collect());
@@ -109,10 +107,10 @@ impl Grid {
         self
     }
 
-    /// All combinations: by translation layer, then scheme, then size. What would be the same run again is left out: an
-    /// item listed twice, and a scheme that keeps no pages at another size.
+    /// All combinations: by translation layer, then scheme, then size. Runs that would be repeated are left out: an item listed twice, and a scheme
+    /// that keeps no pages at another size.
     ///
-    /// A setting that only some of the schemes or translation layers know applies to those; one that none of them has is named in
+    /// A setting that only some of the schemes or translation layers know applies to those; a setting that none of them has is named in
     /// [`Config::without_effect`] of each.
     ///
     /// # Errors
@@ -124,7 +122,7 @@ impl Grid {
         Ok(combinations)
     }
 
-    /// As [`Grid::combinations`], but what would be the same run again stays.
+    /// As [`Grid::combinations`], but repeated runs stay.
     ///
     /// # Errors
     /// As of [`Grid::combinations`].
@@ -146,7 +144,8 @@ impl Grid {
                     let asked = buffer.is_none_or(|buffer| buffer.asked);
                     let config = self.config(scheme, *size, *ftl, &mut foreign)?;
                     match config.check(Purpose::Run) {
-                        // Of all schemes those are left out that the settings exclude. The run of one that was named fails by itself.
+                        // From all schemes, those that the settings exclude are left out. A run of a scheme that was named explicitly fails by
+                        // itself.
                         Err(SimError::Excluded(_)) if !asked => continue,
                         Err(SimError::Excluded(_)) | Ok(()) => {}
                         Err(error) => return Err(error.into()),
@@ -167,7 +166,7 @@ impl Grid {
             ));
         };
         if !foreign.is_empty() {
-            // Resolving one run reports what is wrong with such a setting, and says of the others why they decide nothing.
+            // Resolving one run reports the error in such a setting, and says of the others why they have no effect.
             let mut settings = base.clone();
             for key in base.keys().filter(|key| !foreign.contains(*key)) {
                 settings.remove(key);
@@ -204,7 +203,7 @@ impl Grid {
         schemes
     }
 
-    /// One of them; what it takes of the base leaves `foreign`.
+    /// One combination; settings of the base that belong to others go into `foreign`.
     fn config(
         &self,
         buffer: Option<&str>,
@@ -281,7 +280,7 @@ pub(crate) fn capacities(combinations: &[Combination]) -> Vec<u64> {
     sizes
 }
 
-/// The items, or one that leaves things as they are.
+/// The items, or a single one that changes nothing.
 fn of(items: &Option<Vec<String>>) -> Vec<Option<&String>> {
     match items {
         None => vec![None],
@@ -341,14 +340,14 @@ mod tests {
         assert_eq!(
             named("buffer.lru_unit=request", &["nocache", "fifo"]),
             [
-                "buffer.lru_unit was set, and decides nothing: it is a parameter of lru, and nocache is chosen"
+                "buffer.lru_unit was set, but has no effect: it is a parameter of lru, but nocache is chosen"
             ]
         );
         assert!(named("buffer.lru_unit=request", &["lru", "fifo"]).is_empty());
         assert_eq!(
             named("buffer.cluster_pages=8", &["lru", "fab"]),
             [
-                "buffer.cluster_pages was set, and decides nothing in 1 of 2 runs: it needs a scheme that knows clusters"
+                "buffer.cluster_pages was set, but has no effect in 1 of 2 runs: it needs a scheme that knows clusters"
             ]
         );
         let text = refusal("flash.deis=4", &["fifo", "lru"]);
@@ -357,7 +356,7 @@ mod tests {
         assert!(text.contains("expected one of page"), "{text}");
         let named = named("host.time_scale=1", &["fifo:lru_unit=request", "lru"]);
         assert!(
-            named[0].contains("in 1 of 2 runs: it is a parameter of lru, and fifo is chosen"),
+            named[0].contains("in 1 of 2 runs: it is a parameter of lru, but fifo is chosen"),
             "{named:?}"
         );
     }
@@ -414,7 +413,7 @@ mod tests {
         let clook = names("host.scheduler=clook", &["all"]);
         assert!(!clook.contains(&"belady".to_owned()));
         assert_eq!(clook.len(), registered.len() - 1);
-        // A scheme that was asked for by name stays, and its run says what is wrong.
+        // A scheme that was named explicitly stays, and its run reports the error.
         assert_eq!(names("host.scheduler=clook", &["belady"]), ["belady"]);
     }
 

@@ -35,9 +35,9 @@ enum Kind {
     Workload(Generator),
     /// Requests of the caller.
     Requests(String, Arc<Vec<Request>>),
-    /// Requests that a function of the caller makes anew for each reading.
+    /// Requests that a function of the caller makes again for each reading.
     Made(Made),
-    /// What was read of another.
+    /// The requests read for another input.
     Decoded(Box<Input>, Arc<Vec<Request>>),
 }
 
@@ -61,7 +61,7 @@ struct Generator {
 const WORKLOAD: &str = "workload";
 const SETTING: &str = "setting";
 
-/// What makes the requests.
+/// The source of the requests.
 #[derive(Clone)]
 enum What {
     /// A row of the registry.
@@ -80,14 +80,14 @@ enum What {
     },
 }
 
-/// How an input is read, beside its `trace.*` parameters. Default: all of it, and a bad line is an error.
+/// How an input is read, beside its `trace.*` parameters. Default: the whole trace, and a bad line is an error.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     /// The trace's format, a name from [`FORMATS`]; found from the content if not given.
     pub format: Option<String>,
-    /// Only so many requests, after those skipped.
+    /// Only this many requests, after those skipped.
     pub limit: Option<u64>,
-    /// Leave out the first so many requests.
+    /// Leave out the first this many requests.
     pub skip: u64,
     /// Drop reads.
     pub writes_only: bool,
@@ -142,11 +142,11 @@ impl Input {
         Self::new(Kind::Trace(path.as_ref().to_owned()))
     }
 
-    /// The workload `NAME[:k=v,...]`; NAME may be a file `.toml` of [`fit`](crate::fit()), or a file `.fio`, a job file of fio. Of `pairs`, `KEY=VALUE` each, those
-    /// that begin with `workload.` are its parameters, too.
+    /// The workload `NAME[:k=v,...]`; NAME may be a file `.toml` of [`fit`](crate::fit()), or a file `.fio`, a job file of fio. Those of `pairs`,
+    /// `KEY=VALUE` each, that begin with `workload.` are also parameters of the workload.
     ///
     /// # Errors
-    /// If there is no such workload, or it has no such parameter, or not such a value of it.
+    /// If there is no such workload, parameter or value.
     pub fn workload(text: &str, pairs: &[String]) -> Result<Self, Error> {
         Self::workload_from(Path::new(""), text, pairs)
     }
@@ -166,7 +166,7 @@ impl Input {
         Self::new(Kind::Requests(name.to_owned(), Arc::new(requests.into())))
     }
 
-    /// `requests` requests that `make` makes anew, and equal, for each reading, in the order of their arrival; `name` stands for them in
+    /// `requests` requests that `make` makes again, and equal, for each reading, in the order of their arrival; `name` stands for them in
     /// results and errors.
     pub(crate) fn made(
         name: &str,
@@ -180,7 +180,7 @@ impl Input {
         }))
     }
 
-    /// What was read of it, all of which `requests` are: to read it again takes no time.
+    /// The data of `input`, all of whose requests are `requests`: reading it again takes no time.
     pub(crate) fn decoded(&self, requests: Vec<Request>) -> Self {
         Self::new(Kind::Decoded(Box::new(self.clone()), Arc::new(requests)))
     }
@@ -188,13 +188,13 @@ impl Input {
     /// This input, read as `reading` says.
     ///
     /// # Errors
-    /// If a format is named of what is no trace.
+    /// If a format is given for an input that is no trace.
     pub fn read(mut self, reading: Reading) -> Result<Self, Error> {
         if let (Kind::Workload(generator), Some(format)) = (&self.kind, &reading.format) {
             return Err(Error::argument(
                 "format",
                 format!(
-                    " {format}: {} is generated; expected a format of a trace only",
+                    " {format}: {} is generated and has no format; expected a format only for a trace",
                     generator.name()
                 ),
             ));
@@ -232,7 +232,7 @@ impl Input {
         parameters
     }
 
-    /// What fixes the requests of a workload, but for the seed: its parameters, and the content of its file if it has one.
+    /// Everything that determines the requests of a workload, except the seed: its parameters, and the content of its file if it has one.
     #[must_use]
     pub fn identity(&self) -> serde_json::Value {
         let mut parameters = self.parameters();
@@ -248,8 +248,8 @@ impl Input {
         crate::json::parameters(&parameters)
     }
 
-    /// Sets in `settings` how the host asks for it, where nothing but a profile says otherwise: of a job file `host.replay` and
-    /// `host.queue_depth`, of all other inputs nothing.
+    /// Sets in `settings` how the host sends its requests, unless the user has set that: for a job file `host.replay` and `host.queue_depth`, for all
+    /// other inputs nothing.
     pub fn set_host(&self, settings: &mut Settings) {
         let Some(plan) = self.plan() else { return };
         let replay = match plan.has_rates() {
@@ -261,7 +261,7 @@ impl Input {
         settings.offer("host.queue_depth", &plan.depth().to_string(), origin());
     }
 
-    /// What a job file has that a reader of results should know; a sentence each.
+    /// Notes of a job file for a reader of results; one sentence each.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let remarks = self.plan().map_or(&[][..], |plan| plan.remarks());
         let sentence = |remark: &String| format!("{}: {remark}", self.name());
@@ -301,7 +301,7 @@ impl Input {
         Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
     }
 
-    /// What comes behind the first half of `requests` of its requests; none if that is not even one.
+    /// The second half of `requests` of its requests; `None` if that is not even one.
     pub(crate) fn second_half(&self, requests: u64) -> Option<Self> {
         let half = requests / 2;
         let mut behind = self.clone();
@@ -319,7 +319,8 @@ impl Input {
         of.decoded(all.iter().filter(stays).copied().collect())
     }
 
-    /// `windows` of `requests` of its requests each, at even distances; of what is not in memory as many at its beginning.
+    /// `windows` excerpts of `requests` of its requests each, at even distances; for an input that is not in memory, one excerpt of the same length
+    /// at its beginning.
     pub(crate) fn excerpt(&self, windows: u64, requests: u64) -> Self {
         if let Kind::Decoded(of, all) = &self.kind {
             let (windows, length) = (count(windows), count(requests));
@@ -352,7 +353,7 @@ impl Input {
         }
     }
 
-    /// An error if there is no such file. What can be read once only is left alone.
+    /// An error if there is no such file. An input that can be read only once is left alone.
     pub(crate) fn check_exists(&self) -> Result<(), Error> {
         match &self.kind {
             Kind::Trace(path) if path.as_os_str() != "-" => match path.metadata() {
@@ -377,7 +378,7 @@ impl Input {
         }
     }
 
-    /// Whether it can be read more than once: what comes through a pipe is gone after the first time.
+    /// Whether it can be read more than once: data that come through a pipe are gone after the first time.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.kind {
             Kind::Trace(path) => can_be_read_again(path),
@@ -388,7 +389,7 @@ impl Input {
     /// Why a run under `config`, which has to know the requests beforehand, cannot begin.
     pub(crate) fn read_only_once(&self, config: &Config) -> Error {
         let what = match config.scheme.needs_future {
-            true => "a scheme that knows the future",
+            true => "a scheme that knows the coming writes",
             false => "trace.addr_map=shrink",
         };
         Error::Input(format!(
@@ -397,7 +398,7 @@ impl Input {
         ))
     }
 
-    /// The requests one after the other, in bounded memory, for a pass before the one that counts.
+    /// The requests one after the other, in bounded memory, for a pass before the main one.
     pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
         let options = ReadOptions {
             digest: false,
@@ -419,12 +420,12 @@ impl Input {
     /// The requests one after the other, in bounded memory; generated ones are fixed by `sim.seed` of `config`.
     ///
     /// # Errors
-    /// What is wrong with the trace or the workload's parameters.
+    /// An error in the trace or the workload's parameters.
     pub fn open(&self, config: &Config) -> Result<Source<'static>, Error> {
         self.source(config, &self.options(config)?)
     }
 
-    /// The requests of a workload for `seed`; none of what is no workload.
+    /// The requests of a workload for `seed`; `None` if it is no workload.
     pub(crate) fn generated(&self, seed: u64) -> Result<Requests, Error> {
         match &self.kind {
             Kind::Workload(generator) => generator.requests(seed),
@@ -434,7 +435,7 @@ impl Input {
 
     /// The requests, read ahead on another thread where the machine has a core for it and the input may be long.
     pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
-        /// Fewer requests take less time than it takes to get a thread going.
+        /// Fewer requests take less time than it takes to start a thread.
         const LONG: u64 = 1 << 15;
         let source = self.open(config)?;
         let is_made = matches!(
@@ -465,7 +466,7 @@ impl Input {
                 Source::generated(name, sliced(Box::new(requests), options))
             }
             Kind::Made(made) => Source::generated(&made.name, sliced((made.make)()?, options)),
-            // What `options` change was changed when it was read.
+            // The changes of `options` were made when it was read.
             Kind::Decoded(of, requests) => {
                 let requests = Arc::clone(requests);
                 let first = count(options.skip).min(requests.len());
@@ -493,7 +494,7 @@ pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<
     for path in paths {
         if !known.insert(path) && !can_be_read_again(path) {
             return Err(Error::Input(format!(
-                "{}: is named twice, and can be read only once; expected it once, or a regular file",
+                "{}: is named twice, but can be read only once; expected it once, or a regular file",
                 path.display()
             )));
         }
@@ -501,7 +502,7 @@ pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<
     Ok(())
 }
 
-/// The slice of `requests` that `options` ask for, as a trace would be cut, with what they add.
+/// The slice of `requests` that `options` select, as a trace would be cut, with the requests that they insert.
 fn sliced(
     requests: Box<dyn Iterator<Item = Request> + Send>,
     options: &ReadOptions,
@@ -550,14 +551,14 @@ enum Begun {
 }
 
 impl Begun {
-    /// What `name` says: a row of the registry, or a file in `folder` by its ending.
+    /// The meaning of `name`: a row of the registry, or a file in `folder` by its ending.
     fn new(folder: &Path, name: &str) -> Result<Self, Error> {
         let path = folder.join(name);
         let wrong = |error: &dyn std::fmt::Display| {
             Error::argument(WORKLOAD, format!(" {}: {error}", path.display()))
         };
         if name.ends_with(".toml") {
-            let (text, digest) = file_of(&path, "a file .toml of `destage trace fit`")?;
+            let (text, digest) = file_of(&path, "a .toml file of `destage trace fit`")?;
             let profile = text.parse::<Profile>().map_err(|error| wrong(&error))?;
             return Ok(Self::Fitted(Arc::new(profile), digest));
         }
@@ -570,7 +571,7 @@ impl Begun {
             let names = WORKLOADS.iter().map(|row| row.name);
             let refusal = format!(" {name:?}: no such workload");
             let text = Error::unknown(refusal, name, names);
-            let text = format!("{text}, a file .toml of `destage trace fit`, or a job file .fio");
+            let text = format!("{text}, a .toml file of `destage trace fit`, or a .fio job file");
             Error::argument(WORKLOAD, text)
         })?;
         Ok(Self::Row(row))

@@ -1,4 +1,4 @@
-//! What a trace is like as JSON, with sentences.
+//! Statistics of a trace as JSON, with sentences.
 
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::statistics::{Grid, Histogram, Load, Number as Statistic, Statistics};
@@ -9,8 +9,8 @@ use crate::numbers;
 use crate::trace_metrics::Inspection;
 
 impl Inspection {
-    /// `{"manifest", "conclusions", "statistics": {name: value}, "volumes": [...], "shape"}`: what `destage trace info --json` prints.
-    /// docs/TRACES.md says what is in the shape.
+    /// `{"manifest", "conclusions", "statistics": {name: value}, "volumes": [...], "shape"}`: the output of `destage trace info --json`.
+    /// docs/TRACES.md describes the shape.
     #[must_use]
     pub fn to_json(&self, manifest: &Manifest) -> String {
         let values = self.rows().into_iter().map(|row| {
@@ -39,7 +39,7 @@ impl Inspection {
         }))
     }
 
-    /// What stands out, in sentences.
+    /// Conclusions, in sentences.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         let of = self.collector.finish();
@@ -63,14 +63,14 @@ impl Inspection {
             // The page itself is held as well.
             let bytes = |pages: u64| numbers::size((pages + 1).saturating_mul(of.page_bytes));
             sentences.push(format!(
-                "An LRU buffer of {} absorbs half of them, one of {} absorbs 90 %.",
+                "An LRU buffer of {} absorbs half of these rewrites, one of {} absorbs 90 %.",
                 bytes(half),
                 bytes(most)
             ));
         }
         if let (Some(aligned), Some(sequential)) = (of.aligned_4kib_share, of.sequential_share) {
             sentences.push(format!(
-                "{} % of reads and writes begin on a multiple of 4 KiB, {} % where the one before ended.",
+                "{} % of reads and writes begin on a multiple of 4 KiB, {} % where the request before ended.",
                 numbers::real(100.0 * aligned),
                 numbers::real(100.0 * sequential)
             ));
@@ -100,7 +100,7 @@ impl Inspection {
     }
 }
 
-/// How much is asked for in what time.
+/// The number of requests and their time span.
 fn extent(of: &Statistics) -> String {
     let writes = match of.write_share {
         Some(share) => format!(", {} % of them writes", numbers::real(100.0 * share)),
@@ -119,7 +119,7 @@ fn extent(of: &Statistics) -> String {
     format!("{} requests{writes}{rate}.", numbers::whole(of.requests))
 }
 
-/// Pairs: a value, and how many are at most so large.
+/// Pairs of a value and the number of samples that are at most this large.
 fn cumulative(histogram: &Histogram) -> Value {
     json!(histogram.cumulative())
 }
@@ -138,7 +138,7 @@ fn load(load: &Load) -> Value {
     })
 }
 
-/// The cells that hold something, each as its place in time and address and its count.
+/// The non-empty cells, each with its place in time and address and its count.
 fn grid(grid: &Grid) -> Value {
     let [across, up] = Grid::SIZE;
     let all = (0..up).flat_map(|y| (0..across).map(move |x| (x, y, grid.count(x, y))));

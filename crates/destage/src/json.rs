@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 #[must_use]
 pub fn text(document: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(document);
-    let mut text = text.expect("what is written has text keys and finite numbers");
+    let mut text = text.expect("values to write have text keys and finite numbers");
     text.push('\n');
     text
 }

@@ -1,4 +1,4 @@
-//! What a result says about how it came to be. Metrics never depend on it.
+//! The description of how a result was computed. Metrics never depend on it.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -9,31 +9,29 @@ use serde_json::{Map, Value, json};
 
 use crate::facts::Facts;
 
-/// The version of what results look like as JSON and CSV. It grows when something in them is renamed or means something
-/// else, and not when something is added.
+/// The version of the form of results as JSON and CSV. It grows when a name in them changes or means something else, and not when something is added.
 pub const SCHEMA: u64 = 1;
 
-/// The version of what the model computes. It grows when an equal configuration gives another result, and results kept
-/// under an older one are then computed anew. A test holds it to the golden results.
+/// The version of what the model computes. It grows when an equal configuration gives another result, and results kept under an older version are
+/// then computed again. A test holds it to the golden results.
 pub const MODEL: u64 = 8;
 
-/// What a result says about how it came to be.
+/// The description of how a result was computed.
 #[derive(Clone, Debug)]
 pub struct Manifest {
-    /// What was typed, word by word; empty where there is no command line.
+    /// The command line, word by word; empty if there is none.
     pub command: Vec<String>,
     /// The inputs.
     pub inputs: Vec<Facts>,
-    /// Parameters that were set and decide nothing in the runs; a sentence each.
+    /// Parameters that were set but have no effect in the runs; one sentence each.
     pub unused: Vec<String>,
-    /// What fixes every random choice.
+    /// The seed of every random choice.
     pub seed: u64,
     /// Wall time of the work, in seconds.
     pub wall_time_s: f64,
 }
 
-/// Each parameter that was set and decides nothing in runs of `configs`, with the reason; and in how many of them, where it decides
-/// something in others.
+/// Each parameter that was set and has no effect in runs of `configs`, with the reason; and in how many of them, if it has an effect in others.
 pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
     sentences(
         configs
@@ -42,7 +40,7 @@ pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> 
     )
 }
 
-/// Each parameter that was set and decides nothing in one run under `config`, given what was `seen` of its input.
+/// Each parameter that was set and has no effect in one run under `config`, given the facts in `seen` about its input.
 pub(crate) fn unused_on(config: &Config, seen: Seen) -> Vec<String> {
     sentences([config.without_effect_on(seen)])
 }
@@ -60,7 +58,7 @@ fn sentences(of_runs: impl IntoIterator<Item = Vec<(String, String)>>) -> Vec<St
             true => format!(" in {count} of {runs} runs"),
             false => String::new(),
         };
-        format!("{name} was set, and decides nothing{some}: {reason}")
+        format!("{name} was set, but has no effect{some}: {reason}")
     };
     found.into_iter().map(sentence).collect()
 }
@@ -77,14 +75,14 @@ impl Manifest {
         }
     }
 
-    /// What the user should know of the inputs and of what was set; a sentence each.
+    /// Warnings for the user about the inputs and the settings; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let of_inputs = self.inputs.iter().flat_map(Facts::warnings_of_simulation);
         of_inputs.chain(self.unused.iter().cloned()).collect()
     }
 
-    /// As JSON, for one input: its facts stand beside the others.
+    /// As JSON, for one input: its facts stand at the top level.
     #[must_use]
     pub fn single(&self) -> Value {
         let mut map = self.common();
@@ -143,7 +141,7 @@ impl Manifest {
     pub fn origin(&self) -> String {
         let digest = |facts: &Facts| match &facts.digest {
             Some(digest) => format!("sha256 {digest}"),
-            None => "trace not read to its end".to_owned(),
+            None => "the trace was not read to its end".to_owned(),
         };
         let digests: Vec<_> = self.inputs.iter().map(digest).collect();
         format!("{}, {}", program(), digests.join(", "))
@@ -200,7 +198,7 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The commit it was built from, where that is known; with `-dirty` behind it if sources were changed since.
+/// The commit it was built from, if that is known; with `-dirty` after it if sources were changed since.
 #[must_use]
 pub fn commit() -> &'static str {
     env!("DESTAGE_COMMIT")
@@ -210,7 +208,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The machine's name, where the system tells it without asking a library.
+/// The machine's name, if the system gives it without a library call.
 fn host_name() -> String {
     let from_file = ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()

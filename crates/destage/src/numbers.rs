@@ -17,7 +17,7 @@ pub fn whole(number: u64) -> String {
     text
 }
 
-/// Four significant digits, and all of those before the point.
+/// Four significant digits, and all digits before the point.
 #[must_use]
 pub fn real(number: f64) -> String {
     let size = number.abs();
@@ -72,8 +72,7 @@ pub fn bytes(number: u64) -> String {
     format!("{} B", whole(number))
 }
 
-/// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`: in the largest unit it holds, with four significant digits where
-/// it is no whole number of them.
+/// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`: in the largest unit that fits, with four significant digits if the number is not whole.
 #[must_use]
 pub fn size(number: u64) -> String {
     const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];

@@ -16,7 +16,7 @@ pub(crate) struct Pass {
     pub(crate) combinations: Range<usize>,
 }
 
-/// Bytes that a model keeps for a page of flash: where it is, whose it is, and a part of the tables of its block.
+/// Bytes that a model keeps for a page of flash: its place, its owner, and a part of the tables of its block.
 const PER_FLASH_PAGE: u64 = 10;
 /// Bytes for a page of the buffer.
 const PER_BUFFER_PAGE: u64 = 128;
@@ -25,13 +25,13 @@ const PER_RESPONSE: u64 = 30;
 /// Bytes for everything else.
 const BASE: u64 = 1 << 20;
 
-/// Runs that share a reading, at least, for each thread: then reading costs next to nothing beside them, and every thread has work.
+/// Fewest runs for each thread that share a reading: then reading costs next to nothing in comparison, and every thread has work.
 const RUNS_PER_THREAD: usize = 4;
-/// Bytes of models that share a reading, however many they are: smaller ones cost nothing to hold.
+/// Bytes of models that share a reading, whatever their number: smaller models cost nothing to hold.
 const SHARED: u64 = 256 << 20;
 
 /// The passes over `inputs`, of which the runs are `known`, in order. A pass has as many runs as keep `threads` busy, or more if their
-/// models are small, and models of `memory` bytes at most. What can be read once only is read once.
+/// models are small, and models of `memory` bytes at most. An input that can be read only once is read once.
 pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usize) -> Vec<Pass> {
     let enough = (RUNS_PER_THREAD * threads).max(2 * RUNS_PER_THREAD);
     let mut passes = Vec::new();
@@ -65,7 +65,7 @@ pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usiz
     passes
 }
 
-/// About the most that the model of a run of so many `requests` takes, in bytes.
+/// About the most that the model of a run of this many `requests` takes, in bytes.
 pub(crate) fn model_bytes(config: &Config, requests: u64) -> u64 {
     let parameters = config.parameters();
     let whole = |name: &str| match parameters.get(name) {

@@ -1,11 +1,10 @@
 //! The workers of a comparison: they decode batches of requests, and let runs go on over them.
 //!
-//! An input has a feed: its decoder, the batches that some run has still to see, and its runs. A worker takes whatever
-//! is to be done: the next batch, if few are there; else a run that is furthest behind, which it takes through all
-//! batches there are. A run stands still between batches, so that any worker can go on with it; and since a run sees
-//! nothing but its batches, results do not depend on who did what.
+//! An input has a feed: its decoder, the batches that some run has still to see, and its runs. A worker takes any available work: the next batch, if
+//! few are decoded; otherwise the run that is furthest behind, which it takes through all decoded batches. A run pauses between batches, so that any
+//! worker can continue it; and since a run depends only on its batches, results do not depend on which worker did what.
 //!
-//! Feeds are opened one after the other, the next once fewer runs than workers are left of those before. An input has
+//! Feeds are opened one after the other, the next once fewer runs than workers are left of the earlier ones. An input has
 //! several feeds if the models of all its runs would take too much memory ([`passes`](crate::passes)).
 
 use std::collections::VecDeque;
@@ -33,34 +32,34 @@ use crate::survey::Known;
 const BATCH: usize = 1 << 14;
 /// Requests that a source gives at once, at most.
 const PART: usize = 1 << 12;
-/// Batches of an input that exist at a time: so far may a fast run be ahead of a slow one.
+/// Most batches of an input at a time: a fast run can be this far ahead of a slow one.
 const WINDOW: usize = 4;
 
 type Batch = Arc<Vec<Request>>;
 type Outcome = Result<RunResult, Error>;
 
-/// What is to be done.
+/// The pending work.
 #[derive(Clone, Copy)]
 pub(crate) struct Work<'a> {
     pub(crate) inputs: &'a [Input],
     pub(crate) combinations: &'a [Combination],
-    /// What is known of each input.
+    /// The facts about each input.
     pub(crate) known: &'a [Known],
-    /// What each feed is.
+    /// The description of each feed.
     pub(crate) passes: &'a [Pass],
     /// For each combination the limits at which its runs are stopped; an empty list lets all runs go to their end.
     pub(crate) limits: &'a [Option<Limits>],
 }
 
-/// What each run of each input needs to know, until it takes it.
+/// The data that each run of each input needs, until it takes them.
 pub(crate) type Prepasses = Vec<Vec<Option<Result<Prepass, Error>>>>;
 
-/// The workers' common ground. See the [module](self).
+/// The state that all workers share. See the [module](self).
 pub(crate) struct Pool<'a> {
     work: Work<'a>,
     counter: &'a Counter<'a>,
     workers: usize,
-    /// Bytes of all feeds, if they are files: what an estimate of the requests to come rests on.
+    /// Bytes of all feeds, if they are files: the base of an estimate of the number of requests.
     bytes: Option<u64>,
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -87,9 +86,9 @@ struct Feed<'a> {
     batches: VecDeque<Batch>,
     /// Batches that every run has seen: their memory is used again.
     spare: Vec<Vec<Request>>,
-    /// The number of the first of them.
+    /// The number of the first of these batches.
     first: usize,
-    /// What is known of the input, once it has ended.
+    /// The facts about the input, once it has ended.
     facts: Option<Facts>,
     runs: Vec<Run<'a>>,
 }
@@ -101,15 +100,15 @@ struct Run<'a> {
 }
 
 enum Phase<'a> {
-    /// Its model is not built.
+    /// Its model is not built yet.
     New(Box<Result<Prepass, Error>>),
     Idle(Box<Going<'a>>),
-    /// A worker has it.
+    /// A worker is simulating it.
     Busy,
     Done(Outcome),
 }
 
-/// What a worker does next.
+/// The next work of a worker.
 enum Task<'a> {
     Open(usize),
     /// Of this feed, into a batch that all have seen.
@@ -168,7 +167,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Does everything; what is known of the input of each pass and the results of its runs, in order.
+    /// Does all work; returns the facts about the input of each pass and the results of its runs, in order.
     pub(crate) fn run(self) -> Result<Vec<(Facts, Vec<Outcome>)>, Error> {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.workers)
@@ -227,14 +226,14 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The first failure counts; a worker that was stopped by it has nothing to add.
+    /// The first failure counts; a worker that was stopped by it adds nothing.
     fn fail(&self, state: &mut State<'a>, error: Error) {
         state.failure.get_or_insert(error);
         state.stopped = true;
         self.counter.stop();
     }
 
-    /// What concerns one run becomes its result; an error here ends the comparison.
+    /// An error of one run becomes its result; an error here ends the comparison.
     fn carry_out(&self, task: Task<'a>) -> Result<(), Error> {
         match task {
             Task::Open(feed) => {
@@ -355,7 +354,7 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// What is known of an input of which nothing more is read.
+    /// The facts about an input of which nothing more is read.
     fn facts(&self, feed: usize, source: &Source<'_>) -> Result<Facts, Error> {
         let known = &self.work.known[self.work.passes[feed].input];
         let options = self.input(feed).options(&known.configs[0])?;
@@ -371,7 +370,7 @@ impl<'a> Pool<'a> {
         Ok(facts)
     }
 
-    /// Estimates from what was decoded so far how many requests there will be.
+    /// Estimates the number of requests from the decoded part.
     fn estimate(&self, state: &mut State<'a>, source: &Source<'a>, has_ended: bool) {
         let (Some(total), Some(reader)) = (self.bytes, source.reader()) else {
             return;
@@ -421,7 +420,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// A worker has done with a run, which has seen `seen` more batches.
+    /// A worker has finished its turn with a run, which has seen `seen` more batches.
     fn put_back(
         &self,
         feed: usize,
@@ -477,7 +476,7 @@ impl<'a> State<'a> {
         Task::Wait
     }
 
-    /// The run, of those that can go on, that has seen the fewest batches, and of these the first.
+    /// Among the runs that can continue, the one that has seen the fewest batches, and among these the first.
     fn furthest_behind(&self) -> Option<(usize, usize)> {
         let feeds = self.feeds.iter().enumerate();
         let runs = feeds.flat_map(|(feed, of)| {
@@ -530,7 +529,7 @@ impl Feed<'_> {
             .collect()
     }
 
-    /// Whether a run will see what is decoded.
+    /// Whether a run will use the decoded batches.
     fn is_wanted(&self) -> bool {
         self.runs
             .iter()
@@ -566,7 +565,7 @@ impl Feed<'_> {
     }
 }
 
-/// Stops the other workers if this one panics: they would wait for ever for the run that it has.
+/// Stops the other workers if this one panics: they would wait for ever for its run.
 struct Alarm<'p, 'a>(&'p Pool<'a>);
 
 impl Drop for Alarm<'_, '_> {

@@ -6,7 +6,7 @@ use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_sim::observer::{Observer, Response};
 
-/// What is being done.
+/// The work in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// Requests are read for the first time, because a run has to know them beforehand.
@@ -19,7 +19,7 @@ pub enum Stage {
     Runs,
 }
 
-/// Is told how far the work is, from any thread.
+/// Receives the progress of the work, from any thread.
 pub trait Progress: Sync {
     /// `done` of `expected` requests, or page writes, if that is known. It may be an estimate. `false` stops the work,
     /// which then ends with [`Error::Interrupted`](crate::Error::Interrupted).
@@ -74,7 +74,7 @@ impl<'a> Counter<'a> {
         self.report(Stage::Simulation, done, expected)
     }
 
-    /// Passes on what another stage does; whether to go on.
+    /// Passes on the progress of another stage; returns whether to continue.
     pub(crate) fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
         !self.stopped.load(Ordering::Relaxed) && self.progress.report(stage, done, expected)
     }

@@ -1,4 +1,4 @@
-//! One run's results with the names it goes by.
+//! One run's results with the names that identify it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::grid::Combination;
 use crate::input::Input;
 use crate::{explained, json, words};
 
-/// One run's results with the names it goes by.
+/// One run's results with the names that identify it.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// The trace's path as given, or the workload as given.
@@ -28,7 +28,7 @@ pub struct Record {
     pub ftl: String,
     /// Every parameter, the workload's included.
     pub parameters: BTreeMap<String, Value>,
-    /// Every metric that has a meaning; none if the run failed.
+    /// Every metric that has a meaning; `None` if the run failed.
     pub metrics: Metrics,
     /// Where its time went, if that was [asked](crate::Settings::explain).
     pub explained: Option<Arc<Explained>>,
@@ -67,7 +67,7 @@ impl Record {
         }
     }
 
-    /// The record that was written as `run`, less what explains it. `trace` is its input where it does not name that.
+    /// The record that was written as `run`, without its explanation. `trace` is its input where it does not name that.
     #[must_use]
     pub fn from_json(run: &Json, trace: &str) -> Self {
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
@@ -131,7 +131,7 @@ impl Record {
         }
     }
 
-    /// Bytes of the buffer; none without one.
+    /// Bytes of the buffer; `None` without one.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
         // Only a buffer that keeps pages has hits.

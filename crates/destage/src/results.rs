@@ -20,12 +20,13 @@ pub struct Outcome {
 pub struct Results {
     /// How they came to be.
     pub manifest: Manifest,
-    /// In the order of the inputs, and for each of them in that of the combinations.
+    /// In the order of the inputs, and for each input in the order of the combinations.
     pub runs: Vec<Record>,
 }
 
 impl Outcome {
-    /// `{"manifest", "parameters", "metrics"}`, `"warnings"` if there are some, and `"explained"` if that was asked: what `destage run --json` prints.
+    /// `{"manifest", "parameters", "metrics"}`, `"warnings"` if there are some, and `"explained"` if it was asked for: the output of `destage run
+    /// --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(self)
@@ -44,7 +45,7 @@ impl Results {
         self.runs.iter().filter(|run| run.error.is_some())
     }
 
-    /// `{"manifest", "runs": [{"trace", "buffer", "ftl", "parameters", "metrics"}]}`: what `destage compare --json` prints. A run that
+    /// `{"manifest", "runs": [{"trace", "buffer", "ftl", "parameters", "metrics"}]}`: the output of `destage compare --json`. A run that
     /// failed has no metrics, and an `"error"`. `"warnings"` are of all runs, if there are some.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -82,7 +83,7 @@ impl Serialize for Results {
     }
 }
 
-/// What a reader of the numbers of `records` has to know, if there is something; what is odd about inputs stands in the manifest.
+/// Warnings for a reader of the numbers of `records`, if there are any; warnings about inputs stand in the manifest.
 pub(crate) fn add_warnings<M: SerializeMap>(
     map: &mut M,
     records: &[Record],

@@ -20,11 +20,10 @@ use crate::record::Record;
 use crate::results::Outcome;
 use crate::survey::{Plan, Survey};
 
-/// Simulates `input` under `combination`, in memory that does not depend on the input's length. `observer` sees what
-/// happens to each request.
+/// Simulates `input` under `combination`, in memory that does not depend on the input's length. `observer` is told of the events of each request.
 ///
 /// # Errors
-/// What is wrong with the configuration, the trace or the device's size, or that `progress` or `observer` asked to stop.
+/// An error in the configuration, the trace or the device's size, or an interrupt because `progress` or `observer` asked to stop.
 pub fn run(
     input: &Input,
     combination: &Combination,
@@ -38,7 +37,7 @@ pub fn run(
     })
 }
 
-/// What `simulate` makes of `input` under `combination`, the configuration it had, and how it came to be.
+/// The result that `simulate` computes from `input` under `combination`, its configuration, and how it was computed.
 pub fn single<T>(
     input: &Input,
     combination: &Combination,

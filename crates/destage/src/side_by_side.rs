@@ -7,8 +7,8 @@ use crate::compare::Effort;
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 
-/// Does `work` for each of `tasks`, which take their turn in order, on as many threads as `effort` allows; each has one
-/// thread and its part of the memory. A task counts as so many `runs` once it is done.
+/// Does `work` for each of `tasks` in order, on as many threads as `effort` allows; each task has one thread and its part of the memory. A task
+/// counts as this many `runs` once it is done.
 ///
 /// # Errors
 /// The first error of a task; no further task begins then. Or that `effort.progress` asked to stop.
@@ -42,7 +42,7 @@ pub fn side_by_side<T: Sync>(
             if let Err(error) = result {
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(|lock| lock.into_inner());
-                // Those that were stopped by another's failure tell nothing.
+                // Miniatures that were stopped by another's failure report nothing.
                 if matches!(*first, None | Some(Error::Interrupted)) {
                     *first = Some(error);
                 }

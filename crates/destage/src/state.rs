@@ -1,7 +1,7 @@
 //! The state of a device before the first request, in a file for later runs.
 //!
 //! A run takes it up with `sim.precondition = file:PATH`, and gives the same metrics as if it had prepared the device
-//! itself. What the file holds says [`sim::state`](destage_sim::state).
+//! itself. [`sim::state`](destage_sim::state) describes the content of the file.
 //!
 //! ```
 //! use destage::state::Prepared;
@@ -42,7 +42,7 @@ impl Prepared {
     /// Brings the device of `config` into the state that `sim.precondition` asks for.
     ///
     /// # Errors
-    /// What is wrong with the configuration or the device's size, or that `progress` asked to stop.
+    /// An error in the configuration or the device's size, or an interrupt because `progress` asked to stop.
     pub fn new(config: &Config, progress: &dyn Progress) -> Result<Self, Error> {
         let counter = Counter::new(progress, None);
         let config = match config.capacity_bytes {

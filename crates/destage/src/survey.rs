@@ -1,5 +1,5 @@
-//! What is found out before the runs of an input begin: the requests that some have to know, and how large the device
-//! has to be where no number of blocks is given.
+//! Facts that are found before the runs of an input begin: the requests that some runs have to know, and the size of the device if no number of
+//! blocks is given.
 
 use std::collections::BTreeMap;
 
@@ -20,23 +20,23 @@ pub struct Sizing {
     pub blocks_per_plane: u32,
     /// Bytes of data that the flash holds, with nothing set aside.
     pub flash_bytes: u64,
-    /// Where the addresses of the input end; none if it can be read only once, and was not looked at.
+    /// Where the addresses of the input end; `None` if it can be read only once, and was not looked at.
     pub end_bytes: Option<u64>,
 }
 
-/// What is known of an input before its runs begin.
+/// The facts about an input before its runs begin.
 pub(crate) struct Survey {
     /// For each configuration, in order.
     pub(crate) plans: Vec<Plan>,
     pub(crate) sizing: Option<Sizing>,
 }
 
-/// What is known of an input, for all of its runs.
+/// The facts about an input, for all of its runs.
 pub(crate) struct Known {
     /// A configuration for each run. Its number of blocks is set, unless no number fits the input.
     pub(crate) configs: Vec<Config>,
     pub(crate) sizing: Option<Sizing>,
-    /// What falls together where addresses are shrunk.
+    /// The pages that fall together if addresses are shrunk.
     pub(crate) merged: Vec<Merged>,
 }
 
@@ -44,12 +44,12 @@ pub(crate) struct Known {
 pub(crate) struct Plan {
     /// Has a number of blocks, unless none was found.
     pub(crate) config: Config,
-    /// What it needs to know, or why it cannot begin.
+    /// The facts that it needs, or why it cannot begin.
     pub(crate) prepass: Result<Prepass, Error>,
 }
 
 impl Survey {
-    /// What all runs share, and what each needs.
+    /// Facts that all runs share, and those that each needs.
     pub(crate) fn split(self) -> (Known, Vec<Option<Result<Prepass, Error>>>) {
         let (mut configs, mut prepasses, mut merged) = (Vec::new(), Vec::new(), Vec::new());
         for Plan { config, prepass } in self.plans {
@@ -65,12 +65,12 @@ impl Survey {
         (known, prepasses)
     }
 
-    /// Of `input` for runs under `configs`, with one pass over it if one of them needs it.
+    /// For the runs of `input` under `configs`, with one pass over it if one of them needs it.
     ///
-    /// All that leave the number of blocks to the input get the same, the largest that one of them needs.
+    /// All runs that derive the number of blocks from the input get the same number, the largest that one of them needs.
     ///
     /// # Errors
-    /// What is wrong with the input, or that the pass was stopped.
+    /// An error in the input, or an interrupt of the pass.
     pub(crate) fn of(
         input: &Input,
         configs: &[&Config],
@@ -101,13 +101,13 @@ impl Survey {
     }
 }
 
-/// Blocks in a plane; none where their number was given.
+/// Blocks in a plane; `None` where their number was given.
 type Found = Result<Option<u32>, SimError>;
 
 /// The blocks of each of `configs`. `again` says whether the input can be read more than once, and so is known.
 fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     let mut search = Search::default();
-    // What excludes each other was named outright: that run fails, and the others do not.
+    // The user named settings that exclude each other: that run fails, and the others do not.
     let own = configs.iter().map(|config| {
         config.check(Purpose::Run)?;
         search.blocks(config, pass)
@@ -128,7 +128,7 @@ fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     found
 }
 
-/// What there is to tell of them: nothing where no flash has the size of the input, or that has no addresses.
+/// The note about them; `None` if no device has the size of the input, or if the input has no addresses.
 fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<Sizing> {
     let mut of_input = configs
         .iter()
@@ -175,7 +175,7 @@ struct Search {
 }
 
 impl Search {
-    /// Blocks in a plane under `config`; none if it names their number.
+    /// Blocks in a plane under `config`; `None` if it names their number.
     fn blocks(&mut self, config: &Config, pass: Option<&Pass>) -> Found {
         if !config.is_open() {
             return Ok(None);

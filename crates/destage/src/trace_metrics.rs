@@ -1,4 +1,4 @@
-//! What an input is like, as metrics: the same numbers as `destage trace info`, of what a run under the same parameters sees.
+//! Statistics of an input as metrics: the same numbers as `destage trace info`, for the requests that a run under the same parameters sees.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ use crate::progress::{Progress, Silent, Stage};
 #[derive(Debug)]
 pub struct Inspection {
     addressing: Addressing,
-    /// How many there are of what.
+    /// The counts.
     pub collector: Collector,
     /// How they are distributed, and how writes come back.
     pub shape: Shape,
@@ -59,21 +59,21 @@ impl Inspection {
 
 /// Statistics of `input` as a run under `config` reads it, each under `trace.` and its name in `destage trace info`.
 ///
-/// They follow [`crate::Reading`] and the `trace.*` parameters; pages are those of `flash.page_bytes` and `trace.align`, blocks
-/// those of `flash.pages_per_block` (less a summary page). Addresses are the trace's own, whatever `trace.addr_map` says, and pages
-/// of different volumes are different pages. What has no meaning is absent.
+/// They follow [`crate::Reading`] and the `trace.*` parameters; pages are those of `flash.page_bytes` and `trace.align`, blocks those of
+/// `flash.pages_per_block` (less a summary page). Addresses are the trace's own, whatever `trace.addr_map` says, and pages
+/// of different volumes are different pages. A metric without a meaning is absent.
 ///
 /// # Errors
-/// What is wrong with the trace or the workload's parameters, or that a block has no page for data.
+/// An error in the trace or the workload's parameters, or a block without a page for data.
 pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
     metrics_and_facts(input, config).map(|(metrics, _)| metrics)
 }
 
-/// What `input` is like as a run under `config` reads it: all that `destage trace info` tells, with how it came to be. `progress` is told
-/// of requests.
+/// The statistics of `input` as a run under `config` reads it: everything that `destage trace info` prints, and how it was computed. `progress` is
+/// told of the number of requests.
 ///
 /// # Errors
-/// What is wrong with the trace or the workload's parameters, that a block has no page for data, or that `progress` asked to stop.
+/// An error in the trace or the workload's parameters, a block without a page for data, or an interrupt because `progress` asked to stop.
 pub fn inspect(
     input: &Input,
     config: &Config,
@@ -112,7 +112,7 @@ fn inspected(
     Ok((inspection, facts))
 }
 
-/// The statistics of the input as metrics of a run, and what is known of the input once it was read.
+/// The statistics of the input as metrics of a run, and the facts about the input.
 pub fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
     let (inspection, facts) = inspected(input, config, &Silent)?;
     let metric = |row: Row| {

@@ -1,9 +1,9 @@
-//! The bytes of a device whose buffer stands in front of a disk that is none of ours.
+//! The bytes of a device whose buffer stands in front of a disk of the user.
 //!
-//! In place of a [`Payload`](crate::payload::Payload): RAM holds what was accepted and has not left the buffer, the disk
-//! everything else, each page at its own place. What leaves goes to the disk when its record is emitted, run by run of
-//! consecutive pages, padding included. So effects on a page happen in the order of their emission, and what a flush
-//! covers is written before the model lets it be answered. That it lasts is for who owns the disk to see to.
+//! In place of a [`Payload`](crate::payload::Payload): RAM holds pages that were accepted and have not left the buffer, the disk all others, each
+//! page at its own place. Pages that leave go to the disk when their record is emitted, in runs of consecutive pages, padding included. So effects on
+//! a page happen in the order of their emission, and data that a flush covers are written before the model lets the flush be answered. The owner of
+//! the disk has to make them durable.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -18,29 +18,28 @@ pub use destage_flash::medium::Fault;
 use crate::driver::Note;
 use crate::request::{Request, RequestKind, Span};
 
-/// A disk, as far as it is needed here. Offsets and lengths are in bytes; what lies behind its end reads as zeros, and is not
-/// written.
+/// A disk, as far as it is needed here. Offsets and lengths are in bytes; bytes beyond the end read as zeros, and are not written.
 pub trait Backing: Send {
-    /// Fills `out` with what is there from `offset` on.
+    /// Fills `out` with the contents from `offset` on.
     ///
     /// # Errors
-    /// What the disk cannot do.
+    /// The error of the disk.
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Fault>;
 
-    /// Writes `parts` one behind the other from `offset` on, in one step if that can be.
+    /// Writes `parts` one after the other from `offset` on, in one step if possible.
     ///
     /// # Errors
-    /// What the disk cannot do; some of it may be written.
+    /// The error of the disk; a part may be written.
     fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<(), Fault>;
 
     /// From now on `bytes` bytes from `offset` on read as zeros; they need no room any more.
     ///
     /// # Errors
-    /// What the disk cannot do; some of it may be done.
+    /// The error of the disk; a part may be done.
     fn discard(&self, offset: u64, bytes: u64) -> Result<(), Fault>;
 
-    /// Whether there is nothing from `offset` on, so that it reads as zeros, and the end of what is as it is there. What cannot be
-    /// known counts as something.
+    /// Whether the range from `offset` on holds nothing, so that it reads as zeros, and the end of the range for which the answer holds. A range
+    /// whose state cannot be known counts as holding something.
     fn hole(&self, offset: u64) -> (bool, u64);
 }
 
@@ -62,7 +61,7 @@ struct Accepted {
     zeroes: bool,
     /// Of a write, the bytes for each page of the span.
     data: Vec<Arc<[u8]>>,
-    /// The page behind the last one that it changes.
+    /// The page after the last one that it changes.
     end: u64,
 }
 
@@ -157,7 +156,7 @@ impl Backed {
         Ok(())
     }
 
-    /// What `page` holds, and the page behind those that are as it is.
+    /// The contents of `page`, and the page after those for which the same holds.
     #[must_use]
     pub fn holds(&self, page: Lpn) -> (Holds, Lpn) {
         let next = Lpn(page.0 + 1);
@@ -184,7 +183,7 @@ impl Backed {
     /// Appends the newest `bytes` bytes from `offset` on to `out`.
     ///
     /// # Errors
-    /// What the disk cannot read; `out` is as it was.
+    /// The error of the disk's read; Then `out` is unchanged.
     pub fn read(&self, offset: u64, bytes: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
         let size = self.page_bytes as u64;
         let end = offset + bytes as u64;
@@ -208,9 +207,9 @@ impl Backed {
         Ok(())
     }
 
-    // ---- what the device tells ---------------------------------------------------------------------------
+    // ---- events of the device ----------------------------------------------------------------------------
 
-    /// What [`Driver::note`](crate::Driver::note) tells of contents.
+    /// The events of [`Driver::note`](crate::Driver::note) that concern contents.
     ///
     /// # Errors
     /// The rest of a page that is written cannot be read: it stays as it was.
@@ -273,7 +272,7 @@ impl Backed {
         }
         let mut leaving = Vec::with_capacity(record.pages.len() + record.pads.len());
         for dirty in &record.pages {
-            // What was written back before, or could not be completed, is on the disk as it is.
+            // Pages that were written back before, or could not be completed, are on the disk already.
             if let Some(bytes) = self.dirty.remove(&dirty.page) {
                 leaving.push((dirty.page, bytes));
             }
@@ -313,7 +312,7 @@ impl Backed {
         }
     }
 
-    /// Tries once more to write what the disk has refused.
+    /// Tries once more to write the data that the disk has refused.
     ///
     /// # Errors
     /// It still refuses some of it. That stays here, and reads find it.
@@ -329,7 +328,7 @@ impl Backed {
         self.fault.map_or(Ok(()), Err)
     }
 
-    /// Why something that has left the buffer is not on the disk, if something is not.
+    /// The reason why a page that has left the buffer is not on the disk, if there is such a page.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.fault.filter(|_| !self.unsaved.is_empty())

@@ -1,10 +1,10 @@
 //! Which operations of a queue a die with parallel units serves together.
 //!
-//! Pages within the reads and within the writes of a batch differ. A repeated page ends with the first, and what
-//! is programmed is the newest. In the reference simulator a repeated page is done at once.
+//! Pages within the reads and within the writes of a batch differ. A repeated page ends with the first, and the newest contents are programmed. In
+//! the reference simulator a repeated page is done at once.
 //!
-//! A trim of a page that the batch writes takes effect behind that write, unless a later write of the batch makes
-//! it void. Any other trim takes effect first. Trims cost nothing.
+//! A trim of a page that the batch writes takes effect after that write, unless a later write of the batch replaces it. Any other trim takes effect
+//! first. Trims cost nothing.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -27,14 +27,14 @@ enum Part {
     Read(usize),
     /// As write of this index.
     Write(usize),
-    /// With the write of this index, as a trim behind it.
+    /// Together with the write of this index, as a trim after it.
     TrimBehind(usize),
 }
 
-/// One batch being put together. Reused, so that a batch does not allocate.
+/// One batch being combined. Reused, so that a batch does not allocate.
 #[derive(Default)]
 pub(crate) struct BatchLists {
-    /// What was taken from the queue, in its order.
+    /// The operations taken from the queue, in its order.
     taken: Vec<(PageOperation, Part)>,
     /// Pages to read, each once.
     pub read_pages: Vec<Lpn>,
@@ -83,7 +83,7 @@ impl BatchLists {
             return match written {
                 Some(_) if repeats_at_once => Part::AtOnce,
                 Some(index) => {
-                    // The newest of them is what is programmed.
+                    // The newest of them is programmed.
                     self.write_pages[index].1 = cause;
                     Part::Write(index)
                 }
@@ -126,8 +126,7 @@ impl BatchLists {
         })
     }
 
-    /// Only the first `served` writes found room: the others, and what follows them on their pages, go back to the
-    /// head of `queue`.
+    /// Only the first `served` writes found room: the others, and later operations on their pages, go back to the head of `queue`.
     pub fn give_back(&mut self, served: usize, queue: &mut VecDeque<PageOperation>) {
         if served == self.write_pages.len() {
             return;
@@ -145,7 +144,7 @@ impl BatchLists {
         self.taken.retain(|(_, part)| stays(*part));
     }
 
-    /// Puts what was taken into positions: first what ends at once, then the order of `batch`. Repeated operations
+    /// Assigns positions to the operations: first those that end at once, then the order of `batch`. Repeated operations
     /// become `followers` of the position with which they end. Returns how many end at once.
     pub fn arrange(
         &self,
@@ -166,7 +165,7 @@ impl BatchLists {
                 Part::Write(index) | Part::TrimBehind(index) => entry.write && index == entry.index,
             };
             let mut ended = self.taken.iter().filter(|(_, part)| is_part(*part));
-            // The first of each page is what the others repeat.
+            // The first operation of each page is the one that the others repeat.
             positions.extend(ended.next().map(|(operation, _)| *operation));
             followers.extend(ended.map(|(operation, _)| (position, *operation)));
         }

@@ -42,9 +42,9 @@ struct Die {
     /// Operations that wait with the driver.
     queued: u32,
     serving: Option<PageOperation>,
-    /// Where what is in service stands in the table of what is under way, if that may leave its die.
+    /// The place of the operation in service in the table of operations under way, if it may leave its die before its end.
     in_table: u32,
-    /// What is in service has changed the map, and its turn comes when nothing waits with the driver: how long the map is busy then.
+    /// The operation in service has changed the map, and its turn comes when nothing waits with the driver: the time for which the map is then busy.
     put_off: Option<Ticks>,
     collecting: bool,
     /// The layer has said that there is no garbage to collect before the next operation; never while collecting.
@@ -59,12 +59,12 @@ struct Die {
     chosen: Chosen,
 }
 
-/// What a die has to know where pages move between dies.
+/// The state of a die where pages move between dies.
 #[derive(Default)]
 struct Chosen {
     /// Programs in service at other dies that replace a page here.
     replaced_elsewhere: u32,
-    /// The dies whose pages what is in service here replaces.
+    /// The dies whose pages the operation in service replaces.
     replaces: Vec<u32>,
     /// The erases of a garbage collection, while its copies run or it waits for `replaced_elsewhere`.
     erases: Option<Box<Operations>>,
@@ -77,11 +77,11 @@ struct Chosen {
 pub(crate) enum UnderWay {
     /// This die has it in service.
     InService(u32),
-    /// It is for this page operation, and has left this die to the next.
+    /// The step is for this page operation, and has left this die to the next.
     Left(u32, PageOperation),
     /// It fills a unit, and has left this die to the next.
     Filling(u32),
-    /// A read in the midst of what this die does.
+    /// A read that is served during another operation of the die.
     Between(u32, PageOperation),
     /// This position of the batch in service at this die.
     Part(u32, u16),
@@ -100,23 +100,23 @@ pub enum Handover {
     OfAll,
 }
 
-/// What the layer and the configuration say once of how dies work.
+/// Fixed properties of layer and configuration about the work of dies.
 struct Rules {
     /// Of a read, and of a write or trim.
     map_time: [Ticks; 2],
     background: bool,
     /// Garbage is collected in steps, between which an operation that waits has its turn.
     gives_way: bool,
-    /// A die with nothing else to do completes units, or does what can wait.
+    /// A die with nothing else to do completes units, or does deferred work.
     uses_idle_time: bool,
-    /// Nothing is to be done before the next operation but to collect garbage, and nothing where there is none.
+    /// Before the next operation there is nothing to do but to collect garbage, if there is any.
     is_plain: bool,
     places_writes: bool,
     /// By the number of dies, where a page is on a die by its number alone.
     round: Option<Divider>,
     updates_in_place: bool,
     gc_limit: u32,
-    /// What a die does first, and how many reads go before something else that waits.
+    /// Which operation a die serves first, and how many reads may overtake a waiting operation.
     service: ServiceOrder,
     reads_ahead: u32,
     handover: Handover,
@@ -190,7 +190,7 @@ pub(crate) struct Dies {
     stirred: VecDeque<u32>,
     /// Idle dies with a write first for which garbage has to be collected at another die.
     held: Vec<u32>,
-    /// What is under way, but for what dies have in service where nothing leaves its die.
+    /// The operations under way, without those in service on dies where every operation stays to its end.
     under_way: Slab<UnderWay>,
     /// Pages with programs that wait for their units, where a layer chooses the die of each write.
     unfinished: BTreeMap<Lpn, Unfinished>,
@@ -234,7 +234,7 @@ impl Dies {
         &*self.ftl
     }
 
-    /// Whether the layer is ahead of the flash besides what is in service there: erases wait, or a trim was put off.
+    /// Whether the layer is ahead of the flash apart from the operation in service there: erases wait, or a trim was put off.
     pub fn is_ahead(&self) -> bool {
         let mut dies = self.dies.iter();
         dies.any(|die| die.chosen.erases.is_some() || die.put_off.is_some())
@@ -297,7 +297,7 @@ impl Dies {
         self.push_at(die, operation, driver)
     }
 
-    /// The die at whose queue `operation` belongs.
+    /// The die in whose queue `operation` belongs.
     #[inline(always)]
     pub fn die_for(&mut self, operation: PageOperation) -> u32 {
         let page = operation.page();
@@ -339,7 +339,7 @@ impl Dies {
         self.ftl.place(page, &|die| load(&dies[die as usize]))
     }
 
-    /// The same, and the die may go on when there is time for it.
+    /// As above, and the die may go on when there is time for it.
     pub fn push_and_stir<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) {
         let die = self.push(operation, driver);
         self.stirred.extend(die);
@@ -370,7 +370,7 @@ impl Dies {
         self.rules.is_plain && state.is_tidy && state.in_service == 0
     }
 
-    /// Whether `die` would begin right away what joins its queue now.
+    /// Whether `die` would begin an operation at once that joins its queue now.
     #[inline(always)]
     pub fn is_at_hand(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
@@ -398,8 +398,8 @@ impl Dies {
         }
     }
 
-    /// The operation at `position` of the batch in service at `die` has ended: `take` gets it, and those that end
-    /// with it. Call [`Dies::start`] afterwards.
+    /// The operation at `position` of the batch in service at `die` has ended: `take` gets the operation, and those that end with it. Call
+    /// [`Dies::start`] afterwards.
     pub fn finish_batched(&mut self, die: u32, position: u16, take: &mut Vec<PageOperation>) {
         let state = &mut self.dies[die as usize];
         state.in_service -= 1;
@@ -426,7 +426,7 @@ impl Dies {
         }
     }
 
-    /// Begins what is next at any die of any layer: what waits in its queue, a collection, or erases and fillers that were put off.
+    /// Begins the next work at any die of any layer: an operation that waits in its queue, a collection, or erases and fillers that were put off.
     #[inline(never)]
     fn start_any<D: Driver>(
         &mut self,
@@ -470,7 +470,7 @@ impl Dies {
             return Ok(Progress::Running);
         }
         if self.holds(die) {
-            // Another die may wait for what is open here.
+            // Another die may wait for data in a unit that is open here.
             return match self.rules.uses_idle_time {
                 true => self.use_idle_time(die, driver),
                 false => Ok(Progress::Running),
@@ -483,8 +483,7 @@ impl Dies {
         }
     }
 
-    /// Whether garbage collection of `die`, which is idle, lets an operation that waits go first: a step of it has just been done,
-    /// and there is room.
+    /// Whether garbage collection of `die`, which is idle, lets a waiting operation go first: a step of it has just been done, and there is room.
     fn gives_way_now(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         self.rules.gives_way
@@ -550,7 +549,7 @@ impl Dies {
         Ok(progress)
     }
 
-    /// What `die` has in service from now on is called so.
+    /// Sets the name of the operation that `die` has in service from now on.
     #[inline(always)]
     fn serves(&mut self, die: u32) -> Token {
         if self.rules.handover == Handover::Never {
@@ -561,7 +560,7 @@ impl Dies {
         Token::of_table(place)
     }
 
-    /// Takes what stands at `place` out of the table of what is under way.
+    /// Takes the operation at `place` out of the table of operations under way.
     #[inline(always)]
     pub fn take(&mut self, place: u32) -> UnderWay {
         let taken = self.under_way.remove(place);
@@ -591,15 +590,15 @@ impl Dies {
         progress
     }
 
-    /// Whether `operation`, which takes no command of flash, waits for what waits with the driver of `die`: its turn comes when all that
-    /// came before it has ended, and not when that has begun. A read waits only where no other goes ahead.
+    /// Whether `operation`, which takes no command of flash, waits for the operations that wait with the driver of `die`: its turn comes when all
+    /// earlier ones have ended, and not when they have begun. A read waits only where no other goes ahead.
     #[cold]
     fn puts_off<D: Driver>(&self, die: u32, operation: PageOperation, driver: &D) -> bool {
         let in_order = self.rules.service == ServiceOrder::Arrival && driver.keeps_order();
         self.dies[die as usize].queued > 0 && (in_order || !operation.is_read())
     }
 
-    /// Serves what `die` has begun and put off: what waited with the driver has ended.
+    /// Serves the operations that `die` has begun and put off: those that waited with the driver have ended.
     #[cold]
     fn take_up<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
@@ -612,7 +611,7 @@ impl Dies {
     }
 
     /// Whether the first that waits at `die`, which is idle, is a write for which garbage has to be collected at another die. All dies may
-    /// go on then, and `die` again when something has ended. Call it before anything is taken from the queue: what is first there is at `die`
+    /// go on then, and `die` again when something has ended. Call it before anything is taken from the queue: the first operation there is at `die`
     /// from then on.
     fn holds(&mut self, die: u32) -> bool {
         if !self.rules.places_writes {
@@ -677,7 +676,7 @@ impl Dies {
         self.forget_replaced(die);
     }
 
-    /// Starts the erases of the garbage collection at `die` once what replaced its pages is durable.
+    /// Starts the erases of the garbage collection at `die` once the copies that replaced its pages are durable.
     #[cold]
     fn start_erases<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
@@ -707,8 +706,8 @@ impl Dies {
         }
     }
 
-    /// What was in service at `die` has ended, over a layer that places writes: dies that are held look again, and erases that waited for
-    /// it may begin.
+    /// The operation in service at `die` has ended, over a layer that places writes: dies that are held look again, and erases that waited for it may
+    /// begin.
     fn forget_replaced(&mut self, die: u32) {
         self.stirred.extend(self.held.drain(..));
         while let Some(home) = self.dies[die as usize].chosen.replaces.pop() {
@@ -716,7 +715,7 @@ impl Dies {
         }
     }
 
-    /// What was in service at `die` has ended, `operation` if it was for one, over a layer that places writes.
+    /// The operation in service at `die` has ended (`operation`, if it was for one), over a layer that places writes.
     #[inline(never)]
     fn forget_chosen(&mut self, die: u32, operation: Option<PageOperation>) {
         if self.follows_without_units()

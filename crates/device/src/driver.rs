@@ -9,30 +9,30 @@ use destage_flash::batch::Batch;
 use crate::operation::PageOperation;
 use crate::request::Span;
 
-/// What a die begins.
+/// The work that a die begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transaction {
     /// One page operation.
     Page(PageOperation),
-    /// One step of garbage collection, whose lanes run side by side.
+    /// One step of garbage collection, whose lanes run in parallel.
     Collection,
     /// Fillers that complete a unit, of [`DeviceConfig::units`](crate::DeviceConfig::units) only.
     Fillers,
-    /// A host read, in the midst of what the die does: after [`Driver::takes_read`], or within
+    /// A host read during another operation of the die: after [`Driver::takes_read`], or within
     /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). Only for drivers that ask for such reads.
     ReadBetween(PageOperation),
 }
 
-/// What a [`Device`](crate::Device) calls a transaction from its beginning to its end.
+/// The name that a [`Device`](crate::Device) gives a transaction from its beginning to its end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Token(u32);
 
 impl Token {
-    /// Numbers from here on are of the table of what is under way, where everything stands that may leave its die before its end;
-    /// those below it are of dies.
+    /// Numbers from this one on are of the table of operations under way, which holds every operation that may leave its die before its end; lower
+    /// numbers are of dies.
     pub const IN_TABLE: u32 = 1 << 31;
 
-    /// What `die` has in service, where nothing leaves its die before its end.
+    /// The operation that `die` has in service, where every operation stays at its die to its end.
     #[inline(always)]
     pub(crate) fn of_die(die: u32) -> Self {
         Self(die)
@@ -70,7 +70,7 @@ impl Token {
 /// How far a driver is with a transaction it was just given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// It runs, and its die begins nothing else. The driver calls [`Device::complete`](crate::Device::complete) when it has
+    /// It is under way, and its die begins nothing else. The driver calls [`Device::complete`](crate::Device::complete) when it has
     /// ended.
     Running,
     /// It has ended already: nothing takes time here.
@@ -84,7 +84,7 @@ pub enum Progress {
 pub struct BatchStep<'a> {
     /// The page operations; positions count from 0.
     pub taken: &'a [PageOperation],
-    /// What each of them is called.
+    /// The name of each of them.
     pub tokens: &'a [Token],
     /// Operations on the same pages that end with one of them, by its position.
     pub followers: &'a [(u16, PageOperation)],
@@ -133,7 +133,7 @@ pub enum Note<'a> {
         /// It is served from RAM; otherwise from flash.
         in_ram: bool,
     },
-    /// The buffer is not what it was: a page was taken in, read, trimmed or written past it, a record was emitted, or a page of one was
+    /// The state of the buffer has changed: a page was accepted, read, trimmed or written past it, a record was emitted, or a page of one was
     /// programmed.
     Changed(&'a Buffer),
     /// The operation has joined the queue of that die.
@@ -144,22 +144,22 @@ pub enum Note<'a> {
     Ended(PageOperation),
 }
 
-/// Carries out what a [`Device`](crate::Device) wants, and hears what becomes of requests and pages.
+/// Carries out the commands of a [`Device`](crate::Device), and is told of the events of requests and pages.
 ///
 /// A device calls its driver from within `submit`, `complete`, `free`, `let_reads_pass`, `wake`, `retire` and `drain`, in the order in
 /// which things happen. The driver may note and schedule; it calls the device again only after that call has returned.
 ///
-/// What a driver that moves bytes, measures or watches has to know besides, it hears as [`Note`]s.
+/// Other events, for a driver that moves bytes, measures or watches, arrive as [`Note`]s.
 pub trait Driver {
     /// Commands take time here: none has [ended](Progress::Ended) when it begins.
     const TAKES_TIME: bool = false;
 
-    /// Every command [has ended](Progress::Ended) when it begins, and the driver wants to hear of none
-    /// where [there is no flash](destage_flash::ftl::Properties::is_hollow): neither of operations that join a queue or end.
+    /// Every command [has ended](Progress::Ended) when it begins, and the driver needs no events if [there is no
+    /// flash](destage_flash::ftl::Properties::is_hollow): neither of operations that join a queue nor of those that end.
     const SKIPS_HOLLOW: bool = false;
 
-    /// `die` begins `transaction`, which is called `token`. The flash does `operations` one after the other, those of several lanes
-    /// side by side; meanwhile the map is busy for `map_time` ticks.
+    /// `die` begins `transaction`, which is called `token`. The flash does `operations` one after the other, those of several lanes in parallel;
+    /// meanwhile the map is busy for `map_time` ticks.
     fn begin(
         &mut self,
         die: u32,
@@ -179,8 +179,8 @@ pub trait Driver {
         false
     }
 
-    /// Whether `die` has something to do of what it [handed over](Progress::Beside): it is not idle then, although it may begin the
-    /// next. Default: no.
+    /// Whether `die` is still working on operations that it [handed over](Progress::Beside): it is not idle then, although it may begin the next.
+    /// Default: no.
     fn is_busy(&self, die: u32) -> bool {
         let _ = die;
         false
@@ -192,14 +192,14 @@ pub trait Driver {
     /// The device wants [`Device::wake`](crate::Device::wake) to be called with `alarm` when `delay` ticks have passed.
     fn wake_after(&mut self, delay: Ticks, alarm: u32);
 
-    /// What garbage collection takes for the time; `now` unless nothing takes time.
+    /// The clock for garbage collection; `now` unless nothing takes time.
     #[inline]
     fn flash_time(&self, now: Ticks) -> Ticks {
         now
     }
 
-    /// Whether page operations that wait with the driver have their turn as they came. A read that takes no command of flash then
-    /// waits for those before it, and else for none.
+    /// Whether page operations that wait with the driver have their turn as they came. A read that takes no command of flash then waits for the reads
+    /// before it, and otherwise for none.
     #[inline]
     fn keeps_order(&self) -> bool {
         true
@@ -211,7 +211,7 @@ pub trait Driver {
         false
     }
 
-    /// Hears what becomes of requests and pages. A driver that has no use for it pays nothing.
+    /// Is told of the events of requests and pages. A driver that does not need them pays nothing.
     #[inline]
     fn note(&mut self, note: &Note<'_>) {
         let _ = note;

@@ -1,8 +1,8 @@
-//! Idle time: when a scheme may write back pages because nobody waits.
+//! Idle time: when a scheme may write back pages because no request waits.
 //!
 //! A scheme says by its [`IdleRule`] how long a group of pages has to be without host requests, and how
-//! often it wants to be asked then. A request that arrives ends the idle time of its pages' groups; what
-//! was issued before goes on, and the request queues behind it.
+//! often it wants to be asked then. A request that arrives ends the idle time of its pages' groups; issued write-backs go on, and the request queues
+//! behind them.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use destage_buffer::scheme::{IdleAgain, IdleRule};
 use crate::request::Span;
 use crate::slab::Slab;
 
-/// What is watched for one group of pages.
+/// The idle state of one group of pages.
 #[derive(Clone, Copy, Default)]
 struct Group {
     /// Pages of host requests that have arrived and are not complete.
@@ -41,7 +41,7 @@ pub(crate) struct IdleTime {
 }
 
 impl Idle {
-    /// Watches what `buffer`'s scheme asks for, if it does.
+    /// Watches the idle time that `buffer`'s scheme asks for, if it does.
     pub fn of(buffer: &Buffer) -> Option<Self> {
         let rule = buffer.idle_rule()?;
         let groups = vec![Group::default(); rule.groups.max(1) as usize];
@@ -68,7 +68,7 @@ impl Idle {
         self.groups[time.group as usize].declined = !answered;
     }
 
-    /// The idle time of `group` that lasts, if the scheme's latest answer in it was no.
+    /// The present idle time of `group`, if the scheme's latest answer in it was no.
     pub fn declined(&self, group: u32) -> Option<IdleTime> {
         let Group {
             arrivals, declined, ..

@@ -1,8 +1,8 @@
-//! What must be there after a loss of power, and what may be: per sector, from requests and answers alone.
+//! For each sector, the version that must be there after a loss of power, and those that may be, derived from requests and answers alone.
 //!
-//! The ledger knows no rule of the device, no buffer and no flash. It is told of every request that is accepted and of
-//! every answer before anybody else can see it. A sector *must* hold the newest version that an answered flush
-//! covers, or that was answered with force unit access; it *may* hold any later one that was accepted. Contents are told
+//! The ledger knows no rule of the device, no buffer and no flash. It is told of every accepted request, and of every answer before a client can see
+//! it. A sector *must* hold the newest version that an answered flush covers, or that was answered with force unit access; it *may* hold any version
+//! accepted later. Contents are told
 //! apart by sums over the bytes of a sector.
 
 use alloc::boxed::Box;
@@ -20,12 +20,12 @@ use crate::request::{Request, RequestKind, Span};
 /// Changes of a page, at least, before superseded ones are looked for.
 const CHANGES_TO_PRUNE: usize = 8;
 
-/// Why a sector holds what it should not.
+/// Why a sector holds a wrong version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Finding {
-    /// A promise is broken, or nobody wrote it.
+    /// A promise is broken, or the data were never written.
     Bad,
-    /// It may be a version that is not remembered, and that a trim or no promise at all allows.
+    /// It may be a forgotten version, which a trim or the lack of a promise allows.
     Forgotten,
     /// An option of a bad drive took it.
     Lost(Lost),
@@ -44,7 +44,7 @@ pub struct Counts {
     pub may: u64,
 }
 
-/// What a ledger has to know of its device.
+/// The properties of the device that a ledger needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms {
     /// Pages of the device.
@@ -57,10 +57,10 @@ pub struct Terms {
     pub volatile_cache: bool,
     /// Trims write zeros.
     pub strict_trim: bool,
-    /// Flushes are answered at once, and a capacitor is to make that true.
+    /// Flushes are answered at once, on the assumption that a capacitor saves the data.
     pub relies_on_capacitor: bool,
-    /// Old contents of a sector that are kept, as a trim may bring each of them back; and changes of a page, beyond
-    /// which the oldest is forgotten even if no promise was made of it.
+    /// Old contents of a sector that are kept, as a trim may restore each of them; and unpromised changes of a page, beyond which the oldest is
+    /// forgotten.
     pub remembered: usize,
 }
 
@@ -101,10 +101,10 @@ impl Change {
     }
 }
 
-/// One page: what it held at the start or at the latest mount, and what was done to it since.
+/// One page: its contents at the start or at the latest mount, and the changes since.
 #[derive(Clone)]
 struct Page {
-    /// A sum for each sector; none if all hold zeros.
+    /// A sum for each sector; `None` if all hold zeros.
     base: Option<Box<[u64]>>,
     changes: Vec<Change>,
     /// As many changes as superseded ones are looked for at.
@@ -151,12 +151,12 @@ pub struct Ledger {
     answers: u64,
     /// Answers that a flush covers.
     covered: u64,
-    /// There was a mount, or something on flash before: what was found is promised.
+    /// There was a mount, or the flash had contents before: these contents are promised.
     is_mounted: bool,
 }
 
 impl Ledger {
-    /// Of a device that holds nothing but zeros.
+    /// For a device that holds nothing but zeros.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
         Self {
@@ -310,7 +310,7 @@ impl Ledger {
                 self.covered = self.covered.max(open.answers);
                 return;
             }
-            // The version that comes with it is that of another request.
+            // The version with it is that of another request.
             RequestKind::Read => return,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => {}
         }
@@ -336,13 +336,13 @@ impl Ledger {
         }
     }
 
-    /// Request `token` is answered with an error: nothing is promised, and what it changed may be there.
+    /// Request `token` is answered with an error: nothing is promised, and its changes may be there.
     pub fn fail(&mut self, token: u32) {
         self.open.remove(&token);
     }
 
-    /// Holds `bytes`, what `page` holds after a mount, against the ledger: sectors of the device, and what is wrong with
-    /// them. `lost` gives what an option of a bad drive took of the page.
+    /// Compares `bytes`, the contents of `page` after a mount, with the ledger: sectors of the device, and the error in each. `lost` is the reason
+    /// why an option of a bad drive destroyed the page.
     #[must_use]
     pub fn check(&self, page: Lpn, bytes: &[u8], lost: Option<Lost>) -> Vec<(u64, Finding)> {
         let first = page.0 * u64::from(self.terms.sectors);
@@ -380,7 +380,7 @@ impl Ledger {
         self.each_page().map(|(number, _)| Lpn(number))
     }
 
-    /// After a mount all begins anew: `holds` gives what each page that was ever changed holds, and that may not change.
+    /// After a mount all begins again: `holds` gives the contents of each page that was ever changed, which may not change any more.
     pub fn restart(&mut self, mut holds: impl FnMut(Lpn, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
         for (number, position) in self.positions.touched() {
@@ -399,8 +399,7 @@ impl Ledger {
         self.is_mounted = true;
     }
 
-    /// Before the first request: `page` holds `bytes`, and that may not change by itself. What it held before is not known, and
-    /// may be on flash.
+    /// Before the first request: `page` holds `bytes`, and that may not change by itself. Its earlier contents are not known, and may be on flash.
     pub fn hold(&mut self, page: Lpn, bytes: &[u8]) {
         let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
         let base = Some(sums.collect());
@@ -423,8 +422,8 @@ impl Ledger {
         counts
     }
 
-    /// Emits each sector that was ever changed, with the version that must be there (0: what was there at the start or at the
-    /// latest mount) and the versions that may be.
+    /// Emits each sector that was ever changed, with the version that must be there (0: the contents at the start or at the latest mount) and the
+    /// versions that may be.
     pub fn each(&self, mut emit: impl FnMut(u64, u64, &[u64])) {
         let mut may = Vec::new();
         for (number, page) in self.each_page() {
@@ -460,7 +459,7 @@ impl Page {
             .map_or(zeros, |sums| sums[sector as usize])
     }
 
-    /// The newest promised change of `sector`; none if that is the base.
+    /// The newest promised change of `sector`; `None` if that is the base.
     fn must(&self, sector: u32, covered: u64) -> Option<&Change> {
         let promised = |change: &&Change| {
             change.covers(sector)
@@ -524,7 +523,7 @@ impl Page {
         !there.any(|change| change.digest(sector, zeros) == sum)
     }
 
-    /// Whether `sector` ever held what has this sum.
+    /// Whether `sector` ever held data with this sum.
     fn was_there(&self, sector: u32, sum: u64, zeros: u64) -> bool {
         let mut changes = self.changes.iter();
         sum == self.base(sector, zeros)
@@ -532,8 +531,7 @@ impl Page {
             || changes.any(|change| change.covers(sector) && change.digest(sector, zeros) == sum)
     }
 
-    /// Forgets changes of which every sector has a newer promise, and the oldest answered ones, so that fewer are left
-    /// than are remembered.
+    /// Forgets changes of which every sector has a newer promise, and the oldest answered ones, so that the number stays below the bound.
     fn prune(&mut self, terms: &Terms, covered: u64, zeros: u64) {
         let (sectors, most) = (0..terms.sectors, terms.remembered);
         let must: Vec<u64> = sectors

@@ -4,7 +4,7 @@ use destage_base::Lpn;
 use destage_buffer::destage::Slot;
 use destage_flash::Cause;
 
-/// For whom a page operation runs.
+/// The request or record for which a page operation runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Work {
     /// A host request reads the page.
@@ -15,7 +15,7 @@ pub enum Work {
     Trim(u32),
     /// A record writes the page from this slot.
     Destage(u32, Slot),
-    /// A record reads the page to pad with it.
+    /// A record reads the page for padding.
     PadRead(u32),
     /// A record writes the page as padding.
     PadWrite(u32),
@@ -64,8 +64,7 @@ impl PageOperation {
     /// `work` on `page`.
     ///
     /// # Panics
-    /// In debug builds, if 2^27 requests or records are in flight: their numbers are reused, so that takes
-    /// more than 4 GiB of them.
+    /// In debug builds, if 2^27 requests or records are in flight: their numbers are reused, so that takes more than 4 GiB of them.
     #[inline(always)]
     pub fn new(page: Lpn, work: Work) -> Self {
         let (kind, number, slot) = match work {
@@ -132,7 +131,7 @@ impl PageOperation {
         kinds >> (self.packed & KIND_MASK) & 1 != 0
     }
 
-    /// On whose behalf a write runs; `None` for reads and trims.
+    /// The request or record for which a write runs; `None` for reads and trims.
     #[inline]
     pub fn write_cause(self) -> Option<Cause> {
         let cause = if self.is_one_of(1 << PAD_WRITE) {

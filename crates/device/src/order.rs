@@ -1,13 +1,13 @@
 //! Write order: effects on one page happen in the order in which they were emitted.
 //!
 //! An effect is a program of the page, with its own data or as padding, or a trim. Operations of one page join
-//! the queue of one die, and a die serves its queue in order, so almost always nothing has to be done. What
-//! remains is an effect that cannot join its queue yet:
+//! the queue of one die, and a die serves its queue in order, so almost always nothing has to be done. The rest of this module is about effects that
+//! cannot join their queue yet:
 //!
 //! * a record waits for its padding reads, or for the read that completes a partly written page;
 //! * a layer that chooses the die of each write would send two programs of one page to two dies.
 //!
-//! Then later effects on the same pages wait behind it. They join the tail of their queues when they may go.
+//! Then later effects on the same pages wait for it. They join the tail of their queues when they may go.
 //! Whoever waits does so for something emitted before, so no wait is cyclic.
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -17,16 +17,16 @@ use destage_base::Lpn;
 
 use crate::operation::PageOperation;
 
-/// What happens to a page next, or is happening.
+/// The next or present effect on a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Waiting {
     /// A single operation that may go when it is first.
     Operation(PageOperation),
-    /// A record that goes as a whole, behind something else on this page.
+    /// A record that goes as a whole, after another effect on this page.
     Record(u32),
     /// A record that is first on this page and waits for something else.
     Turn(u32),
-    /// The read of what a partial write leaves out of the page.
+    /// The read of the part of the page that a partial write leaves out.
     Fill,
     /// The program of the page that is in service; the next must not begin before its end.
     Program,
@@ -71,7 +71,7 @@ impl WriteOrder {
         range.map(|(page, _)| *page)
     }
 
-    /// `waiting` comes behind everything that waits for `page`.
+    /// `waiting` comes after everything that waits for `page`.
     pub fn push(&mut self, page: Lpn, waiting: Waiting) {
         self.pages.entry(page).or_default().push_back(waiting);
     }
@@ -99,7 +99,7 @@ impl WriteOrder {
         self.pages.entry(page).or_default().push_front(waiting);
     }
 
-    /// What comes first on `page` has gone.
+    /// The first effect on `page` has gone.
     pub fn pop(&mut self, page: Lpn) {
         if let Some(queue) = self.pages.get_mut(&page) {
             queue.pop_front();
@@ -120,7 +120,7 @@ impl WriteOrder {
         position == Some(0)
     }
 
-    /// Whether what is first on `page` goes on by itself.
+    /// Whether the first effect on `page` goes on by itself.
     pub fn is_under_way(&self, page: Lpn) -> bool {
         let first = self.pages.get(&page).and_then(VecDeque::front);
         first.is_some_and(|first| !matches!(first, Waiting::Operation(_) | Waiting::Record(_)))
@@ -142,7 +142,7 @@ impl WriteOrder {
         is_awaited
     }
 
-    /// Who may go on `page` now. An operation is taken out; a record stays until it goes, and is named once.
+    /// What may proceed on `page` now. An operation is taken out; a record stays until it goes, and is named once.
     pub fn next(&mut self, page: Lpn) -> Next {
         let Some(queue) = self.pages.get_mut(&page) else {
             return Next::Nobody;

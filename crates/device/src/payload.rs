@@ -1,11 +1,11 @@
-//! The bytes of a device: what RAM holds of each page, and the medium below.
+//! The bytes of a device: the contents of each page in RAM, and the medium below.
 //!
-//! A driver that moves bytes keeps a [`Payload`] and passes on to it what the device tells. A driver without bytes
-//! has none of this, and the device knows nothing of it.
+//! A driver that moves bytes keeps a [`Payload`] and passes the device's events on to it. A driver without bytes has none, and the device does not
+//! depend on it.
 //!
 //! Every accepted write, write-zeroes and trim has a version number. A page in RAM is at most one *resident* image,
-//! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. The newest of all
-//! these is what a read finds; without any, the flash has it.
+//! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. A read finds the newest of all these; if there are
+//! none, the flash has it.
 
 mod effect;
 mod power;
@@ -47,14 +47,14 @@ impl Contents {
     }
 }
 
-/// What a read of a page finds, where it stands.
+/// Where a read of a page finds its contents.
 #[derive(Clone, Debug)]
 pub struct Newest<'a> {
     /// The newest version among its sectors; 0 before the first write.
     pub version: u64,
     /// As many as a page has.
     pub bytes: Cow<'a, Arc<[u8]>>,
-    /// What they are; fillers where there is nothing.
+    /// The bytes of the page; fillers where there are none.
     pub kind: ImageKind,
 }
 
@@ -68,7 +68,7 @@ impl Newest<'_> {
     }
 }
 
-/// A page in the buffer. Zeros that were asked for are those of the payload itself, and no other page has them.
+/// A page in the buffer. Requested zeros are those of the payload itself, and no other page has them.
 #[derive(Clone)]
 struct Resident {
     version: u64,
@@ -161,7 +161,7 @@ impl Payload {
         self.accept_kept(request)
     }
 
-    /// The same of bytes that were [cut up](cut_up) before; what `pieces` holds then means nothing.
+    /// As above, for bytes that were [cut up](cut_up) before; the contents of `pieces` mean nothing afterwards.
     ///
     /// # Panics
     /// As [`Payload::accept`].
@@ -184,7 +184,7 @@ impl Payload {
         self.version = self.version_of(request);
         self.accepted.version = self.version;
         self.accepted.span = match request.kind {
-            // What it changes at all it changes whole.
+            // A page that it changes, it changes completely.
             RequestKind::Trim => Span::whole(request.span.first, request.span.pages),
             _ => request.span,
         };
@@ -205,7 +205,7 @@ impl Payload {
         self.version
     }
 
-    /// What a read of `page` finds now.
+    /// The contents that a read of `page` finds now.
     #[must_use]
     pub fn newest(&self, page: Lpn) -> Contents {
         self.look(page).into_contents()
@@ -242,7 +242,7 @@ impl Payload {
         }
     }
 
-    /// What kind of page a read of `page` finds now.
+    /// The kind of page that a read of `page` finds now.
     #[must_use]
     pub fn kind(&self, page: Lpn) -> ImageKind {
         if let Some(resident) = self.resident(page) {
@@ -255,7 +255,7 @@ impl Payload {
         spare.map_or(ImageKind::Fill, |spare| kind_of(spare.kind))
     }
 
-    /// The contents of `page` before the effect at `position`; none where it was never written or is trimmed.
+    /// The contents of `page` before the effect at `position`; `None` where it was never written or is trimmed.
     fn before(&self, page: Lpn, position: usize) -> Option<Newest<'_>> {
         let leaving = self.leaving.get(page);
         let effects = leaving.into_iter().flat_map(|all| all.before(position));
@@ -320,9 +320,9 @@ impl Payload {
         }
     }
 
-    // ---- what the device tells ---------------------------------------------------------------------------
+    // ---- events of the device ----------------------------------------------------------------------------
 
-    /// What [`Driver::note`](crate::Driver::note) tells of contents.
+    /// The events of [`Driver::note`](crate::Driver::note) that concern contents.
     ///
     /// # Panics
     /// If a dirty page of a record has no bytes here, or an operation that has ended was never emitted.
@@ -394,7 +394,7 @@ impl Payload {
     /// A page operation begins: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
-    /// What the medium refuses.
+    /// The refusal of the medium.
     pub fn serve(
         &mut self,
         die: u32,
@@ -418,7 +418,7 @@ impl Payload {
     /// A step of garbage collection begins: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
-    /// What the medium refuses.
+    /// The refusal of the medium.
     pub fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Result<(), Refusal> {
         self.medium.start(die, operations, &[])
     }
@@ -426,7 +426,7 @@ impl Payload {
     /// See [`Driver::serve_batch`](crate::Driver::serve_batch).
     ///
     /// # Errors
-    /// What the medium refuses.
+    /// The refusal of the medium.
     pub fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) -> Result<(), Refusal> {
         let followers = step.followers.iter().map(|(_, operation)| *operation);
         let all: Vec<PageOperation> = step.taken.iter().copied().chain(followers).collect();
@@ -470,7 +470,7 @@ impl Payload {
     /// See [`Medium::command_begins`].
     ///
     /// # Errors
-    /// What the medium refuses.
+    /// The refusal of the medium.
     pub fn command_begins(
         &mut self,
         die: u32,
@@ -531,7 +531,7 @@ impl Payload {
 
     // ---- effects -----------------------------------------------------------------------------------------
 
-    /// The next effect on the page of `operation` begins; what padding carries is settled.
+    /// The next effect on the page of `operation` begins; the contents of padding are settled.
     fn begin(&mut self, operation: PageOperation) {
         let page = operation.page();
         let out_of_turn = || -> ! { panic!("{operation:?} of page {page} begins out of its turn") };
@@ -556,7 +556,7 @@ impl Payload {
         }
     }
 
-    /// What the latest program of `page` that has begun writes.
+    /// The contents that the latest program of `page` that has begun writes.
     fn latest_begun(&self, page: Lpn) -> Contents {
         for effect in self.begun(page) {
             if let Effect::Program(contents) | Effect::Pad(Some(contents)) = effect {
@@ -577,8 +577,8 @@ impl Payload {
     }
 }
 
-/// The bytes of a request as one piece for each page; `head` bytes of the first page lie before the request. What `pieces`
-/// held before is gone.
+/// The bytes of a request as one piece for each page; `head` bytes of the first page lie before the request. The former contents of `pieces` are
+/// lost.
 pub fn cut_up(data: &[u8], head: usize, page_bytes: usize, pieces: &mut Vec<Arc<[u8]>>) {
     pieces.clear();
     let (first, rest) = data.split_at(data.len().min(page_bytes - head));
@@ -591,7 +591,7 @@ pub fn cut_up(data: &[u8], head: usize, page_bytes: usize, pieces: &mut Vec<Arc<
     );
 }
 
-/// As what a page of this kind is found.
+/// The kind as which a page of this kind is found.
 fn kind_of(kind: SpareKind) -> ImageKind {
     match kind {
         SpareKind::Zeros => ImageKind::Zeros,

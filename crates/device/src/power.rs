@@ -1,9 +1,9 @@
-//! Power that fails: what a capacitor still pays for.
+//! A power failure: the operations that a capacitor still pays for.
 //!
-//! Without one, [`Payload::cut`] leaves what has ended. With one, each die ends the operation in service, and then pages are programmed
-//! in dump order for as long as the energy lasts: first those that were emitted and are not on flash, by emission, then dirty
-//! pages in the order in which the scheme would flush them. The energy is given out in that order whatever the die, and
-//! dies work side by side.
+//! Without a capacitor, [`Payload::cut`] keeps only what has ended. With a capacitor, each die ends the operation in service, and then pages are
+//! programmed in
+//! dump order for as long as the energy lasts: first pages that were emitted and are not on flash, by emission, then dirty pages in the order in
+//! which the scheme would flush them. The energy is spent in that order whatever the die, and dies work in parallel.
 //!
 //! ```text
 //! device + payload --cut--> payload (flash only) --mount, with a layer just built--> payload + layer --> a new device
@@ -68,7 +68,7 @@ impl Energy {
 /// A capacitor that is charged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capacitor {
-    /// What it holds, in picojoules.
+    /// Its energy, in picojoules.
     pub charge: u64,
     /// What operations take.
     pub energy: Energy,
@@ -84,13 +84,13 @@ pub struct PowerLoss<'a> {
     pub timing: Timing,
     /// How pages are programmed together, if they are, and how long a first pass takes.
     pub units: Option<(Units, Ticks)>,
-    /// What a bad drive loses besides.
+    /// Data that a bad drive loses in addition.
     pub bad: BadDrive,
-    /// What the drive has in reserve, if it has.
+    /// The drive's energy reserve, if it has one.
     pub capacitor: Option<Capacitor>,
 }
 
-/// What a capacitor has paid for.
+/// The work that a capacitor has paid for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Dump {
     /// Pages that were programmed after the power had failed.
@@ -104,9 +104,9 @@ pub struct Dump {
 }
 
 impl Device {
-    /// The power fails: only what is on flash in `payload` is left. `random` decides what `loss` leaves open. `fresh` makes
-    /// a layer as this device's, just built without contents: with a capacitor one is needed where the layer is ahead of the
-    /// flash: a step was left before its last operation, erases wait, or a trim was put off.
+    /// The power fails: only the contents of flash remain in `payload`. `random` decides what `loss` leaves to chance. `fresh` makes a layer like
+    /// this device's, just built without contents: with a capacitor it is needed if the layer is ahead of the flash, because a step was left before
+    /// its last operation, erases wait, or a trim was postponed.
     ///
     /// # Errors
     /// If that layer cannot be mounted.
@@ -171,8 +171,7 @@ struct Dumping<'a> {
     timing: &'a Timing,
     /// How pages are programmed together, if they are, and how long a first pass takes.
     units: Option<(Units, Ticks)>,
-    /// By die, the page that was programmed last, if others of its unit follow, and what its block is used for: the first of them has
-    /// paid for all.
+    /// By die, the page that was programmed last, if others of its unit follow, and the use of its block: the first of the pages has paid for all.
     open: Vec<Option<(Ppn, Purpose)>>,
     /// By die, how long it works since the power has failed.
     busy: Vec<Ticks>,
@@ -196,7 +195,7 @@ impl Dumping<'_> {
         true
     }
 
-    /// How long `operations` take. Pages of a unit come one by one, and its cells are programmed with the last.
+    /// How long `operations` take. Pages of a unit arrive one by one, and the cells are programmed with the last.
     fn time_of(&self, operations: &Operations) -> Ticks {
         let Some((units, first_pass)) = self.units else {
             return self.timing.parallel(operations);
@@ -269,8 +268,8 @@ impl Dumping<'_> {
         Ok(())
     }
 
-    /// Mounts `ftl`, just built, on what is there, since the layer that was in service is ahead of the flash; whether the energy
-    /// lasts. Nothing has to be read: the controller knows what is where.
+    /// Mounts `ftl`, just built, on the contents, since the layer that was in service is ahead of the flash; returns whether the energy lasts.
+    /// No reads are needed: the controller knows the place of each page.
     fn put_in_order(&mut self, ftl: &mut dyn Ftl) -> Result<bool, MountError> {
         let medium = self.payload.medium_mut();
         medium.forget_places();
@@ -298,7 +297,7 @@ impl Dumping<'_> {
         Ok(())
     }
 
-    /// Programs `page` as it is in RAM, after the cleaning that the layer wants before it; whether energy and room last.
+    /// Programs `page` with its contents in RAM, after the garbage collection that the layer needs before it; returns whether energy and room last.
     fn program(&mut self, ftl: &mut dyn Ftl, page: Lpn, now: Ticks) -> Result<bool, MountError> {
         let busy = &self.busy;
         let load = |die: u32| u32::try_from(busy[die as usize]).unwrap_or(u32::MAX);

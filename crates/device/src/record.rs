@@ -10,8 +10,8 @@ use crate::operation::{PageOperation, Work};
 
 /// One record, from its emission to the end of its last program.
 ///
-/// What a flush has to wait for is a record, too, where it is more than the requests that have been answered: a
-/// write past the buffer that dropped a dirty page, a trim that waits for its turn.
+/// A flush may also have to wait for records of another kind, if there is more to wait for than the requests that have been answered: a write past
+/// the buffer that dropped a dirty page, a trim that waits for its turn.
 #[derive(Default)]
 pub(crate) struct Record {
     pub emitted: Ticks,
@@ -25,7 +25,7 @@ pub(crate) struct Record {
     pub held: bool,
     /// The pages stay in the buffer.
     pub retain: bool,
-    /// It left the buffer; otherwise it only stands for what a flush waits for.
+    /// The record left the buffer; otherwise it only stands for work that a flush waits for.
     pub destaged: bool,
     /// The idle time it was written back in, if it was.
     pub idle: Option<IdleTime>,
@@ -86,7 +86,7 @@ fn mark_long(programs: &mut [PageOperation], least: u32) {
     }
 }
 
-/// What the log of destages says of a write request that goes past the buffer.
+/// The entry of a write past the buffer in the log of destages.
 pub(crate) fn bypass_record(pages: impl Iterator<Item = Lpn>) -> Destage {
     Destage {
         cause: DestageCause::Bypass,

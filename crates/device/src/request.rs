@@ -1,4 +1,4 @@
-//! What a host asks of the device.
+//! The requests that a host sends to the device.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ pub struct Span {
     pub pages: u32,
     /// Sectors of the first page that lie before the request.
     pub head: u32,
-    /// Sectors of the last page that lie behind it.
+    /// Sectors of the last page that lie after the span.
     pub tail: u32,
 }
 
@@ -29,7 +29,7 @@ impl Span {
         }
     }
 
-    /// Last page, as if the device did not end.
+    /// Last page, without wrapping at the end of the device.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.first + u64::from(self.pages) - 1
@@ -79,7 +79,7 @@ impl Span {
         offset < u64::from(self.pages)
     }
 
-    /// The pages that the span covers whole: the first of them as an offset, and the offset behind the last.
+    /// The pages that the span covers completely: the first of them as an offset, and the offset after the last.
     #[must_use]
     pub fn whole_pages(&self) -> Range<u32> {
         let first = u32::from(self.head > 0);
@@ -87,8 +87,7 @@ impl Span {
         first..end.max(first)
     }
 
-    /// The same as pages of a device of `device_pages`: a part up to its end, and one for each time that the span goes on at its
-    /// beginning.
+    /// The same as pages of a device of `device_pages`: a part up to its end, and one for each time that the span wraps round to its beginning.
     pub fn whole_parts(&self, device_pages: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         let whole = self.whole_pages();
         let mut at = self.first + u64::from(whole.start);
@@ -129,8 +128,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// The write as which this request is presented to the buffer, if it is: with `strict_trim` a trim writes zeros to
-    /// the pages that it covers whole.
+    /// The write as which this request is presented to the buffer, if it is one: with `strict_trim` a trim writes zeros to the pages that it covers
+    /// completely.
     #[must_use]
     pub fn as_write(&self, strict_trim: bool) -> Option<Self> {
         match self.kind {

@@ -31,8 +31,9 @@ impl<T> Slab<T> {
         self.len() == 0
     }
 
-    /// Puts what `make` makes into a free place. It is made there, and not moved there; where there is none, a place is made with
-    /// another.
+    /// Puts the value that `make` makes into a free place. A value is made in its place, and not moved there; where there is no free place, a new one
+    /// is made
+    /// with another value.
     #[inline(always)]
     pub fn insert_made(&mut self, make: impl Fn() -> T) -> u32 {
         if self.free.is_empty() {
@@ -63,12 +64,12 @@ impl<T> Slab<T> {
         }
     }
 
-    /// What is at place `id`, or was there last, if there is such a place.
+    /// The present or last value at place `id`, if there is such a place.
     pub fn get(&self, id: u32) -> Option<&T> {
         self.places.get(id as usize).map(|(_, value)| value)
     }
 
-    /// What is at place `id`, to change, if there is such a place.
+    /// The present or last value at place `id`, to change, if there is such a place.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.places.get_mut(id as usize).map(|(_, value)| value)
@@ -91,7 +92,7 @@ impl<T> Slab<T> {
         used
     }
 
-    /// What is in flight, in the order of places.
+    /// The values in flight, in the order of places.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.places
             .iter()
@@ -109,7 +110,7 @@ impl<T> Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Frees place `id` and returns what was there.
+    /// Frees place `id` and returns its value.
     #[inline]
     pub fn remove(&mut self, id: u32) -> Option<T> {
         let (used, value) = self.places.get_mut(id as usize)?;

@@ -32,8 +32,8 @@ pub struct Batch {
 impl Batch {
     /// When each entry is done, in ticks after the start of the batch.
     ///
-    /// In a round, units start their transfers one after the other and then work side by side; the next
-    /// round begins when the slowest of this one is done.
+    /// In a round, units start their transfers one after the other and then work in parallel; the next round begins when the slowest unit of this one
+    /// is done.
     pub fn finish_times<'a>(
         &'a self,
         timing: &'a Timing,

@@ -1,4 +1,4 @@
-//! What a fill before the first request has left in a block: a rule where that can be, else a number for each page.
+//! The contents that a fill before the first request has left in a block: a rule if possible, otherwise a number for each page.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use destage_base::Lpn;
 /// The place holds no logical page.
 const NONE: u32 = u32::MAX;
 
-/// Which logical page each place of a block holds.
+/// The logical page that each place of a block holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Filled {
     /// None does.
@@ -65,7 +65,7 @@ impl Filled {
         (page != NONE).then_some(Lpn(page.into()))
     }
 
-    /// The place behind the last one that holds a page.
+    /// The place after the last one that holds a page.
     pub fn end(&self) -> u32 {
         match self {
             Self::Nothing => 0,
@@ -87,7 +87,7 @@ impl Filled {
     }
 }
 
-/// What `place` of a row holds.
+/// The page at `place` of a row.
 fn row(first: u32, step: u32, place: u32) -> u32 {
     first.wrapping_add(step.wrapping_mul(place))
 }

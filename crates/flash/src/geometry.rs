@@ -25,7 +25,7 @@ const MOST_PAGES_PER_BLOCK: u32 = 1 << 15;
 pub enum GeometryError {
     /// No die, no plane or no block.
     Empty,
-    /// No page of a block holds data, or a block has too many.
+    /// A block has no page for data, or too many.
     PagesPerBlock {
         /// Pages of a block.
         pages_per_block: u32,
@@ -64,7 +64,7 @@ impl Geometry {
         self.pages_per_block.next_power_of_two().trailing_zeros()
     }
 
-    /// Refuses what cannot be built.
+    /// Refuses shapes that cannot be built.
     ///
     /// # Errors
     /// The first count that does not fit.

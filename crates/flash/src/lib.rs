@@ -2,17 +2,16 @@
 //!
 //! | module | answers |
 //! | --- | --- |
-//! | [`ftl`] | *what* does flash do for this page request? One file or folder per scheme, one registry |
+//! | [`ftl`] | *which operations* does flash do for this page request? One file or folder per scheme, one registry |
 //! | [`nand`] | *is it legal?* Programs in order, once between erases; wear |
-//! | [`medium`] | *what does it hold?* Bytes and spare areas; refuses what flash cannot do, or what loses data |
-//! | [`mount`] | *what is left of it* after a loss of power? Spare areas, and layers made of them |
+//! | [`medium`] | *contents*: bytes and spare areas; refuses operations that flash cannot do, or that lose data |
+//! | [`mount`] | the state *after* a loss of power | Spare areas, and layers made of them |
 //! | [`timing`] | *how long?* Ticks for the operations an FTL emitted |
 //! | [`media`] | *when*, where dies share channels? Phases on resources |
 //! | [`geometry`] | how many of everything there are |
-//! | [`operation`] | the words in which an FTL says what it did |
+//! | [`operation`] | the operations of an FTL |
 //!
-//! An FTL emits operations and never asks how long they take; who costs them, and whether they run in
-//! virtual or in real time, is decided outside.
+//! An FTL emits operations and never asks how long they take; the caller decides about costs, and whether they run in virtual or in real time.
 #![no_std]
 extern crate alloc;
 

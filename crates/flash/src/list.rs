@@ -1,4 +1,4 @@
-//! An order over small numbers, such as blocks or log blocks, in which any of them can be taken out at once.
+//! An ordered list of small numbers, such as blocks or log blocks, from which any can be removed in O(1).
 
 /// A list of numbers, each at most once.
 pub type List = destage_base::list::List<u32>;

@@ -1,7 +1,6 @@
 //! A bit per page of every block, in rows of one block each.
 //!
-//! What a merge costs is a count of pages, and counting the bits of a block takes a word or two where
-//! looking at its pages takes a hundred steps.
+//! The cost of a merge is a count of pages, and counting the bits of a block takes a word or two where visiting its pages takes a hundred steps.
 
 use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
@@ -114,7 +113,7 @@ impl<R: FullRows> Masks<R> {
     pub fn clear(&mut self, row: u32, bit: u32) -> bool {
         let index = self.index(row, bit);
         if self.words.get(index) == 0 {
-            // What was never set takes no memory to clear.
+            // Bits that were never set take no memory to clear.
             return false;
         }
         let word = self.words.get_mut(index);

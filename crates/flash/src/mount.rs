@@ -1,9 +1,8 @@
-//! What a mount finds on flash, and what becomes of it.
+//! The findings of a mount on flash, and its repairs.
 //!
-//! A mount reads the spare area of every page that was programmed, ignores what cannot be read, and takes for each
-//! logical page the copy with the highest version. [`Ftl::mount`] makes the state of a layer of that; what it
-//! has to put in order afterwards it says step by step ([`Ftl::mount_step`]), so that the power may fail
-//! there as well.
+//! A mount reads the spare area of every programmed page, ignores unreadable pages, and takes for each logical page the copy with the highest
+//! version. [`Ftl::mount`] builds the state of a layer from them; repairs are made step by step afterwards
+//! ([`Ftl::mount_step`]), so that the power may fail there as well.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,18 +16,18 @@ use crate::nand::Ppn;
 use crate::operation::{Operations, Purpose, Role, Tally};
 use crate::timing::Timing;
 
-/// What is found in a physical page.
+/// The findings in a physical page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
     /// Nothing was programmed.
     Erased,
-    /// Something that cannot be read, or that nobody can tell what it is.
+    /// Contents that cannot be read or recognised.
     Unreadable,
     /// A page, and whether its program was cut off in a drive that does not notice.
     Page(Spare, bool),
 }
 
-/// Which of several copies of a page is taken: the highest, by version, being whole, and being programmed last.
+/// The rank by which one of several copies of a page is taken: by version, then by being whole, then by the time of its program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Rank {
     /// The version of the contents.
@@ -40,7 +39,7 @@ pub struct Rank {
 }
 
 impl Found {
-    /// The logical page whose contents are here, and their rank; none of maps, summaries and fillers.
+    /// The logical page whose contents are here, and their rank; `None` for maps, summaries and fillers.
     #[must_use]
     pub fn contents(&self) -> Option<(Lpn, Rank)> {
         let Self::Page(spare, is_torn) = self else {
@@ -59,14 +58,14 @@ impl Found {
     }
 }
 
-/// What is found in the pages of a block, in their order.
+/// The findings in the pages of a block, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct FoundPages(Pages);
 
 #[derive(Clone, Debug)]
 enum Pages {
     Each(Vec<Found>),
-    /// What a fill before the first request has left in so many pages, to which nothing has happened since.
+    /// The contents that a fill before the first request has left in this many pages, to which nothing has happened since.
     Filled(Filled, u32),
 }
 
@@ -83,7 +82,7 @@ impl FromIterator<Found> for FoundPages {
 }
 
 impl FoundPages {
-    /// What a fill has left in `pages` pages.
+    /// The contents that a fill has left in `pages` pages.
     pub(crate) fn filled(filled: Filled, pages: u32) -> Self {
         Self(Pages::Filled(filled, pages))
     }
@@ -122,7 +121,7 @@ impl FoundPages {
     }
 }
 
-/// What is found in a block.
+/// The findings in a block.
 #[derive(Clone, Debug, Default)]
 pub struct FoundBlock {
     /// Its pages; none if nothing was programmed since the last erase.
@@ -149,14 +148,14 @@ impl FoundBlock {
         })
     }
 
-    /// What the block was used for, and by whom, as its first page says that can be read.
+    /// The use of the block and its user, according to its first readable page.
     #[must_use]
     pub fn purpose(&self) -> Option<Purpose> {
         let (_, spare) = self.spares().next()?;
         Some(spare.purpose)
     }
 
-    /// What the block was used for, likewise.
+    /// The use of the block, from the same page.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         Some(self.purpose()?.role)
@@ -179,7 +178,7 @@ pub struct Place {
     pub die: u32,
     /// The physical page.
     pub at: Ppn,
-    /// What made it be taken.
+    /// The reason for choosing the copy.
     pub rank: Rank,
 }
 
@@ -190,14 +189,14 @@ pub struct Scan {
     pub dies: Vec<Vec<FoundBlock>>,
     /// By how many bits the number of a block is shifted in a physical page.
     pub page_bits: u32,
-    /// What a fill has left in blocks to which nothing has happened since.
+    /// The contents that a fill has left in blocks to which nothing has happened since.
     pub(crate) filled: Arc<FilledPlaces>,
     /// All other copies of pages, by page and rank.
     others: Vec<Place>,
 }
 
 impl Scan {
-    /// What was found in the blocks of each die; the number of a block is shifted by `page_bits` in a physical page.
+    /// The findings in the blocks of each die; the number of a block is shifted by `page_bits` in a physical page.
     #[must_use]
     pub fn new(dies: Vec<Vec<FoundBlock>>, page_bits: u32) -> Self {
         let (mut filled, mut others) = (FilledPlaces::default(), Vec::new());
@@ -231,7 +230,7 @@ impl Scan {
         }
     }
 
-    /// Shows all copies of each page, page after page, the one that is to be taken last.
+    /// Shows all copies of each page, page after page, with the copy to choose last.
     pub fn copies(&self, mut show: impl FnMut(&[Place])) {
         let mut others = self.others.chunk_by(|one, next| one.page == next.page);
         let mut next = others.next();
@@ -265,7 +264,7 @@ impl Scan {
         next.into_iter().chain(others).for_each(show);
     }
 
-    /// The copy that is to be taken of each page with a version above 0, that is, of those that a host has written.
+    /// The copy to choose of each page with a version above 0, that is, of pages that a host has written.
     pub fn written(&self) -> impl Iterator<Item = &Place> {
         let of_pages = self.others.chunk_by(|one, next| one.page == next.page);
         let newest = of_pages.filter_map(<[Place]>::last);
@@ -280,7 +279,7 @@ impl Scan {
         spares.map(|(_, spare)| spare.version).max().unwrap_or(0)
     }
 
-    /// Spare areas that are read on the die that has most to read: all of a block, one of a block that is erased.
+    /// Number of spare areas read on the die that has most to read: all of a block, one of an erased block.
     #[must_use]
     pub fn reads(&self) -> u64 {
         let of_block = |block: &FoundBlock| u64::from(block.pages.len().max(1));
@@ -293,7 +292,7 @@ impl Scan {
 /// Nothing was filled there.
 const NOWHERE: (u32, Ppn) = (u32::MAX, Ppn(0));
 
-/// By page, die and physical page of what a fill has left.
+/// By page, die and physical page of the contents of a fill.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct FilledPlaces(Vec<(u32, Ppn)>);
 
@@ -322,26 +321,26 @@ impl FilledPlaces {
 pub enum MountError {
     /// The layer cannot be mounted.
     Unsupported,
-    /// What was found leaves no room to put it in order.
+    /// The findings leave no room for repairs.
     Full(NoSpace),
-    /// The layer does what flash cannot do: a bug in it.
+    /// The layer does something that flash cannot do: a bug in it.
     Refused(Refusal),
 }
 
-/// What a mount took.
+/// The time and operations of a mount.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MountReport {
     /// How long it took, dies side by side.
     pub time: Ticks,
     /// Spare areas read on the die that had most to read.
     pub spare_reads: u64,
-    /// What was done to put blocks in order.
+    /// The repairs that were made.
     pub tally: Tally,
     /// The highest version that could be read: the next one is above it.
     pub version: u64,
 }
 
-/// Makes `ftl`, which was just built without contents, the layer of what is on `medium`, on which nothing is in service. Steps that put
+/// Makes `ftl`, which was just built without contents, the layer of the contents of `medium`, on which no operation is in service. Steps that put
 /// blocks in order may have to follow, as in [`mount`].
 ///
 /// # Errors
@@ -354,7 +353,7 @@ pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Result<Scan, MountEr
     Ok(scan)
 }
 
-/// The steps in which a die is put in order. A layer that goes on without end has no room, and is told so.
+/// The steps in which a die is put in order. A layer that never finishes has no room, and gets that error.
 pub struct Steps {
     die: u32,
     done: u32,
@@ -362,7 +361,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Those of `die` of `medium`: with room, none is needed more than four times for each of its pages.
+    /// Those of `die` of `medium`: a layer with room needs none of them more than four times for each of its pages.
     #[must_use]
     pub fn of(die: u32, medium: &Medium) -> Self {
         Self {

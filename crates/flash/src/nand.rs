@@ -1,7 +1,7 @@
-//! What NAND allows, and how worn it is.
+//! The rules of NAND flash, and its wear.
 //!
-//! A page is programmed at most once between erases, pages of a block in ascending order (unless the flash is
-//! of the early kind that allows any), only whole blocks are erased, and only when nothing in them is needed.
+//! A page is programmed at most once between erases, pages of a block in ascending order (unless the flash is of the early kind that allows any
+//! order), only whole blocks are erased, and only when none of their pages is needed.
 //! An FTL that breaks a rule has a bug, so a breach is a panic, in every build: the check is one comparison
 //! with a counter that has to be advanced anyway.
 
@@ -90,7 +90,7 @@ impl Initial for InitialBlocks {
     }
 }
 
-/// The cells of one die: what is programmed, how often blocks were erased.
+/// The cells of one die: the programmed pages, and the number of erases of each block.
 #[derive(Clone)]
 pub struct Nand {
     blocks: LazyTable<InitialBlocks>,
@@ -114,7 +114,7 @@ impl Nand {
         }
     }
 
-    /// The same for early flash, whose pages may be programmed in any order.
+    /// As above, for early flash, whose pages may be programmed in any order.
     #[must_use]
     pub fn with_any_order(geometry: &Geometry, full_blocks: u32) -> Self {
         let initial = InitialBlocks::new(geometry, full_blocks);
@@ -152,7 +152,7 @@ impl Nand {
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
-    /// Programs `page` of `block` if that is the next one in order, and of a block that is known to be in use. Pages of this flash
+    /// Programs `page` of `block` if that is the next one in order, for a block that is known to be in use. Pages of this flash
     /// are [programmed in order](Nand::is_in_order).
     #[inline(always)]
     pub fn program_next(&mut self, block: BlockSlot, page: u32) -> bool {
@@ -172,7 +172,7 @@ impl Nand {
     /// programmed; `end` is the page after the last of them.
     ///
     /// # Panics
-    /// If the first of them is not behind.
+    /// If the first of them does not come after the programmed pages.
     pub fn program_run(&mut self, block: BlockSlot, end: u32, pages: impl Iterator<Item = u32>) {
         let mut pages = pages.peekable();
         let Some(first) = pages.peek().copied() else {

@@ -1,4 +1,4 @@
-//! The words in which an FTL says what flash has to do: which page, what is written, what the block is for.
+//! The terms in which an FTL describes flash operations: the page, its contents, the use of the block.
 
 mod detail;
 mod merge;
@@ -15,7 +15,7 @@ pub use self::merge::{Merge, MergeCause, MergeKind};
 pub use self::tally::Tally;
 use crate::nand::Ppn;
 
-/// What a flash operation does.
+/// The kinds of flash operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Read one page from the cells.
@@ -26,7 +26,7 @@ pub enum Kind {
     Erase,
 }
 
-/// On whose behalf an operation runs.
+/// For what an operation is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// Data the host or the buffer asked for.
@@ -68,7 +68,7 @@ impl Cause {
     }
 }
 
-/// What crosses the die's data bus for an operation.
+/// The data that cross the die's bus for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transfer {
     /// Nothing: erases, and copies inside a plane.
@@ -88,9 +88,9 @@ pub struct Operation {
     pub kind: Kind,
     /// On whose behalf.
     pub cause: Cause,
-    /// What crosses the bus.
+    /// The data that cross the bus.
     pub transfer: Transfer,
-    /// How many of them, one after the other.
+    /// How many such operations follow one another.
     pub count: u32,
     /// Its cells hold one bit, in flash that could hold more ([`Operations::hold_one_bit`]).
     pub one_bit: bool,
@@ -123,8 +123,7 @@ pub struct Mark {
     merges: usize,
 }
 
-/// The operations of one step on one die, in *lanes*: those of a lane run one after the other, lanes side by
-/// side.
+/// The operations of one step on one die, in *lanes*: those of a lane run one after the other, lanes run in parallel.
 ///
 /// Reused from step to step, so that the per-page path does not allocate.
 #[derive(Clone, Debug)]
@@ -141,7 +140,7 @@ pub struct Operations {
     /// The logical page that is read or written, for the details.
     page: Lpn,
     die: Option<u32>,
-    /// The other dies on which what is written or moved leaves old copies.
+    /// The other dies that hold old copies of the written or moved pages.
     left_dies: Vec<u32>,
     /// There is no garbage to collect on the die of this step.
     is_tidy: bool,
@@ -165,8 +164,7 @@ impl Default for Operations {
 }
 
 impl Operations {
-    /// Operations that name every page and its content, for one who carries out what they say; runs cost a
-    /// step a page.
+    /// Operations that name every page and its content, for a caller that carries them out; runs cost a step a page.
     #[must_use]
     pub fn detailed() -> Self {
         Self {
@@ -175,7 +173,7 @@ impl Operations {
         }
     }
 
-    /// Operations that name every page, but not its content, for one who times them one by one; runs cost a step a page.
+    /// Operations that name every page, but not its content, for a caller that times them one by one; runs cost a step a page.
     #[must_use]
     pub fn spelled_out() -> Self {
         Self {
@@ -192,7 +190,7 @@ impl Operations {
         self.merges.clear();
     }
 
-    /// The die these steps are on, if somebody said so.
+    /// The die of these steps, if the caller has set it.
     #[must_use]
     pub fn die(&self) -> Option<u32> {
         self.die
@@ -218,11 +216,11 @@ impl Operations {
         }
     }
 
-    /// Out of line: who only counts never comes here.
+    /// Out of line: a caller that only counts never comes here.
     #[cold]
     #[inline(never)]
     fn keep(&mut self, detail: Detail) {
-        // What was cleared since is still there: who only counts has nothing to clear.
+        // Entries cleared since are still there: a caller that only counts has nothing to clear.
         self.details.truncate(self.list.len() - 1);
         self.details.push(detail);
     }
@@ -349,8 +347,8 @@ impl Operations {
         });
     }
 
-    /// Adds the move of one page: programmed at `to`, in a block used as given with it, and read at `from` of this die or of the one
-    /// that is named before, unless it was read with the one moved before it. The time of the read is counted here, as all of a step is.
+    /// Adds the move of one page: programmed at `to`, in a block with the given use, and read at `from` of this die or of the die named before,
+    /// unless it was read with the page moved before it. The time of the read is counted here, as all of a step is.
     #[inline]
     pub fn push_move(
         &mut self,
@@ -405,8 +403,8 @@ impl Operations {
         }
     }
 
-    /// Among what was added since `mark`: puts the fillers before each program that `left_out` gives for its page, in blocks used as
-    /// `purpose` says, and leaves out a read of a page that is read `together` with the one before. Only where every page is named.
+    /// Among the operations added since `mark`: puts the fillers before each program that `left_out` gives for its page, in blocks used as `purpose`
+    /// says, and leaves out a read of a page that is read `together` with the one before. Only where every page is named.
     pub fn complete_since(
         &mut self,
         mark: Mark,
@@ -438,27 +436,26 @@ impl Operations {
         }
     }
 
-    /// Of the operations from the one numbered `first` on, those where `holds` says so work on cells of one bit.
+    /// Among the operations from the one numbered `first` on, those for which `holds` is true work on cells of one bit.
     pub fn hold_one_bit(&mut self, first: usize, holds: impl Fn(Ppn) -> bool) {
         for operation in &mut self.list[first..] {
             operation.one_bit = holds(operation.at);
         }
     }
 
-    /// Notes that what is written or moved leaves an old copy on `die`, which is another one.
+    /// Notes that the written or moved page has an old copy on `die`, which is another one.
     pub fn leave_die(&mut self, die: u32) {
         if !self.left_dies.contains(&die) {
             self.left_dies.push(die);
         }
     }
 
-    /// Takes a die on which what is written or moved leaves an old copy.
+    /// Takes a die that holds an old copy of the written or moved page.
     pub fn take_left_die(&mut self) -> Option<u32> {
         self.left_dies.pop()
     }
 
-    /// Takes out all erases and what comes behind them, which may program the blocks that they erase: what runs before them stays, lane
-    /// by lane.
+    /// Removes all erases and the operations after them, which may program the blocks that they erase: the operations before them stay, lane by lane.
     #[must_use]
     pub fn split_off_erases(&mut self) -> Self {
         let empty = || Self {
@@ -488,7 +485,7 @@ impl Operations {
         copies.left_dies = core::mem::take(&mut self.left_dies);
         debug_assert!(
             copies.left_dies.is_empty() || erases.list.iter().all(|of| of.kind == Kind::Erase),
-            "what comes behind an erase leaves no die"
+            "the operations after an erase do not leave old copies on other dies"
         );
         *self = copies;
         erases
@@ -530,7 +527,7 @@ impl Operations {
         }
     }
 
-    /// Forgets what was added since `mark`.
+    /// Forgets the operations added since `mark`.
     pub fn go_back(&mut self, mark: Mark) {
         self.list.truncate(mark.list);
         self.lane_ends.truncate(mark.lane_ends);
@@ -549,7 +546,7 @@ impl Operations {
         &self.merges
     }
 
-    /// What follows runs at the same time as what came before.
+    /// The following operations run at the same time as those before.
     pub fn next_lane(&mut self) {
         self.lane_ends.push(self.list.len());
     }
@@ -561,8 +558,7 @@ impl Operations {
         &self.list
     }
 
-    /// What the operations of [`Operations::all`] say besides, one for each; nothing unless they are
-    /// [detailed](Operations::detailed).
+    /// Details of the operations of [`Operations::all`], one for each; empty unless they are [detailed](Operations::detailed).
     #[must_use]
     pub fn details(&self) -> &[Detail] {
         let known = self.list.len().min(self.details.len());

@@ -1,16 +1,17 @@
 //! The memory budget of a program: an allocator that counts bytes, and work that ends in order when they are too many.
 //!
-//! [`Budget`] stands before the system's allocator. It adds up what is asked for, also what is reserved and never
-//! touched. What a request beyond the [limit](set_limit) does depends on whose the process is.
+//! [`Budget`] stands before the system's allocator. It adds up the requested memory, also memory that is reserved and never touched. The effect of a
+//! request beyond the [limit](set_limit) depends on the kind of process.
 //!
-//! * A program of our own has said [`on_excess`]. The request never reaches the system: the thread that made it calls what
-//!   `on_excess` was given, which tells the user and ends the process; threads that ask meanwhile wait for that.
-//! * A library within an interpreter has said [`outlive_excess`]. An allocator may neither unwind nor return to work that
+//! * A program of this project has called [`on_excess`]. The request never reaches the system: its thread calls the function given to `on_excess`,
+//!   which
+//!   tells the user and ends the process; threads with further requests wait for that.
+//! * A library within an interpreter has called [`outlive_excess`]. An allocator may neither unwind nor return to work that
 //!   cannot go on, so the work itself asks [`exceeded`] at each of its steps and ends with an error. Requests are granted meanwhile up to twice
-//!   the limit. A thread that asks for more than that, or for what the system does not have, is held for ever with all that it has,
-//!   and [`held`] tells the thread that waits for it.
+//!   the limit. A thread that asks for more than that, or for more than the system has, is held for ever with all its memory, and [`held`] tells the
+//!   thread that waits for it.
 //!
-//! What C libraries take for themselves (the decoders of zstd, xz and bzip2) is not counted.
+//! Memory that C libraries take for themselves (the decoders of zstd, xz and bzip2) is not counted.
 
 mod machine;
 
@@ -34,7 +35,7 @@ static OUTLIVES: AtomicBool = AtomicBool::new(false);
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static WHY_HELD: Mutex<Option<Excess>> = Mutex::new(None);
 static ON_EXCESS: OnceLock<fn(Excess) -> !> = OnceLock::new();
-/// What the thread does that said so last.
+/// The work of the thread that named its work last.
 static LATEST: Mutex<String> = Mutex::new(String::new());
 
 thread_local! {
@@ -46,9 +47,9 @@ thread_local! {
 /// A request for memory that could not be granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excess {
-    /// What was being done, as [`doing`] says; empty if it never did.
+    /// The work in progress, as named by [`doing`]; empty if no thread named any.
     pub doing: String,
-    /// Bytes asked for; 0 if what is in use is too much by itself.
+    /// Bytes asked for; 0 if the memory in use already exceeds the limit.
     pub asked: u64,
     /// Bytes in use before.
     pub used: u64,
@@ -56,10 +57,10 @@ pub struct Excess {
     pub limit: Option<u64>,
 }
 
-/// The system's allocator, with a limit. It is made the program's with `#[global_allocator]`.
+/// The system's allocator, with a limit. A program uses it with `#[global_allocator]`.
 pub struct Budget;
 
-/// Allows `bytes` to be in use at once. What is in use already counts.
+/// Allows `bytes` to be in use at once. Memory in use counts from the beginning.
 pub fn set_limit(bytes: u64) {
     LIMIT.store(
         usize::try_from(bytes).unwrap_or(usize::MAX),
@@ -67,13 +68,13 @@ pub fn set_limit(bytes: u64) {
     );
 }
 
-/// Most bytes that may be in use at once; `u64::MAX` if nobody set a limit.
+/// Most bytes that may be in use at once; `u64::MAX` if no limit was set.
 #[must_use]
 pub fn limit() -> u64 {
     LIMIT.load(Ordering::Relaxed) as u64
 }
 
-/// Says what to do with a request that cannot be granted. The function may allocate; it has to end the process.
+/// Sets the function for a request that cannot be granted. The function may allocate; it has to end the process.
 /// It may hold no lock that another thread could hold while it allocates. Only the first call counts.
 pub fn on_excess(report: fn(Excess) -> !) {
     OUTLIVES.store(false, Ordering::Relaxed);
@@ -86,7 +87,7 @@ pub fn outlive_excess() {
     OUTLIVES.store(true, Ordering::Relaxed);
 }
 
-/// What is beyond the limit at this moment, as this thread would say it; `None` if nothing is. It is cheap, and for each step of work.
+/// The excess over the limit at this moment, in the words of this thread; `None` if nothing is. It is cheap, and for each step of work.
 #[must_use]
 pub fn exceeded() -> Option<Excess> {
     let (used, limit) = (USED.load(Ordering::Relaxed), LIMIT.load(Ordering::Relaxed));
@@ -98,20 +99,20 @@ pub fn exceeded() -> Option<Excess> {
     })
 }
 
-/// How many threads are held for what they asked for, since the process began.
+/// Number of threads that were held for their requests since the process began.
 #[must_use]
 pub fn held() -> usize {
     HELD.load(Ordering::Acquire)
 }
 
-/// What the thread asked for that was held last.
+/// The request of the thread that was held last.
 #[must_use]
 pub fn why_held() -> Option<Excess> {
     WHY_HELD.lock().ok().and_then(|why| why.clone())
 }
 
-/// Says what this thread does from now on, as the user would say it: `reading my.trace`. Threads that say nothing
-/// are taken to do what was said last.
+/// Names the work of this thread from now on, in words for the user: `reading my.trace`. A thread that names no work is assumed to do the work that
+/// was named last.
 pub fn doing(text: impl Into<String>) {
     let text = text.into();
     // Nothing is allocated while either is held: a request that fails can still read them.
@@ -150,7 +151,7 @@ fn excess(asked: usize, used: usize, limit: Option<usize>) {
     }
     if OUTLIVES.load(Ordering::Relaxed) {
         let most = limit.map_or(0, |limit| limit.saturating_mul(2));
-        // A thread that never said what it does is the interpreter's.
+        // A thread that never named its work is the interpreter's.
         let is_ours = DOING.try_with(|held| held.try_borrow().is_ok_and(|text| !text.is_empty()));
         if used.saturating_add(asked) > most && is_ours.unwrap_or_default() {
             hold(asked, used, limit);
@@ -174,7 +175,7 @@ fn excess(asked: usize, used: usize, limit: Option<usize>) {
     });
 }
 
-/// What this thread does; if it never said, what was said last.
+/// The work of this thread; if it never named any, the work that was named last.
 fn spoken() -> String {
     let own = DOING.try_with(|held| held.try_borrow().map(|text| text.clone()));
     let own = own.ok().and_then(Result::ok).unwrap_or_default();
@@ -187,7 +188,7 @@ fn spoken() -> String {
     }
 }
 
-/// Keeps this thread from what it asked for, and from everything else.
+/// Stops this thread, which gets no memory and does nothing else.
 fn hold(asked: usize, used: usize, limit: Option<usize>) -> ! {
     IS_EXEMPT.set(true);
     if limit.is_some() {
@@ -209,7 +210,7 @@ fn hold(asked: usize, used: usize, limit: Option<usize>) -> ! {
     }
 }
 
-/// The system had nothing to give.
+/// The system had no memory left.
 #[cold]
 fn refused(asked: usize) {
     give_back(asked);
@@ -247,7 +248,7 @@ unsafe impl GlobalAlloc for Budget {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller promises what `System` asks for, from whom the block came.
+        // SAFETY: the caller keeps the contract of `System`, from which the block came.
         unsafe { System.dealloc(block, layout) };
         give_back(layout.size());
     }
@@ -256,7 +257,7 @@ unsafe impl GlobalAlloc for Budget {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         let more = bytes.saturating_sub(layout.size());
         take(more);
-        // SAFETY: the caller promises what `System` asks for, from whom the block came.
+        // SAFETY: the caller keeps the contract of `System`, from which the block came.
         let moved = unsafe { System.realloc(block, layout, bytes) };
         if moved.is_null() {
             refused(more);

@@ -1,18 +1,17 @@
-//! How much memory the machine has, where the system tells it in a file.
+//! The size of the machine's memory, if the system gives it in a file.
 
 use std::fs::read_to_string;
 
-/// Part of the machine's memory that a process may use if nothing else is said.
+/// Part of the machine's memory that a process may use by default.
 const SHARE: u64 = 2;
 
-/// The limit in bytes if nothing else is said: half of the machine's memory. `None`, which is no limit, where no file tells how much
-/// that is (anything but Linux).
+/// The default limit in bytes: half of the machine's memory. `None`, which is no limit, if no file gives the size (on systems other than Linux).
 #[must_use]
 pub fn default_limit() -> Option<u64> {
     Some(machine_bytes()? / SHARE)
 }
 
-/// Bytes of memory this process may use: those of the machine, or of its control group if that has fewer.
+/// Bytes of memory that this process may use: those of the machine, or of its control group if that has fewer.
 fn machine_bytes() -> Option<u64> {
     let machine = read_to_string("/proc/meminfo")
         .ok()

@@ -68,7 +68,7 @@ type Arrays<'py> = (
     Bound<'py, PyArray1<u8>>,
 );
 
-/// What a run gives: its JSON, what the user should know, and the responses and the page to watch if they are wanted.
+/// The result of a run: its JSON, warnings for the user, and the responses and the page to watch if they are wanted.
 type Run<'py> = (String, Vec<String>, Option<Arrays<'py>>, Option<String>);
 
 /// One run.
@@ -123,7 +123,7 @@ pub(crate) fn simulate<'py>(
     Ok((text, warnings, arrays, page))
 }
 
-/// What an input is like: its JSON, and what the user should know.
+/// The statistics of an input: its JSON, and warnings for the user.
 #[pyfunction]
 pub(crate) fn inspect(
     py: Python<'_>,
@@ -140,7 +140,7 @@ pub(crate) fn inspect(
     })
 }
 
-/// Work with this number of threads (0: one for each core), told to `watch`.
+/// Work with this number of threads (0: one for each core), watched by `watch`.
 pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     Effort {
         threads,
@@ -149,7 +149,7 @@ pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     }
 }
 
-/// A cross product: its JSON, what the user should know, and the columns of a table of it.
+/// A cross product: its JSON, warnings for the user, and the columns of its table.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn compare(
@@ -195,7 +195,7 @@ pub(crate) fn compare(
     Ok((results.to_json(), warnings, columns.collect()))
 }
 
-/// Metrics over the size of the buffer: their JSON, and what the user should know.
+/// Metrics over the size of the buffer: their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn curve(
@@ -231,7 +231,7 @@ pub(crate) fn curve(
     Ok((curves.to_json(), curves.manifest.warnings()))
 }
 
-/// The smallest buffers that reach goals: their JSON, and what the user should know.
+/// The smallest buffers that reach goals: their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn size(
@@ -258,7 +258,7 @@ pub(crate) fn size(
     Ok((answers.to_json(), answers.manifest.warnings()))
 }
 
-/// A drive held against the measurements in a file: the JSON, and what could not be modelled.
+/// A drive compared with the measurements in a file: the JSON, and the rows that could not be modelled.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_check(
@@ -286,8 +286,8 @@ pub(crate) fn drive_check(
     Ok((checked.to_json(), checked.left_out))
 }
 
-/// A profile fitted to the measurements in `files`, from the profile of `settings`, called `start`: the JSON, the profile, and what could not
-/// be modelled. The profile is written to `output`, if there is one.
+/// A profile fitted to the measurements in `files`, from the profile of `settings`, called `start`: the JSON, the profile, and the rows that could
+/// not be modelled. The profile is written to `output`, if there is one.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_fit(
@@ -330,7 +330,7 @@ pub(crate) fn drive_fit(
     Ok((fitted.to_json(), fitted.profile, left_out))
 }
 
-/// Buffers of many volumes beside one for all, whose curves are kept in `results`: their JSON, and what the user should know.
+/// Buffers of many volumes compared with one for all, whose curves are kept in `results`: their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn fleet(
@@ -381,7 +381,7 @@ pub(crate) fn scale(is_full: bool) -> Scale {
     }
 }
 
-/// A study file: its JSON, and what the user should know.
+/// A study file: its JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn study(
@@ -408,7 +408,7 @@ pub(crate) fn study(
     })
 }
 
-/// The papers' experiments: their JSON, and what the user should know.
+/// The papers' experiments: their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn reproduce(
@@ -452,7 +452,7 @@ pub(crate) fn outline(py: Python<'_>, text: &str) -> PyResult<String> {
         .map_err(|error| raised(&error))
 }
 
-/// The page of a document that one of the functions above gave.
+/// The page of a document that one of the functions above returned.
 #[pyfunction]
 pub(crate) fn report(py: Python<'_>, text: &str, title: Option<&str>) -> PyResult<String> {
     py.detach(|| destage_report::html(text, title))

@@ -1,4 +1,4 @@
-//! The exceptions: one for each cause that the library tells apart, with its message in the words of Python.
+//! The exceptions: one for each cause that the library distinguishes, with its message in Python's terms.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
@@ -8,13 +8,13 @@ create_exception!(
     destage,
     Error,
     PyException,
-    "What could not be done. The text names where, the offending text, and what was expected."
+    "The error of a failed call. The text names the place, the offending text, and what was expected."
 );
 create_exception!(
     destage,
     InputError,
     Error,
-    "What was asked for makes no sense: an unknown name, an empty list, inputs that do not go together."
+    "The arguments make no sense: an unknown name, an empty list, inputs that cannot be combined."
 );
 create_exception!(destage, TraceError, Error, "The trace cannot be read.");
 create_exception!(
@@ -27,7 +27,7 @@ create_exception!(
     destage,
     DeviceFull,
     Error,
-    "The device is too small for what the trace does."
+    "The device is too small for the trace."
 );
 
 /// Adds them to `module`.
@@ -40,7 +40,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DeviceFull", py.get_type::<DeviceFull>())
 }
 
-/// What the library names as commands, and what it is in Python.
+/// The library's names of commands, and their names in Python.
 const CALLS: [(&str, &str); 10] = [
     ("`destage list buffers`", "destage.buffers()"),
     ("`destage list ftls`", "destage.ftls()"),

@@ -8,11 +8,11 @@
 //! | `memory` | the limit of memory, beyond which a call ends |
 //! | `work` | simulations beside the interpreter, which go on being interruptible |
 //! | `commands` | one function for each thing to do |
-//! | `studies` | studies in parts that somebody else hands out |
-//! | `registries` | what there is to choose from |
+//! | `studies` | studies in parts that another program distributes |
+//! | `registries` | the names to choose from |
 //! | `scheme` | a scheme written in Python, held to its contract |
 //!
-//! What a user sees is the package in `python/destage`, and docs/PYTHON.md.
+//! Users see the package in `python/destage`, which docs/PYTHON.md describes.
 
 mod commands;
 mod errors;
@@ -26,7 +26,7 @@ mod work;
 
 use pyo3::prelude::*;
 
-// What `memory` limits, and `--memory-limit` of the command line within the wheel.
+// The allocator behind `memory`, and behind `--memory-limit` of the command line within the wheel.
 #[global_allocator]
 static MEMORY: destage_memory::Budget = destage_memory::Budget;
 

@@ -48,10 +48,10 @@ pub(crate) fn raised(excess: &Excess) -> PyErr {
             format!("{doing}: {used} of memory in use, beyond the limit of {limit}; {expected}")
         }
         (Some(limit), _) => format!(
-            "{doing}: asked for {asked} of memory more than the {used} in use, beyond twice the limit of {limit}; {expected}"
+            "{doing}: needs {asked} of memory besides the {used} in use, beyond twice the limit of {limit}; {expected}"
         ),
         (None, _) => format!(
-            "{doing}: asked for {asked} of memory more than the {used} in use, which the system does not have; expected less to do"
+            "{doing}: needs {asked} of memory besides the {used} in use, which the system does not have; expected less to do"
         ),
     })
 }

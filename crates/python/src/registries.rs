@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::errors::raised;
 
-/// The rows of a registry: what `destage list NAME --json` prints.
+/// The rows of a registry, as `destage list NAME --json` prints them.
 #[pyfunction]
 pub(crate) fn rows(registry: &str) -> PyResult<String> {
     let registry = match registry {
@@ -38,7 +38,7 @@ pub(crate) fn require_metric(name: &str) -> PyResult<()> {
         .map_err(|error| raised(&Error::from(error)))
 }
 
-/// A row with its parameters: what `destage show WHAT NAME --json` prints.
+/// A row with its parameters, as `destage show WHAT NAME --json` prints it.
 #[pyfunction]
 pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
     let page = match what {
@@ -52,7 +52,7 @@ pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
         .map_err(|error| raised(&error))
 }
 
-/// What a name or a message means: what `destage explain TEXT --json` prints.
+/// The explanation of a name or a message, as `destage explain TEXT --json` prints it.
 #[pyfunction]
 pub(crate) fn explain(text: &str) -> PyResult<String> {
     let found = experiments().and_then(|experiments| registries::explain(text, &experiments));

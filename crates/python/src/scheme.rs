@@ -1,7 +1,7 @@
 //! A scheme written in Python, held to its contract at each call.
 //!
-//! A trait of Rust cannot fail, and Python can: what is raised is kept and stops the run, and until that has stopped,
-//! pages leave in an order of no meaning and nothing in Python is called any more.
+//! A trait of Rust cannot fail, and Python can: an exception is kept and stops the run; until the run has stopped, pages leave in an arbitrary order
+//! and no more Python code is called.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::work::Watch;
 #[pyclass(frozen, get_all, module = "destage")]
 #[derive(PartialEq)]
 pub(crate) struct Access {
-    /// Whether the host writes the page; else it reads it.
+    /// Whether the host writes the page; otherwise it reads it.
     write: bool,
     /// Page writes so far, this one included.
     virtual_time: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Need {
     page: Option<u64>,
 }
 
-/// What a scheme is copied from, for as long as the call lasts that it was given to.
+/// The object that a scheme is copied from, for the duration of the call that it was given to.
 pub(crate) struct Prototype {
     name: String,
     object: Py<PyAny>,
@@ -81,7 +81,7 @@ pub(crate) fn row(
     Ok((Box::leak(Box::new(row)), prototype))
 }
 
-/// What the copy knows of the buffer: attributes of it.
+/// The copy's view of the buffer: attributes of it.
 #[derive(Clone, Copy)]
 struct Surroundings {
     capacity_pages: u32,
@@ -102,10 +102,10 @@ struct Methods {
 
 /// The scheme of one run.
 struct Copied {
-    /// Gone once nobody waits for the run.
+    /// Gone once no call waits for the run.
     prototype: Option<Arc<Prototype>>,
     surroundings: Surroundings,
-    /// Made when they are first needed: a scheme is also built only to be asked what it is.
+    /// Made when they are first needed: a scheme is also built only to read its properties.
     methods: Option<Methods>,
     resident: Resident,
     /// Something was raised: the run is about to stop.
@@ -165,7 +165,7 @@ impl Copied {
         }
     }
 
-    /// Calls `what` with the methods, unless something was raised before. What it raises ends the run.
+    /// Calls `what` with the methods, unless an exception was raised before. An exception in it ends the run.
     fn call<T>(
         &mut self,
         what: impl FnOnce(Python<'_>, &mut Self, &mut Methods) -> PyResult<T>,
@@ -288,7 +288,7 @@ impl Scheme for Copied {
         if named.is_some() {
             return;
         }
-        // The run is about to stop. What was taken before the fault was found stays named.
+        // The run is about to stop. Pages that were taken before the error was found stay named.
         let forced = match need {
             CoreNeed::FlushPage(entry) => Some(entry.page),
             CoreNeed::Evict(_) | CoreNeed::Flush => None,
@@ -345,7 +345,7 @@ impl Copied {
                     self,
                     match is_twice {
                         true => {
-                            format!("page {number} stands there twice; expected each page once")
+                            format!("page {number} is named twice; expected each page once")
                         }
                         false => format!(
                             "page {number} is not resident; expected pages that were inserted and have not left"
@@ -360,14 +360,14 @@ impl Copied {
             return Err(refusal(
                 self,
                 format!(
-                    "nothing leaves, and {count} pages are resident; expected at least one of them"
+                    "nothing leaves, although {count} pages are resident; expected at least one page"
                 ),
             ));
         }
         if kind == FLUSH_PAGE && !entries.iter().any(|entry| Some(entry.page.0) == page) {
             return Err(refusal(
                 self,
-                "the page that has to reach the flash is not among them; expected it to be"
+                "the page that has to reach the flash is not among the returned pages; expected it there"
                     .to_owned(),
             ));
         }

@@ -25,7 +25,7 @@ fn done(result: Result<(), destage::sim::error::SimError>) -> PyResult<()> {
 }
 
 impl Settings {
-    /// Those of a call with `input`, which may say how the host asks for it.
+    /// The settings of a call with `input`, which may say how the host sends requests.
     pub(crate) fn with_host_of(&self, input: &crate::inputs::Input) -> destage::Settings {
         let mut settings = self.of.clone();
         input.0.set_host(&mut settings);

@@ -1,4 +1,4 @@
-//! Studies: in one piece, and in parts that somebody else hands out.
+//! Studies: in one piece, and in parts that another program distributes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Study {
         Ok((share.made, share.own))
     }
 
-    /// What came of all runs, as JSON; the report is written as the command writes it.
+    /// The results of all runs, as JSON; the report is written as the command writes it.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let (prepared, store) = (Arc::clone(&self.prepared), self.store.clone());
         let folder = self.folder.clone();

@@ -1,10 +1,10 @@
 //! Work beside the interpreter.
 //!
-//! What takes long runs on a thread of its own, without the interpreter's lock. The calling thread waits, and looks again
+//! Long work runs on a thread of its own, without the interpreter's lock. The calling thread waits, and looks again
 //! and again whether the user wants to stop. So Ctrl-C is heard also where the work waits for a pipe.
 //!
-//! At each step the work looks whether more memory is in use than may be, and ends then. Where one step asks for far too much, its
-//! thread is held, and the calling thread goes on without it.
+//! At each step the work looks whether more memory is in use than may be, and ends then. If one step asks for far too much memory, its thread is
+//! held, and the calling thread continues without it.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -19,7 +19,7 @@ use crate::memory;
 
 /// How often the calling thread looks.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// How long work may take to stop by itself; what waits in a read is then left behind.
+/// How long work may take to stop by itself; a thread that waits in a read is then left behind.
 const GRACE: Duration = Duration::from_millis(700);
 
 /// How far work is, and whether it goes on.
@@ -30,7 +30,7 @@ pub(crate) struct Watch {
     done: AtomicU64,
     /// 0 while it is not known.
     expected: AtomicU64,
-    /// What a scheme written in Python raised, the first of it.
+    /// The first exception of a scheme written in Python.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -67,7 +67,7 @@ impl Progress for Watch {
     }
 }
 
-/// What `work` gives. `tell`, if it is not None, is called now and then with stage, done and expected.
+/// What `work` gives. `tell`, if it is not None, is called from time to time with stage, done and expected.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     watch: &Arc<Watch>,
@@ -78,9 +78,9 @@ pub(crate) fn watched<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let of_work = Arc::clone(watch);
     let thread = move || {
-        // Attached once, so that what a scheme in Python needs of a thread is made once.
+        // Attached once, so that a thread's state for schemes in Python is built once.
         let result = Python::attach(|py| py.detach(|| work(&of_work)));
-        // Who was interrupted does not wait for it.
+        // An interrupted caller does not wait for it.
         let _ = sender.send(result);
     };
     let spawned = std::thread::Builder::new()
@@ -110,7 +110,7 @@ pub(crate) fn watched<T: Send + 'static>(
             let _ = wait(GRACE);
             return Err(interrupt);
         }
-        // Which call the thread belongs to cannot be told: all that are under way end.
+        // The call that the thread belongs to is not known: all calls under way end.
         if destage_memory::held() > held_before {
             watch.stop.store(true, Ordering::Relaxed);
             let why = destage_memory::why_held();

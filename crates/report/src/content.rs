@@ -1,4 +1,4 @@
-//! What each kind of results shows.
+//! The content of each kind of results.
 
 use destage_base::parameter::read_bytes;
 use destage_trace::statistics::StatisticRow;
@@ -9,30 +9,30 @@ use destage::Record;
 use destage::numbers;
 use destage::words;
 
-/// What a page shows.
+/// The content of a page.
 pub(super) struct Content {
     pub(super) title: String,
-    /// What was read, for the name of the page in a browser; nothing where the title says it.
+    /// The inputs, for the name of the page in a browser; empty if the title contains them.
     pub(super) inputs: String,
-    /// The program, and what it read.
+    /// The program, and its inputs.
     pub(super) origin: String,
     /// Sentences, the most important first.
     pub(super) conclusions: Vec<String>,
-    /// What a reader of the numbers has to know.
+    /// Warnings for a reader of the numbers.
     pub(super) notes: Vec<String>,
-    /// For the scripts: `kind`, `manifest`, and what that kind has.
+    /// For the scripts: `kind`, `manifest`, and the data of that kind.
     pub(super) data: Value,
 }
 
-/// A comparison shows what explains each of at most so many runs over time; of more, how their responses are split.
+/// Most runs of a comparison for which the explanation over time is shown; with more runs, only the parts of their response times are shown.
 const WHOLLY_EXPLAINED: usize = 4;
-/// Digits that count of what explains a run: more than a chart shows.
+/// Digits of the numbers that explain a run: more than a chart can show.
 const DIGITS: i32 = 6;
 /// From one point of a curve to the next that is drawn, a buffer grows at least by this.
 const GROWTH: f64 = 1.02;
 
 impl Content {
-    /// Of a `document`, which is taken apart; none if it holds no results.
+    /// From a `document`, which is consumed; `None` if it holds no results.
     pub(super) fn of(document: &mut Value) -> Option<Self> {
         let fields = document.as_object_mut()?;
         let mut manifest = fields.remove("manifest")?;
@@ -77,7 +77,7 @@ impl Content {
         }
     }
 
-    /// What the page is called in a browser.
+    /// The name of the page in a browser.
     pub(super) fn tab(&self) -> String {
         match &*self.inputs {
             "" => self.title.clone(),
@@ -91,7 +91,7 @@ impl Content {
         self
     }
 
-    /// Hands what `fields` has under `names` to the scripts.
+    /// Passes the values of `fields` under `names` to the scripts.
     fn with(mut self, fields: &mut Map<String, Value>, names: &[&str]) -> Self {
         for name in names {
             self.data[*name] = fields.remove(*name).unwrap_or(Value::Null);
@@ -128,7 +128,7 @@ fn closed(value: Option<Value>) -> Vec<String> {
     all.iter().map(|text| format!("{text}.")).collect()
 }
 
-/// The names of what was read, without the folders they lie in.
+/// The names of the inputs, without their folders.
 fn inputs(manifest: &Value) -> String {
     let name = |input: &Value| {
         let name = input["trace"].as_str()?;
@@ -141,7 +141,7 @@ fn inputs(manifest: &Value) -> String {
     names.join(", ")
 }
 
-/// One line: the program, and what it read.
+/// One line: the program, and its inputs.
 fn origin(manifest: &Value) -> String {
     let of_input = |input: &Value| {
         let digest = input["trace_digest"].as_str().unwrap_or_default();
@@ -266,13 +266,13 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content.notes = closed(fields.remove("warnings"));
     if let Some(how) = fields.remove("sampled") {
         content.notes.push(format!(
-            "Estimated from {} samples of {} % of the blocks each; a whisker is where the value lies with 95 % certainty. Response times are not sampled.",
+            "Estimated from {} samples, each with {} % of the blocks; a whisker is the interval that contains the value with 95 % probability. Samples give no response times.",
             how["salts"],
             numbers::real(100.0 * how["rate"].as_f64().unwrap_or(0.0))
         ));
     }
     if thinned {
-        content.notes.push("Of a curve that has every size, one point is kept where the buffer is 2 % larger than at the point before; the JSON of destage curve has all of them.".to_owned());
+        content.notes.push("A curve with every size is thinned out here: each point has a buffer 2 % larger than the point before. The JSON of destage curve has all points.".to_owned());
     }
     content.data["table"] = table::json(&rows);
     content
@@ -306,7 +306,7 @@ fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content.title = format!("Buffers of {volumes} volumes");
     content
         .notes
-        .push("Sizes are those of all volumes together.".to_owned());
+        .push("Sizes are the sums over all volumes.".to_owned());
     content
 }
 
@@ -406,7 +406,7 @@ fn labelled(run: Value) -> Row {
     let order = ["input", "buffer", SIZE, "ftl"];
     let place = |axis: &String| order.iter().position(|name| name == axis);
     names.sort_by_key(|(axis, _)| place(axis).unwrap_or(order.len()));
-    // What a study varies is a label and a parameter: one column is enough for it.
+    // A varied parameter of a study is both a label and a parameter: one column is enough for it.
     let mut parameters = object(run.remove("parameters"));
     parameters.retain(|name, _| names.iter().all(|(axis, _)| axis != name));
     Row {
@@ -437,7 +437,7 @@ fn reproduction(fields: &mut Map<String, Value>) -> Content {
     )
 }
 
-/// What a trace is like.
+/// Statistics of a trace.
 fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let name = text(&manifest["trace"]);
     let content = Content::new("trace", name).concluded(fields);
@@ -452,7 +452,7 @@ fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content
 }
 
-/// `run` as a row of a table; `record` is what it says.
+/// `run` as a row of a table; `record` is the page's data.
 fn row(run: Value, record: &Record) -> Row {
     let mut run = object(Some(run));
     Row {

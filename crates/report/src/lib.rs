@@ -1,12 +1,12 @@
 //! Results as one HTML file that needs nothing but itself.
 //!
-//! A page is made from the JSON that a command prints, so whoever has that can have the page. The words are put into it here; tables
+//! A page is made from the JSON that a command prints, so the JSON is enough to make the page later. The words are put into it here; tables
 //! and charts are drawn by its scripts when it is opened.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `table` | runs as columns: what they differ in, and their metrics |
-//! | `content` | what each kind of results shows |
+//! | `table` | runs as columns: the settings in which they differ, and their metrics |
+//! | `content` | the content of each kind of results |
 //! | `page` | the file: template, styles, scripts, data |
 //! | [`watch`](watch()), [`Watched`] | a run whose beginning is recorded, as a page that shows the device work |
 
@@ -22,11 +22,11 @@ use destage::Error;
 
 pub use watch::{Watched, watch};
 
-/// The page of `document`, which is what `destage run`, `compare`, `curve`, `fleet`, `size`, `study`, `reproduce` or `trace info` prints
-/// with `--json`. `title` stands in place of the usual one. Equal documents give equal pages, to the byte.
+/// The page of `document`, which is the output of `destage run`, `compare`, `curve`, `fleet`, `size`, `study`, `reproduce` or `trace info` with
+/// `--json`. `title` stands in place of the usual one. Equal documents give equal pages, to the byte.
 ///
 /// # Errors
-/// If it is no JSON, or none of these.
+/// If it is not JSON, or none of these.
 pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     let mut content = read(document)?;
     if let Some(title) = title {
@@ -36,8 +36,8 @@ pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     Ok(page::text(&content))
 }
 
-/// What stands at the head of that page, and its table, as JSON: `{"kind", "title", "origin", "heading", "conclusions", "notes", "table",
-/// "statistics"}`; of the last three and the heading what such a page has. A table is `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]],
+/// The head of that page, and its table, as JSON: `{"kind", "title", "origin", "heading", "conclusions", "notes", "table", "statistics"}`; the
+/// heading and the last three only if the page has them. A table is `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]],
 /// "same": {...}}`, statistics are rows of name, value, unit and meaning.
 ///
 /// # Errors

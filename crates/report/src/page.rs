@@ -25,15 +25,15 @@ const SCRIPTS: [&str; 12] = [
     include_str!("page/trace.js"),
     include_str!("page/main.js"),
 ];
-/// README.md beside it says what it is.
+/// README.md in the same folder describes it.
 const LIBRARY: &str = include_str!("vendored/echarts.min.js");
-/// Where the template has what is filled in.
+/// The places of the template that are filled in.
 const SLOT: &str = "{{";
 
 /// The whole file.
 pub(super) fn text(content: &Content) -> String {
     let mut text = String::with_capacity(LIBRARY.len() + (1 << 19));
-    // What is filled in is not looked at again, so it may hold anything.
+    // Inserted text is not searched again, so it may contain anything.
     let mut pieces = TEMPLATE.split(SLOT);
     text.push_str(pieces.next().unwrap_or_default());
     for piece in pieces {
@@ -55,7 +55,7 @@ pub(super) fn text(content: &Content) -> String {
     text
 }
 
-/// More notes than this stand behind a line that says how many there are.
+/// More notes than this are folded behind a line with their number.
 const NOTES: usize = 3;
 
 fn notes(sentences: &[String]) -> String {

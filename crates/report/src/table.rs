@@ -1,4 +1,4 @@
-//! Runs as columns: what they differ in, their metrics, and once what they have in common.
+//! Runs as columns: the settings in which they differ, their metrics, and once the settings they share.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use serde_json::{Map, Value, json};
 /// One run.
 #[derive(Default)]
 pub(super) struct Row {
-    /// What it is called, by axis.
+    /// The names, by axis.
     pub(super) names: Vec<(String, Value)>,
     /// By dotted name.
     pub(super) parameters: Map<String, Value>,
     /// By dotted name.
     pub(super) metrics: Map<String, Value>,
-    /// Between which two numbers a metric lies, by dotted name, if that is known.
+    /// The interval of a metric, by dotted name, if it is known.
     pub(super) ranges: Map<String, Value>,
     /// Why it failed, if it did.
     pub(super) error: Option<String>,
 }
 
-/// What the size of a buffer is called here, in bytes.
+/// The name of the buffer's size here, in bytes.
 pub(super) const SIZE: &str = "size";
 
 impl Row {

@@ -1,4 +1,4 @@
-//! Where a server is: a socket in the file system, or a port; and which export of it.
+//! The address of a server (a socket in the file system, or a port), and the name of the export.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -78,7 +78,7 @@ impl Address {
 /// The address of `HOST:PORT` or `HOST`.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason why there is none.
 pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
     let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
     if host.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,6 +1,6 @@
 //! A small NBD client: one connection, and as many requests under way as its user likes.
 //!
-//! It is for replays and tests. It sends what it is told, also what a server has to refuse.
+//! It is for replays and tests. It sends whatever it is told, also requests that a server has to refuse.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -82,8 +82,8 @@ pub enum ClientError {
     /// The socket fails, or the server is gone.
     #[error("{0}")]
     Socket(#[from] io::Error),
-    /// The server says what no NBD server says.
-    #[error("the server does not keep to the protocol: {0}")]
+    /// The server sends something that no NBD server may send.
+    #[error("the server violates the protocol: {0}")]
     Protocol(&'static str),
     /// The server refuses the export.
     #[error("the server refuses the export: {0}")]
@@ -107,7 +107,7 @@ pub struct Client {
     from: BufReader<Socket>,
     /// Bytes that the export has.
     pub bytes: u64,
-    /// What the server says of it.
+    /// The server's description of it.
     pub flags: u16,
     structured: bool,
 }
@@ -142,7 +142,7 @@ impl Client {
                 data.put32(1);
                 data.put32(wire::ALLOCATION.len() as u32);
                 data.extend_from_slice(wire::ALLOCATION.as_bytes());
-                // Without it there is no block status, and nothing else is amiss.
+                // Without it there is no block status, and everything else works.
                 let _ = client.option(wire::OPT_SET_META_CONTEXT, &data)?;
             }
         }
@@ -285,8 +285,8 @@ impl Client {
         self.receive(|_| of_read)
     }
 
-    /// Sets how long [`Client::receive`] waits; `None`, the default, waits for ever. Where no answer comes in that time it returns an error of
-    /// the socket of kind `WouldBlock` or `TimedOut`. The client can be used further only if no part of an answer had come.
+    /// Sets how long [`Client::receive`] waits; `None`, the default, waits for ever. If no answer comes in that time it returns an error of the
+    /// socket of kind `WouldBlock` or `TimedOut`. The client can be used further only if no part of an answer had come.
     ///
     /// # Errors
     /// If the socket cannot be set.

@@ -1,25 +1,25 @@
-//! From settings to the configuration of a device that is used, where some defaults are others than those of a run.
+//! From settings to the configuration of a served device, some of whose defaults differ from those of a run.
 
 use destage_sim::check::Purpose;
 use destage_sim::error::SimError;
 use destage_sim::parameters::Costing;
 use destage_sim::settings::{Config, Origin, Settings};
 
-/// Bytes of a device whose size nobody names.
+/// Bytes of a device without a given size.
 const CAPACITY: u64 = 1 << 30;
 
-/// What a device begins with that nobody filled: nothing, so that it takes no memory and starts at once.
+/// The contents of a device without a given fill: none, so that it takes no memory and starts at once.
 const PRECONDITION: (&str, &str) = ("sim.precondition", "none");
-/// Response times kept one by one. A server runs for long, and its statistics are asked for while it does.
+/// Response times kept one by one. A server runs for long, and its statistics are requested while it does.
 const EXACT_RESPONSES: (&str, &str) = ("sim.exact_responses", "65536");
 
 /// Its power may fail, again and again, and it mounts each time.
 const POWER: (&str, &str) = ("device.power_may_fail", "true");
 
-/// The configuration of `settings`, and what is other there than a run would have it, a sentence each.
+/// The configuration of `settings`, and the differences from that of a run, one sentence each.
 ///
 /// # Errors
-/// What is wrong with the settings, or keeps such a device from having bytes.
+/// An error in the settings, or the reason why such a device cannot have bytes.
 pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimError> {
     let mut settings = settings.clone();
     let mut notes = Vec::new();
@@ -42,9 +42,8 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
     config = config.used_for(Purpose::Live);
     config.check_live()?;
     let in_vain = config.without_effect.iter();
-    notes.extend(
-        in_vain.map(|(key, reason)| format!("{key} was set, and decides nothing: {reason}")),
-    );
+    notes
+        .extend(in_vain.map(|(key, reason)| format!("{key} was set, but has no effect: {reason}")));
     Ok((config, notes))
 }
 
@@ -88,8 +87,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "sim.write_order was set, and decides nothing: with bytes it is strict",
-                "sim.clock was set, and decides nothing: with bytes it is exact"
+                "sim.write_order was set, but has no effect: with bytes it is strict",
+                "sim.clock was set, but has no effect: with bytes it is exact"
             ]
         );
     }
@@ -99,7 +98,7 @@ mod tests {
     fn how_a_trace_is_laid_on_the_device_decides_nothing_which_is_said() {
         let (_, notes) = of(&["trace.addr_map=modulo"]).unwrap();
         assert!(
-            notes[0].starts_with("trace.addr_map was set, and decides nothing"),
+            notes[0].starts_with("trace.addr_map was set, but has no effect"),
             "{notes:?}"
         );
     }
@@ -108,7 +107,7 @@ mod tests {
     fn what_would_lose_bytes_is_refused() {
         for (pair, expected) in [
             ("ftl.kind=none", "no flash that could hold bytes"),
-            ("buffer.kind=belady", "knows the writes to come"),
+            ("buffer.kind=belady", "has to know the coming writes"),
             ("trace.align=nearest", "other bytes"),
             ("trace.align_bytes=4096", "other bytes"),
         ] {

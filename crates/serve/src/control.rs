@@ -4,11 +4,12 @@
 //! | --- | --- |
 //! | `{"do": "stats"}` | `metrics` of a run that ended now |
 //! | `{"do": "flush"}` `{"do": "stop"}` | nothing more |
-//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, what was cut off, and `energy_j` of a capacitor |
+//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, the operations
+//! that were cut off, and `energy_j` of a capacitor |
 //! | `{"do": "cancel"}` | nothing more; the cut that was waited for does not come, and its order fails |
 //! | `{"do": "restore"}` | `mount_ms`, and how many sectors are bad |
 //! | `{"do": "ledger"}`, with `"to": FILE` | `sectors`, `must` and `may`, and `file` |
-//! | `{"do": "check"}` | `bad`, the first sectors that do not hold what they must, and `bad_sectors`, how many there are |
+//! | `{"do": "check"}` | `bad`, the first sectors that break a promise, and `bad_sectors`, their number |
 //!
 //! An answer has `"ok": true`, or it is `{"ok": false, "error": "..."}`.
 
@@ -23,22 +24,22 @@ use serde_json::{Map, Value, json};
 /// Bytes of a line, at most.
 pub const LINE_MAX: usize = 1 << 16;
 
-/// What may be asked.
+/// The requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Order {
     /// The metrics of a run that ended now.
     Stats,
     /// Everything answered so far is to be durable.
     Flush,
-    /// The power is to fail, now or after something; the seed fixes what is left open.
+    /// The power is to fail, now or after an event; the seed decides what is left to chance.
     Cut(Option<CutAfter>, Option<u64>),
     /// The cut that is waited for is not to come.
     Cancel,
     /// The power is to be back.
     Restore,
-    /// What was promised; all of it into a file, if there is one.
+    /// The promises; all of them into a file, if one is given.
     Ledger(Option<PathBuf>),
-    /// The contents are to be held against that.
+    /// The contents are to be compared with the ledger.
     Check,
     /// Everything answered so far is to be durable, and then the server ends.
     Stop,
@@ -48,14 +49,14 @@ pub enum Order {
 const WORDS: [&str; 8] = [
     "stats", "flush", "cut", "cancel", "restore", "ledger", "check", "stop",
 ];
-/// What a cut may be told, besides its seed: when.
+/// The moment of a cut.
 const MOMENTS: [&str; 4] = ["at_write", "at_flush", "at_program", "at_ms"];
 
 impl Order {
     /// Reads a line.
     ///
     /// # Errors
-    /// What is wrong with it, and what was expected.
+    /// The error, and what was expected.
     pub fn read(line: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(line).map_err(|cause| cause.to_string())?;
         let object = value.as_object().ok_or("expected an object")?;
@@ -114,7 +115,9 @@ fn moment(object: &Map<String, Value>) -> Result<Option<CutAfter>, String> {
         return Ok(None);
     };
     if let Some((other, _)) = given.next() {
-        return Err(format!("{key} and {other}: expected one of them"));
+        return Err(format!(
+            "{key} and {other}: both are given; expected one of them"
+        ));
     }
     if key == "at_ms" {
         let time = value.as_f64().and_then(time_of_ms);
@@ -147,13 +150,13 @@ pub fn failed(error: &str) -> Value {
     json!({"ok": false, "error": error})
 }
 
-/// Somebody who asks a server.
+/// A client that asks a server.
 pub struct Operator {
     path: PathBuf,
     stream: BufReader<UnixStream>,
 }
 
-/// A server does not do what it was asked.
+/// A server does not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
     /// The socket does not answer.
@@ -161,10 +164,10 @@ pub enum OperatorError {
     Socket {
         /// The socket.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// What it answers is no answer.
+    /// The answer is not one of a server.
     #[error("{}: answered {text:?}; expected the control socket of a server", .path.display())]
     Answer {
         /// The socket.
@@ -186,7 +189,7 @@ impl Operator {
     /// Connects to the control socket at `path`.
     ///
     /// # Errors
-    /// If nobody answers there.
+    /// If no server answers there.
     pub fn connect(path: &Path) -> Result<Self, OperatorError> {
         let stream = UnixStream::connect(path).map_err(|cause| OperatorError::Socket {
             path: path.to_owned(),
@@ -198,7 +201,7 @@ impl Operator {
         })
     }
 
-    /// Asks for `what`, and waits until it is done.
+    /// Sends `what`, and waits until it is done.
     ///
     /// # Errors
     /// If the server refuses, or does not answer.

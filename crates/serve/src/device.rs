@@ -1,4 +1,4 @@
-//! The device behind the server, how its time goes with ours, and its power.
+//! The device behind the server, the relation of its time to the clock on the wall, and its power.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -15,14 +15,13 @@ use destage_sim::run::live::{Ask, Broken, Completion, Cut, CutAfter, Holds, Live
 /// How the model's time goes with ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// Not at all: a request is complete as soon as it is worked out, one after the other. The model's time is the sum of
-    /// what it would have taken.
+    /// Without a pace: a request is complete as soon as it is computed, one after the other. The model's time is the sum of the simulated times.
     None,
-    /// They go together: a request is answered when the model's time has come, any number of them side by side.
+    /// The two clocks run together: a request is answered when the model's time has come, any number of requests in parallel.
     Model,
 }
 
-/// Makes what was written last, whatever happens to this process or to the machine.
+/// Makes written data durable, whatever happens to this process or to the machine.
 pub type Sync = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 /// The device itself.
@@ -44,7 +43,7 @@ pub enum PowerError {
     On,
     /// It has a disk behind the buffer.
     #[error(
-        "the bytes are on a disk behind the buffer, which has a power of its own; expected a device in RAM or an image"
+        "the bytes are on a disk behind the buffer, which has its own power; expected a device in RAM or an image"
     )]
     Disk,
     /// The device had failed before.
@@ -58,7 +57,7 @@ pub enum PowerError {
 /// The device. See the [module](self).
 pub struct Front<'a> {
     power: Power<'a>,
-    /// What makes its bytes last, if anything does; the server has it while it runs.
+    /// The function that makes its bytes durable, if there is one; the server has it while it runs.
     sync: Option<Sync>,
     pace: Pace,
     bytes: u64,
@@ -87,7 +86,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The same of a device whose bytes `sync` makes last: no flush, and nothing forced, is answered before.
+    /// As above, for a device whose bytes `sync` makes durable: no flush, and no forced write, is answered before.
     #[must_use]
     pub fn lasting(live: Live<'a>, pace: Pace, sync: Option<Sync>) -> Self {
         Self {
@@ -96,7 +95,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// What makes its bytes last.
+    /// The function that makes its bytes durable.
     pub(crate) fn take_sync(&mut self) -> Option<Sync> {
         self.sync.take()
     }
@@ -119,13 +118,13 @@ impl<'a> Front<'a> {
         self.pace == Pace::Model
     }
 
-    /// Why the device is used no more, if it is not.
+    /// Why the device is no longer used, if it is not.
     #[must_use]
     pub fn broken(&self) -> Option<&Broken> {
         self.broken.as_ref()
     }
 
-    /// The same, when the device goes.
+    /// The same, when the device is dropped.
     pub fn take_broken(&mut self) -> Option<Broken> {
         self.broken.take()
     }
@@ -152,7 +151,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Takes a request in. Without pace it is complete when this returns. A device that is broken or without power takes
+    /// Accepts a request. Without pace it is complete when this returns. A device that is broken or without power takes
     /// nothing, and so does not complete anything. When it arrived, in ticks since the device began; in the model's time,
     /// too, if that goes with ours.
     pub fn submit(&mut self, ask: &Ask<'_>) -> Ticks {
@@ -188,7 +187,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Lets happen what is due by now.
+    /// Processes all events that are due by now.
     pub fn advance(&mut self) {
         if self.pace == Pace::Model {
             let now = self.since_began();
@@ -232,7 +231,7 @@ impl<'a> Front<'a> {
         self.late.summary()
     }
 
-    /// How long until something is due that somebody waits for; none if nobody waits.
+    /// The time until the next event that a client waits for; `None` if no client waits.
     #[must_use]
     pub fn due_in(&mut self) -> Option<Duration> {
         let (in_flight, pace) = (self.in_flight, self.pace);
@@ -283,7 +282,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// What a run that ended now, or when the power failed, would have for results. They begin anew with each mount.
+    /// The results of a run that ended now, or when the power failed. They begin again with each mount.
     #[must_use]
     pub fn metrics(&mut self) -> Metrics {
         self.advance();
@@ -323,7 +322,7 @@ impl<'a> Front<'a> {
         matches!(self.power, Power::On(_))
     }
 
-    /// From now on it is known what is promised, so that the power may fail. Before the first request.
+    /// From now on promises are recorded, so that the power may fail. Before the first request.
     pub fn keep_ledger(&mut self) {
         if let Some(live) = self.used() {
             live.keep_ledger();
@@ -366,7 +365,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The power fails: now, or when it has failed already as it was armed to. What is under way is never complete.
+    /// The power fails: now, or when it has failed already as it was armed to. Requests under way never complete.
     ///
     /// # Errors
     /// If it is off, or the device broken; or that the capacitor could not do its work, and then it is off.
@@ -385,7 +384,7 @@ impl<'a> Front<'a> {
         Ok(done?)
     }
 
-    /// The power is back, and the device mounted and held against its ledger.
+    /// The power is back, and the device mounted and compared with its ledger.
     ///
     /// # Errors
     /// If it is on, or the layer cannot be mounted.
@@ -408,7 +407,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// What was promised, if that is known.
+    /// The promises, if they are recorded.
     #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
         match &self.power {
@@ -418,7 +417,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Sectors that do not hold what they must, as [`Live::bad_sectors`].
+    /// Sectors that break a promise, as [`Live::bad_sectors`].
     ///
     /// # Errors
     /// If the power is off, or the device broken.

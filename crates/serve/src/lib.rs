@@ -3,19 +3,19 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`protocol`] | NBD without sockets: bytes in, commands out, replies as bytes |
-//! | [`device`] | the device behind it, and how its time goes with ours |
+//! | [`device`] | the device behind the server, and how its time relates to the clock on the wall |
 //! | [`configuration`](configuration()) | from settings to the device's configuration |
 //! | [`media`] | where bytes are: RAM, a disk, an image of the flash |
-//! | [`server`] | sockets, one event loop, no thread for anybody |
-//! | [`control`] | the control socket: what may be said, and who says it |
+//! | [`server`] | sockets, one event loop, no thread per client |
+//! | [`control`] | the control socket: its requests, and its clients |
 //! | [`crash`] | a program on a device whose power fails, again and again |
-//! | [`write_log`] | what clients write, as the kernel's dm-log-writes keeps it |
+//! | [`write_log`] | the clients' writes, in the form of the kernel's dm-log-writes |
 //! | [`client`], [`replay`] | a small client, and traces played to a server |
 //! | [`measure`] | real drives as targets of the experiments of `destage drive measure` |
 //! | [`address`] | where a server is |
 //!
-//! What the device does is decided below: the core and its rules in `destage-device`, its host and its clock in
-//! `destage-sim`. Here are clients, real time, and bytes on their way.
+//! The behaviour of the device is decided below: the core and its rules in `destage-device`, its host and its clock in `destage-sim`. Here are
+//! clients, real time, and bytes on their way.
 #![cfg(unix)]
 
 pub mod address;

@@ -1,4 +1,4 @@
-//! Where the bytes of a device are, and what of that can be opened.
+//! Where the bytes of a device are kept, and how that place is opened.
 
 mod disk;
 mod image;
@@ -32,11 +32,11 @@ pub enum Place<'p> {
 pub struct Opened {
     /// The configuration.
     pub config: Config,
-    /// What is other in it than a run would have it, a sentence each.
+    /// The settings in which it differs from a run, one sentence each.
     pub notes: Vec<String>,
     /// Where the bytes are.
     pub media: Media,
-    /// What makes them last.
+    /// The function that makes the bytes durable.
     pub sync: Option<Sync>,
 }
 
@@ -51,17 +51,17 @@ pub enum MediaError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
         /// What would do.
         expected: &'static str,
     },
-    /// The file is not what it has to be.
+    /// The file is of another kind than expected.
     #[error("{}: {why}", .path.display())]
     Unfit {
         /// The file.
         path: PathBuf,
-        /// What it is, and what was expected.
+        /// The present kind, and the expected one.
         why: String,
     },
 }
@@ -69,7 +69,7 @@ pub enum MediaError {
 /// The configuration of `settings` with its bytes at `place`.
 ///
 /// # Errors
-/// What is wrong with the settings or with the file, or does not go together.
+/// An error in the settings or in the file, or between the two.
 pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Opened, MediaError> {
     match place {
         Place::Ram => {
@@ -120,7 +120,7 @@ pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Op
     }
 }
 
-/// What `error` means to a client.
+/// The meaning of `error` for a client.
 #[must_use]
 pub fn fault_of(error: &io::Error) -> Fault {
     match error.kind() {

@@ -29,7 +29,7 @@ const SLEEP: Duration = Duration::from_micros(80);
 pub enum Timing {
     /// At the times of the trace, times this factor, whether earlier ones are answered or not.
     Open(f64),
-    /// When fewer than so many are under way.
+    /// When fewer than this many are under way.
     Closed(u32),
 }
 
@@ -62,7 +62,7 @@ impl<E> From<ClientError> for ReplayError<E> {
     }
 }
 
-/// What a replay measured.
+/// The measurements of a replay.
 #[derive(Debug)]
 pub struct Replayed {
     /// `host.*`, `response.*` and `throughput.*`, as of a run; response times count from when a request was due.
@@ -190,7 +190,7 @@ fn ticks(time: Duration) -> Ticks {
 /// began.
 ///
 /// # Errors
-/// What is wrong with the trace or the server.
+/// An error in the trace or the server.
 pub fn replay<E>(
     address: &Address,
     timing: Timing,
@@ -326,7 +326,7 @@ fn send_all<E>(
     Ok(())
 }
 
-/// Sleeps until shortly before `due`, and then does not.
+/// Sleeps until shortly before `due`, and then waits without sleeping.
 fn wait_until(due: Instant) {
     let left = due.saturating_duration_since(Instant::now());
     if left > SLEEP {
@@ -337,7 +337,7 @@ fn wait_until(due: Instant) {
     }
 }
 
-/// Sectors that say which they are, and are different each time.
+/// Sectors that contain their own numbers, and other bytes each time.
 fn fill(data: &mut Vec<u8>, first: u64, sectors: u64, salt: u32) {
     for sector in first..first + sectors {
         let word = (sector << 20 | u64::from(salt)).wrapping_mul(0x9E37_79B9_7F4A_7C15);

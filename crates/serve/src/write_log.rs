@@ -1,4 +1,4 @@
-//! What clients write, in the form in which the kernel's dm-log-writes keeps it: `replay-log` of xfstests plays it to a
+//! The clients' writes, in the form of the kernel's dm-log-writes: `replay-log` of xfstests plays it to a
 //! file or disk, up to any entry.
 //!
 //! ```text
@@ -7,19 +7,19 @@
 //!                      behind it the data of a write
 //! ```
 //!
-//! All numbers are little-endian. Entries stand in the order in which the device got them, so that the beginning of a log
-//! up to a flush holds all that this flush covers.
+//! All numbers are little-endian. Entries stand in the order in which the device received them, so that the beginning of a log up to a flush holds
+//! everything that this flush covers.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use destage_device::RequestKind;
 use destage_sim::run::live::Ask;
 
-/// What a log begins with.
+/// The beginning of every log.
 const MAGIC: u64 = 0x006a_7366_7773_6872;
 const VERSION: u64 = 1;
 const SECTOR: usize = 512;
-/// Sectors of an entry of zeros, at most: who plays the log wants the data of an entry in memory.
+/// Most sectors of an entry of zeros: a program that plays the log needs the data of an entry in memory.
 const ZEROES_SECTORS: u64 = 1 << 15;
 
 /// Flags of an entry.
@@ -37,7 +37,7 @@ impl<W: Write + Seek> WriteLog<W> {
     /// An empty log at the beginning of `out`.
     ///
     /// # Errors
-    /// If it cannot be written, or not be gone back to.
+    /// If it cannot be written, or its position cannot be set.
     pub fn new(out: W) -> io::Result<Self> {
         let mut log = Self { out, entries: 0 };
         log.head()?;

@@ -1,4 +1,4 @@
-//! What every run with bytes needs of its configuration.
+//! The demands of every run with bytes on its configuration.
 
 use destage_flash::Ftl;
 use destage_flash::medium::Medium;
@@ -8,14 +8,14 @@ use crate::config::Config;
 use crate::error::SimError;
 
 impl Config {
-    /// Where what is in an image of this device's flash, whose owner keeps the first `base` bytes.
+    /// The layout of an image of this device's flash, whose owner keeps the first `base` bytes.
     ///
     /// # Errors
     /// If it has more bytes than can be counted.
     pub fn image_layout(&self, base: u64) -> Result<Layout, SimError> {
         Layout::new(&self.geometry(), base).ok_or_else(|| {
             SimError::Config(format!(
-                "flash.blocks_per_plane = {}: an image has no room for that many; expected fewer",
+                "flash.blocks_per_plane = {}: an image file cannot hold that many blocks; expected fewer",
                 self.geometry().blocks_per_plane
             ))
         })

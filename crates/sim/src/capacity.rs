@@ -1,6 +1,6 @@
 //! The device by its size and over-provisioning, in place of a geometry.
 //!
-//! Two settings that stand for others: they are set like any parameter, and results hold what they stand for.
+//! Two settings that replace others: they are set like any parameter, and results hold the parameters that they replace.
 
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_flash::ftl::FtlRow;
@@ -22,7 +22,7 @@ pub const CAPACITY: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Flash beyond what is offered.
+/// Flash beyond the offered capacity.
 pub const OVER_PROVISIONING: Parameter = Parameter {
     name: "device.op_percent",
     kind: Kind::Number {
@@ -31,12 +31,12 @@ pub const OVER_PROVISIONING: Parameter = Parameter {
     },
     default: "7",
     unit: "%",
-    about: "Over-provisioning, in place of ftl.reserve_percent: flash that is not offered to the host, over what is. All of it serves garbage collection: ftl.min_free_percent is 0 then, unless it is given, too.",
+    about: "Over-provisioning, in place of ftl.reserve_percent: flash that is not offered to the host, in percent of the flash that is offered. All of it serves garbage collection: unless ftl.min_free_percent is given as well, it is 0 then.",
     source: "ours",
     ..Parameter::BLANK
 };
 
-/// Settings that stand for others. What a row has as a default is an example: they are not set unless given.
+/// Settings that stand for others. The default in such a row is an example: the setting is absent unless it is given.
 pub const STAND_INS: &[Parameter] = &[CAPACITY, OVER_PROVISIONING];
 
 const BLOCKS: &str = "flash.blocks_per_plane";
@@ -46,10 +46,10 @@ const MIN_FREE: &str = "min_free_percent";
 const MIN_FREE_KEY: &str = "ftl.min_free_percent";
 
 impl Settings {
-    /// The same with what [`STAND_INS`] stand for, and the bytes to be offered, if they are set.
+    /// The settings with the parameters that [`STAND_INS`] replace, and the bytes to be offered, if those are set.
     ///
     /// # Errors
-    /// If one of them has no such value, is set beside what it stands for, or cannot be had in the layer `ftl`.
+    /// If one of them has no such value, is set together with the parameter that it replaces, or does not exist in the layer `ftl`.
     pub(crate) fn spelled_out(&self, ftl: &FtlRow) -> Result<(Self, Option<u64>), SimError> {
         let mut settings = self.clone();
         let mut capacity = None;
@@ -69,13 +69,13 @@ impl Settings {
                     .filter(|row| has(row, RESERVE));
                 let layers: Vec<_> = layers.map(|row| row.name).collect();
                 return Err(SimError::Config(format!(
-                    "{origin}: {} has no {RESERVE_KEY}, by which over-provisioning is set; expected one of {}",
+                    "{origin}: {} has no {RESERVE_KEY}, which over-provisioning sets; expected one of {}",
                     ftl.name,
                     layers.join(", ")
                 )));
             }
             let reserve = 100.0 * percent / (100.0 + percent);
-            // A share that is kept free besides would take most of it: users mean what is not offered.
+            // A share that is kept free in addition would take most of it: users mean the flash that is not offered.
             if has(ftl, MIN_FREE) && settings.gives_way(MIN_FREE_KEY, &origin) {
                 settings.set(MIN_FREE_KEY, "0", origin.clone());
             }
@@ -84,15 +84,15 @@ impl Settings {
         Ok((settings, capacity))
     }
 
-    /// Whether `key` is not set, or by a profile while what comes instead, of `origin`, is not.
+    /// Whether `key` is not set, or is set by a profile while its replacement, of `origin`, is not.
     fn gives_way(&self, key: &str, origin: &Origin) -> bool {
         let is_of_profile = |origin: &Origin| matches!(origin, Origin::Profile(_));
         let entry = self.entry(key);
         entry.is_none_or(|(_, other)| is_of_profile(&other) && !is_of_profile(origin))
     }
 
-    /// Takes out the stand-in `row`, if it is set and counts: of it and `key`, for which it stands, one may be of the
-    /// profile, and gives way.
+    /// Removes the replacing setting `row`, if it is set and counts: if the profile sets it or `key`, which it replaces, the profile's value is
+    /// dropped.
     fn take(&mut self, row: &Parameter, key: &str) -> Result<Option<(Value, Origin)>, SimError> {
         let Some((text, origin)) = self.entry(row.name) else {
             return Ok(None);
@@ -101,7 +101,7 @@ impl Settings {
         if let Some((_, other)) = self.entry(key) {
             if is_of_profile(&origin) == is_of_profile(&other) {
                 return Err(SimError::Config(format!(
-                    "{origin}: {} stands for {key}, which is set, too ({other}); expected one of them",
+                    "{origin}: {} replaces {key}, which is set as well ({other}); expected one of the two",
                     row.name
                 )));
             }
@@ -149,7 +149,7 @@ mod tests {
         let config = resolved(None, &["device.op_percent=25"]).unwrap();
         assert_eq!(config.parameters()[RESERVE_KEY], Value::Number(20.0));
         assert!(!config.parameters().contains_key(OVER_PROVISIONING.name));
-        // None of it is kept free but what garbage collection needs, unless that is asked for.
+        // Only as many blocks are kept free as garbage collection needs, unless more is asked for.
         let min_free = |pairs: &[&str]| {
             let config = resolved(None, &[&["device.op_percent=25"], pairs].concat());
             config.unwrap().parameters()[MIN_FREE_KEY].clone()
@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn a_size_and_what_it_stands_for_are_refused_together() {
         let text = error(&["device.capacity_bytes=1GiB", "flash.blocks_per_plane=7"]);
-        assert!(text.contains("stands for flash.blocks_per_plane"), "{text}");
+        assert!(text.contains("replaces flash.blocks_per_plane"), "{text}");
         let text = error(&["device.op_percent=7", "ftl.reserve_percent=7"]);
-        assert!(text.contains("stands for ftl.reserve_percent"), "{text}");
+        assert!(text.contains("replaces ftl.reserve_percent"), "{text}");
         let text = error(&["device.capacity_bytes=much"]);
         assert!(text.contains("expected a size in bytes from 1"), "{text}");
         let text = error(&["device.capacity=1GiB"]);

@@ -1,13 +1,13 @@
-//! One check of a whole configuration: against what the parameters' rows say that they need and exclude, and for values that do
-//! not fit each other.
+//! One check of a whole configuration: against the needs and exclusions in the parameters' rows, and for values that do not fit each other.
 //!
-//! | what is found | what becomes of it |
+//! | finding | effect |
 //! | --- | --- |
-//! | a parameter that was set, and whose row needs what does not hold | it decides nothing in this run, and is named: [`Config::without_effect`] |
+//! | a parameter that was set, and whose row needs a condition that does not hold | it has no effect in this run, and is named:
+//! [`Config::without_effect`] |
 //! | two parameters of which one excludes the other, and both decide something | [`SimError::Excluded`], with the reason of the row |
 //! | a value that is not possible at this size, such as three channels for eight dies | [`SimError::Config`], by `FITS` |
 //!
-//! What decides nothing excludes nothing: it counts as if it had its default.
+//! A parameter without effect excludes nothing: it counts as if it had its default.
 
 use destage_base::parameter::{Condition, CountOrAuto, Exclusion, Parameter, Value, Whole};
 use destage_buffer::{SchemeConfig, Sees};
@@ -18,7 +18,7 @@ use crate::fits::FITS;
 use crate::parameters::{EXACT_RESPONSES, PARAMETERS, VolatileCache};
 use crate::source::Seen;
 
-/// What a configuration is to be used for.
+/// The purpose of a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {
     /// A run for its figures.
@@ -32,11 +32,11 @@ pub enum Purpose {
     Live,
 }
 
-/// What is asked of a configuration.
+/// The demands on a configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub purpose: Purpose,
-    /// Parameters that were set; those that a profile sets aside.
+    /// Parameters that were set; those set by a profile separately.
     pub given: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Asked {
 pub struct Fact {
     /// Its name in conditions.
     pub name: &'static str,
-    /// The same in words that follow "needs" or "without".
+    /// The same in words that can follow "needs" or "without".
     pub words: &'static str,
     holds: fn(&Considered<'_>) -> bool,
 }
@@ -83,7 +83,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "input",
-        words: "an input, whose addresses may lie beyond the device (those of a served device do not)",
+        words: "an input whose addresses may lie beyond the device (a served device refuses such requests)",
         holds: |of| of.purpose != Purpose::Live,
     },
     Fact {
@@ -106,12 +106,12 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "no-units",
-        words: "a layer that does not fill blocks page after page",
+        words: "a layer that does not fill the pages of a block in order",
         holds: |of| of.config.has_flash() && !of.config.ftl_row.fills_blocks_in_turn,
     },
     Fact {
         name: "plane-groups",
-        words: "a layer whose planes work side by side",
+        words: "a layer whose planes work in parallel",
         holds: |of| of.config.ftl_row.groups_planes,
     },
     Fact {
@@ -121,7 +121,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "cell-modes",
-        words: "a layer that has blocks with one bit a cell beside others",
+        words: "a layer that has some blocks with one bit a cell",
         holds: |of| of.config.ftl_row.has_cell_modes,
     },
     Fact {
@@ -164,7 +164,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "foreknown",
-        words: "a scheme that knows the writes to come",
+        words: "a scheme that knows the coming writes",
         holds: |of| of.config.scheme.needs_future,
     },
     Fact {
@@ -191,7 +191,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact {
         name: "overtaking",
-        words: "requests that overtake others on the cores",
+        words: "requests that may overtake others on the firmware cores",
         holds: |of| of.config.front_reorders(),
     },
 ];
@@ -212,11 +212,11 @@ pub fn in_words(condition: &str) -> String {
     parts.join(", or ")
 }
 
-/// A configuration, and what it is to be used for.
+/// A configuration, and its purpose.
 pub struct Considered<'c> {
     config: &'c Config,
     purpose: Purpose,
-    /// What there was in the input, once that is known; before, everything may be.
+    /// The kinds of requests in the input, once they are known; before, any kind is possible.
     seen: Option<Seen>,
 }
 
@@ -229,7 +229,7 @@ impl Considered<'_> {
             .filter(|text| !read(text).holds(self))
     }
 
-    /// Whether `row`, which has `value`, has another than its default, and that decides something.
+    /// Whether `value` of `row` differs from its default and so has an effect.
     fn counts(&self, row: &Parameter, value: &Value) -> bool {
         row.read(row.default).as_ref() != Ok(value) && self.lacks(row).next().is_none()
     }
@@ -294,7 +294,7 @@ impl Config {
         })
     }
 
-    /// What `key` needs and does not have in what it is used for, in words; nothing if it decides something, or has its default.
+    /// The condition, in words, that `key` needs and that does not hold for this purpose; `None` if the parameter has an effect, or has its default.
     pub(crate) fn lacks(&self, key: &str, seen: Option<Seen>) -> Option<String> {
         let considered = Considered {
             config: self,
@@ -308,7 +308,7 @@ impl Config {
         considered.lacks(row).next().map(in_words)
     }
 
-    /// Parameters that were set and decide nothing in a run of an input with what was `seen`, each with the reason.
+    /// Parameters that were set and have no effect in a run of an input with the facts in `seen`, each with the reason.
     #[must_use]
     pub fn without_effect_on(&self, seen: Seen) -> Vec<(String, String)> {
         // A run whose power fails has not seen all of its input.
@@ -330,7 +330,7 @@ impl Config {
     /// Checks the configuration as a whole.
     ///
     /// # Errors
-    /// [`SimError::Excluded`] of the first two parameters of which one excludes the other; else what does not fit.
+    /// [`SimError::Excluded`] for the first two parameters of which one excludes the other; otherwise the error in values that do not fit.
     pub fn check(&self, purpose: Purpose) -> Result<(), SimError> {
         self.check_exclusions(purpose)?;
         FITS.iter()
@@ -523,7 +523,7 @@ mod tests {
             .map(|(key, _)| &**key)
             .collect();
         assert_eq!(named, ["host.queues"]);
-        // One that has its default is not named, whatever it needs.
+        // A parameter at its default is not named, whatever it needs.
         let config = resolved(&["flash.ready_ns=0", "flash.suspend_us=7"]).unwrap();
         let said = &config.without_effect;
         let expected = (

@@ -1,7 +1,6 @@
-//! A checked configuration, and what is made of it.
+//! A checked configuration, and the parts that are built from it.
 //!
-//! Code reads the typed structs. The maps beside them are for results, and for schemes and layers, which read
-//! their own structs from them.
+//! Code reads the typed structs. The maps next to them are for results, and for schemes and layers, which read their own structs from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,9 +59,9 @@ pub struct Config {
     pub(crate) units_per_page: u32,
     /// Runs are explained. It changes no result, and so is no parameter.
     pub explain: bool,
-    /// Parameters that were set and decide nothing in a run, each with the reason; those that a profile sets are not among them.
+    /// Parameters that were set and have no effect in a run, each with the reason; parameters set by a profile are not among them.
     pub without_effect: Vec<(String, String)>,
-    /// What it is to be used for, and what was set for that.
+    /// Its purpose, and the settings that were made for it.
     pub(crate) asked: Asked,
 }
 
@@ -94,15 +93,15 @@ impl Config {
         }
     }
 
-    /// The same of a device whose power may fail (`device.power_may_fail`).
+    /// As above, for a device whose power may fail (`device.power_may_fail`).
     #[must_use]
     pub fn with_failing_power(mut self) -> Self {
         self.set("device.power_may_fail", Value::Flag(true));
         self.used_for(Purpose::Cut)
     }
 
-    /// The same to be used for `purpose`, for which more of what was set may decide something. With bytes a device has a clock, strict
-    /// order and exact times, and programs the pages of a block in their order, whatever was set: then that is named.
+    /// As above, for `purpose`, for which more of the settings may have an effect. With bytes a device has a clock, strict order and exact times, and
+    /// programs the pages of a block in their order, whatever was set; a note then names the difference.
     #[must_use]
     pub fn used_for(mut self, purpose: Purpose) -> Self {
         self.asked.purpose = purpose;
@@ -176,13 +175,13 @@ impl Config {
         self.state = Some(Arc::new(state));
     }
 
-    /// The value of the parameter `name` of device, host, trace or run, if there is such a one.
+    /// The value of the parameter `name` of device, host, trace or run, if there is one of that name.
     #[must_use]
     pub fn global_parameter(&self, name: &str) -> Option<&Value> {
         self.global.get(name)
     }
 
-    /// The value of the scheme's parameter `name`, or of one every buffer has; if there is such a one.
+    /// The value of the scheme's parameter `name`, or of one that every buffer has, if there is one of that name.
     #[must_use]
     pub fn buffer_parameter(&self, name: &str) -> Option<&Value> {
         self.buffer.get(name)
@@ -193,7 +192,7 @@ impl Config {
         &self.buffer
     }
 
-    /// The value of the layer's parameter `name`, if there is such a one.
+    /// The value of the layer's parameter `name`, if there is one of that name.
     #[must_use]
     pub fn ftl_parameter(&self, name: &str) -> Option<&Value> {
         self.ftl.get(name)
@@ -205,7 +204,7 @@ impl Config {
         self.named(|values| values.iter().collect())
     }
 
-    /// Those of [`Self::parameters`] that are not at their default: with the defaults of this version they say the same.
+    /// The entries of [`Self::parameters`] that are not at their default: with the defaults of this version they are equivalent.
     #[must_use]
     pub fn chosen(&self) -> BTreeMap<String, Value> {
         self.named(|values| values.chosen().collect())
@@ -230,8 +229,7 @@ impl Config {
         sections.into_iter().flatten().chain(state).collect()
     }
 
-    /// What tells the scheme from another of its name: nothing for one of the registry, whose version is that of the model, and its version
-    /// for another.
+    /// The version that tells the scheme from another of its name: nothing for a scheme of the registry, whose version is that of the model.
     ///
     /// # Errors
     /// If it is in no registry and has no version, so that results of it cannot be kept.
@@ -240,7 +238,7 @@ impl Config {
             None => Ok(None),
             Some(Some(version)) => Ok(Some(version)),
             Some(None) => Err(SimError::Config(format!(
-                "buffer.kind: {:?} is in no registry and has no version, so that results kept of it would be taken for those of what it is later; expected a version of the scheme",
+                "buffer.kind: {:?} is in no registry and has no version, so kept results of it could be mistaken for results of a later version; expected a version of the scheme",
                 self.scheme.name
             ))),
         }
@@ -335,7 +333,7 @@ impl Config {
         }
     }
 
-    /// What a merge is charged for each page it copies and each block it erases.
+    /// The cost of a merge for each page it copies and each block it erases.
     pub(crate) fn merge_cost(&self) -> MergeCost {
         let timing = self.timing();
         let mut copy = timing.program;
@@ -363,14 +361,14 @@ impl Config {
     /// The translation layer, just built, with contents in every page or in none.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// The values that do not fit together.
     pub fn ftl_with(&self, filled: bool) -> Result<Box<dyn Ftl>, SimError> {
         let (geometry, flash) = (self.geometry(), &self.typed.flash);
         if self.is_open() {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
-        // A layer that merges leaves units incomplete only while programs wait for them, and without a clock none waits.
+        // A layer that merges leaves units incomplete only while programs wait for them, and without a clock no program waits.
         let has_units = self.is_timed() || !self.ftl_row.has_merges;
         let of_units = |count: u32| if has_units { count } else { 1 };
         let built = (self.ftl_row.build)(&FtlConfig {
@@ -405,7 +403,7 @@ impl Config {
         &self.common
     }
 
-    /// Whether what is written may be lost until a flush.
+    /// Whether written data may be lost until a flush.
     pub(crate) fn has_volatile_cache(&self) -> bool {
         self.typed.device.vwc == VolatileCache::On
     }
@@ -415,13 +413,13 @@ impl Config {
         self.typed.device.trim == Trim::Strict
     }
 
-    /// Whether there is flash, and not only a count of what is destaged.
+    /// Whether there is flash, and not only a count of destages.
     #[must_use]
     pub fn has_flash(&self) -> bool {
         self.ftl_row.has_flash
     }
 
-    /// What filled the device, here or before its state was kept.
+    /// How the device was filled, here or before its state was kept.
     pub(crate) fn precondition(&self) -> Precondition {
         if let Some(state) = &self.state {
             return state.precondition();
@@ -429,10 +427,10 @@ impl Config {
         Precondition::read(&self.typed.sim.precondition).unwrap_or(Precondition::None)
     }
 
-    /// Whether what is read enters the buffer.
+    /// Whether pages that are read enter the buffer.
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
-        // A scheme that knows the writes to come is made of these alone, and only for a run.
+        // A scheme that knows the coming writes is built from these alone, and only for a run.
         if self.scheme.needs_future {
             return false;
         }
@@ -479,7 +477,7 @@ impl Config {
         Ok(Buffer::new(config, Box::new(Shares::new(parts, share))))
     }
 
-    /// The device, with `buffer` over `ftl`; `with_bytes` if its commands are to name every page for that.
+    /// The device, with `buffer` over `ftl`; `with_bytes` says that its commands have to name every page.
     pub(crate) fn device(
         &self,
         timed: bool,
@@ -518,7 +516,7 @@ impl Config {
         !self.is_timed() || (self.typed.host.scheduler == Scheduler::Fifo && !self.front_reorders())
     }
 
-    /// How requests become pages, those of a trace that spans `span_pages`; that number plays a part on a device only.
+    /// How requests become pages, for a trace that spans `span_pages`; that number matters only on a device.
     #[must_use]
     pub fn addressing(&self, span_pages: u64) -> Addressing {
         Addressing {

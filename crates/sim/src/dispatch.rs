@@ -1,4 +1,4 @@
-//! Media whose commands wait in queues: what a configuration says of them.
+//! The configuration of media whose commands wait in queues.
 
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_flash::media::PlaneGaps;
@@ -94,7 +94,7 @@ mod tests {
                     "flash.program_unit=2",
                     "flash.multi_plane=any_order",
                 ][..],
-                "before its pages have come",
+                "before all of its pages have arrived",
             ),
             (
                 &[
@@ -102,7 +102,7 @@ mod tests {
                     "flash.program_unit=2",
                     "flash.cache_program=true",
                 ],
-                "does not hold a unit",
+                "and not a unit of several",
             ),
             (
                 &["flash.scheduling=reads_first", "flash.parallel_units=3"],

@@ -1,4 +1,4 @@
-//! What can go wrong in a run that is not our mistake.
+//! Errors of a run that are not bugs of the program.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
@@ -15,16 +15,16 @@ use crate::words;
 pub struct Argument {
     /// Its name: of a function's argument, of a field, or `setting` for `KEY=VALUE`.
     pub name: String,
-    /// What follows the name: the value after a space, if there is one, and behind a colon what is wrong with it.
+    /// The text after the name: the value after a space, if there is one, and after a colon the error in it.
     pub what: String,
 }
 
-/// Parameters that exclude another, or what a run is for.
+/// Parameters that exclude another, or the purpose of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Those that are refused: name, value, and default.
+    /// The refused settings: name, value, and default.
     pub refused: Vec<(String, String, &'static str)>,
-    /// With what, in words.
+    /// The other setting, in words.
     pub with: String,
     /// Why, in one sentence without its full stop.
     pub because: &'static str,
@@ -55,7 +55,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// The user's input cannot be simulated. Every message names where, and what was expected.
+/// The user's input cannot be simulated. Every message names the place, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     /// The trace cannot be read.
@@ -67,7 +67,7 @@ pub enum SimError {
     /// Parameters of which one excludes the other.
     #[error(transparent)]
     Excluded(Refusal),
-    /// What a caller gave under a name of its own cannot be used.
+    /// An argument that the caller knows by a name of its own cannot be used.
     #[error(transparent)]
     Argument(Argument),
     /// The counts of the device make none.
@@ -78,7 +78,7 @@ pub enum SimError {
     Layer(BuildError),
     /// No number of blocks makes the device large enough for the addresses of the input.
     #[error(
-        "flash.blocks_per_plane = auto: addresses of the input end at page {pages}, and a device of this shape offers at most {offered} pages of {page_bytes} bytes; expected more flash.dies, larger pages (flash.page_bytes), or a number with trace.addr_map=modulo or shrink"
+        "flash.blocks_per_plane = auto: the input's addresses end at page {pages}, and a device of this shape offers at most {offered} pages of {page_bytes} bytes; expected more flash.dies, larger pages (flash.page_bytes), or a number with trace.addr_map=modulo or shrink"
     )]
     AddressesTooLarge {
         /// Where the addresses end, in pages.
@@ -88,14 +88,14 @@ pub enum SimError {
         /// Bytes of a page.
         page_bytes: u64,
     },
-    /// No number of blocks makes the device large enough for what it is to offer.
+    /// No number of blocks makes the device as large as it has to be.
     #[error(
         "device.capacity_bytes = {bytes}: a device of this shape offers less than {most} bytes; expected a smaller one, more flash.dies, or larger pages (flash.page_bytes)"
     )]
     CapacityTooLarge {
-        /// What was asked for.
+        /// The size that was asked for.
         bytes: u64,
-        /// What flash of this shape can hold.
+        /// The most that flash of this shape can hold.
         most: u64,
     },
     /// The number of blocks was not found before the run.
@@ -103,8 +103,8 @@ pub enum SimError {
         "flash.blocks_per_plane = auto: there is no input whose addresses could give the size of the device; expected a number, or device.capacity_bytes"
     )]
     OpenSize,
-    /// The image of a flash is not what was written to it.
-    #[error("the image is damaged: {0}; expected it as it was left")]
+    /// The image of a flash has changed since it was written.
+    #[error("the image is damaged: {0}; expected it unchanged")]
     Image(Damage),
     /// A request lies outside the device.
     #[error(
@@ -126,7 +126,7 @@ pub enum SimError {
     },
     /// A request is longer than the device, so that no map of addresses keeps its pages apart.
     #[error(
-        "{origin}:{line}: a request of {sectors} sectors is longer than the device, which has {device_sectors} sectors; expected requests that fit the device, or a larger one (flash.blocks_per_plane)"
+        "{origin}:{line}: a request of {sectors} sectors is longer than the device, which has {device_sectors} sectors; expected requests that fit the device, or a larger device (flash.blocks_per_plane)"
     )]
     LongerThanDevice {
         /// The trace.
@@ -138,7 +138,7 @@ pub enum SimError {
         /// Sectors of the device.
         device_sectors: u64,
     },
-    /// The device is too small for what the trace writes.
+    /// The device is too small for the writes of the trace.
     #[error("{origin}:{line}: the device is full: {}", words::shortage(.shortage))]
     DeviceFull {
         /// The trace.
@@ -153,7 +153,7 @@ pub enum SimError {
         "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {}", words::shortage(.shortage)
     )]
     FullBefore {
-        /// How many times as many overwrites as there are pages.
+        /// The number of overwrites as a multiple of the number of pages.
         passes: u64,
         /// Page writes done.
         done: u64,
@@ -173,12 +173,12 @@ pub enum SimError {
         line: u32,
         /// When it arrives by the trace, in ticks of 0.1 ns.
         arrival: Ticks,
-        /// By what that is multiplied.
+        /// The factor that multiplies it.
         time_scale: f64,
     },
-    /// The simulated clock came to its end before the requests did.
+    /// The simulated clock reached its largest time before the last request.
     #[error(
-        "{origin}:{line}: what is under way when the request arrives goes on for too long: \"{}\"; expected everything to end below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
+        "{origin}:{line}: operations that are under way when the request arrives end too late: \"{}\"; expected all of them to end below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
     )]
     OutOfTime {
         /// The trace.
@@ -190,7 +190,7 @@ pub enum SimError {
     },
     /// The run ended before statistics opened.
     #[error(
-        "{origin}: sim.warmup_requests = {warmup}: the run ended after {requests} requests, and nothing was measured; expected fewer than {requests}"
+        "{origin}: sim.warmup_requests = {warmup}: the run ended after {requests} requests, and measured none of them; expected fewer than {requests}"
     )]
     NothingMeasured {
         /// The trace.
@@ -202,14 +202,14 @@ pub enum SimError {
     },
     /// The run ended before its power failed.
     #[error(
-        "{origin}: the power was to fail at {at}, and the run ended after {seen}; expected an earlier one"
+        "{origin}: the power was to fail at {at}, but the run ended after {seen}; expected an earlier moment"
     )]
     NoCut {
         /// The trace.
         origin: String,
         /// When the power was to fail.
         at: String,
-        /// How many there were of what was counted.
+        /// How many of the counted events there were.
         seen: u64,
     },
     /// After a loss of power no block was free to put others in order.
@@ -226,7 +226,7 @@ pub enum SimError {
 }
 
 impl SimError {
-    /// The device has no room left for what line `line` of `origin` brings.
+    /// The device has no room left for the request in line `line` of `origin`.
     #[cold]
     pub(crate) fn full(origin: &str, line: u32, shortage: NoSpace) -> Self {
         Self::DeviceFull {

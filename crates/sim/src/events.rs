@@ -1,10 +1,9 @@
 //! The event list: first in, first out among equal times.
 //!
 //! Many things are due at the same instant, and their order decides block contents once garbage collection is
-//! active. Events for the present instant go to a plain queue. Later ones go to a ring in the order in which they are
-//! due: nearly always a new one comes last, or before few. What would have to pass too many, and what is far away as the next
-//! arrival is, goes to a heap. What ring and heap hold for an instant was put there before that instant began, so
-//! it goes first.
+//! active. Events for the present instant go to a plain queue. Later events go to a ring in the order in which they are due: nearly always a new one
+//! comes last, or before few others. An event that would have to pass too many, or is as far away as the next arrival, goes to
+//! a heap. Entries in ring and heap for an instant were put there before that instant began, so they come first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,7 +21,7 @@ choices! {
     pub enum Clock {
         /// In whole ticks, exactly.
         Exact = "exact",
-        /// As the reference simulator does: milliseconds in double precision. In a busy period every sum is
+        /// As in the reference simulator: milliseconds in double precision. In a busy period every sum is
         /// rounded the same way, so a queue that never empties drifts by some 1e-10 ms per operation,
         /// 1e-5 ms in all after a hundred thousand. Only with this clock are such runs equal to its digits.
         DoubleMs = "double_ms",
@@ -92,16 +91,16 @@ fn large_as_number(time: Ticks) -> f64 {
 
 /// Places of the ring, a power of two.
 const PLACES: usize = 256;
-/// Of these, how many stay free: one behind the last event, and some before the first, where a new one may come.
+/// Free places among them: one after the last event, and some before the first, where a new one may come.
 const MARGIN: usize = 4;
 /// How many events a new one passes in the ring from behind without a look whether fewer are before it.
 const FEW: usize = 8;
 /// How many events may have to move for a new one.
 const STEPS: usize = 16;
-/// Spans are kept at so many places, by the highest bits of their product with an odd number.
+/// Spans are kept at this many places, by the highest bits of their product with an odd number.
 const SPAN_BITS: u32 = 2;
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
-/// The key of what is behind the last event: later than everything.
+/// The key of the place after the last event: later than everything.
 const NEVER: u64 = u64::MAX;
 
 /// Events of type `E`, delivered by time and, among equal times, in the order they were scheduled.
@@ -111,16 +110,16 @@ pub struct EventList<E> {
     now: Ticks,
     scheduled: u64,
     instant: Queue<E>,
-    /// By time and rank from `first` on, with an entry that is never due behind the last; what was before the first is
-    /// past. Places are counted on and on.
+    /// By time and rank from `first` on, with an entry that is never due after the last; entries before the first are past. Places are counted
+    /// without wrapping.
     ring: [Entry<E>; PLACES],
     first: usize,
     end: usize,
-    /// The first of what is not in the ring, or an entry that is never due.
+    /// The first entry that is not in the ring, or an entry that is never due.
     aside: Entry<E>,
     /// The others.
     heap: BinaryHeap<Reverse<Entry<E>>>,
-    /// Delays that were added, and the same as the clock adds them: a run has few that come again and again.
+    /// Added delays, and their values as the clock adds them: a run has few different ones, which occur again and again.
     spans: [(Ticks, u64); 1 << SPAN_BITS],
 }
 
@@ -199,8 +198,8 @@ impl<E: Copy + Default> EventList<E> {
         self.now >= LAST
     }
 
-    /// Schedules `event` at `time`; a time that has passed means now. It is kept out of the way of what comes after a delay:
-    /// there is not much of it, and it is far away.
+    /// Schedules `event` at `time`; a time that has passed means now. It is kept apart from events that come after a delay: there are few of them,
+    /// and they are far away.
     pub fn at<X>(&mut self, time: Ticks, event: X)
     where
         E: From<X>,
@@ -223,8 +222,8 @@ impl<E: Copy + Default> EventList<E> {
         self.schedule(key, E::from(event));
     }
 
-    /// Schedules `event` when `delay` has passed, unless it would be the next to be delivered, before anything else is due: then
-    /// the clock moves there, and it is delivered by this. Whether it is.
+    /// Schedules `event` when `delay` has passed, unless it would be the next to be delivered, before anything else is due: then this call moves the
+    /// clock there and delivers it. Whether it is.
     #[inline(always)]
     pub fn delivers_after<X>(&mut self, delay: Ticks, event: X) -> bool
     where
@@ -239,14 +238,14 @@ impl<E: Copy + Default> EventList<E> {
         is_next
     }
 
-    /// What is due now, if that is one event. It is the next.
+    /// The event that is due now, if there is exactly one. It is the next.
     #[inline(always)]
     pub fn alone(&self) -> Option<E> {
         let is_next = self.next_key() > self.now_key;
         self.instant.only().filter(|_| is_next)
     }
 
-    /// Takes what is [`alone`](Self::alone).
+    /// Takes the event that is [`alone`](Self::alone).
     #[inline(always)]
     pub fn take_alone(&mut self) {
         self.instant.clear();
@@ -293,8 +292,7 @@ impl<E: Copy + Default> EventList<E> {
         self.end.wrapping_sub(self.first) > PLACES - MARGIN
     }
 
-    /// Schedules `entry`, which finds the ring full, or many events in it that are due later: those that are due before it make room if
-    /// they are fewer.
+    /// Schedules `entry`, for which the ring is full or has many events that are due later: the events that are due before it move if they are fewer.
     #[inline(never)]
     fn schedule_before_many(&mut self, entry: Entry<E>) {
         if self.is_full() {
@@ -324,7 +322,7 @@ impl<E: Copy + Default> EventList<E> {
         let (key, mut place) = (entry.key, self.end);
         self.end = place.wrapping_add(1);
         self.at_place(self.end).key = NEVER;
-        // What is before the first is past, and so not later.
+        // Entries before the first are past, and so not later.
         while self.at_place(place.wrapping_sub(1)).key > key {
             *self.at_place(place) = *self.at_place(place.wrapping_sub(1));
             place = place.wrapping_sub(1);
@@ -339,7 +337,7 @@ impl<E: Copy + Default> EventList<E> {
 
     #[inline]
     fn put_aside(&mut self, key: u64, rank: u64, event: E) {
-        // Nothing else is there: the next arrival comes to an empty place.
+        // There is no other event: the next arrival comes to an empty place.
         if self.aside.key == NEVER {
             self.aside = Entry { key, rank, event };
             return;

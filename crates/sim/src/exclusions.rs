@@ -1,4 +1,4 @@
-//! What parameters of device, host and run cannot stand beside, each with its reason; their rows name these lists.
+//! The exclusions of parameters of device, host and run, each with its reason; their rows name these lists.
 //!
 //! Facts that conditions name are those of [`crate::check`].
 
@@ -12,7 +12,7 @@ const fn excludes(value: &'static str, with: &'static str, because: &'static str
     }
 }
 
-/// Where commands wait in queues: also those of groups of planes that work side by side.
+/// Where commands wait in queues; this includes groups of planes that work in parallel.
 const QUEUES: &str =
     "flash.scheduling = commands_arrival|commands_reads_first or flash.parallel_units > 1";
 
@@ -21,12 +21,12 @@ pub const SUSPENSION: &[Exclusion] = &[
     excludes(
         "= keeps_end",
         QUEUES,
-        "an end that was foretold stands only where commands are placed when they are issued",
+        "a read that keeps the end of what it interrupts needs an end that is known when the command is issued",
     ),
     excludes(
         "",
         "flash.scheduling = commands_reads_first and flash.cache_read = true or flash.scheduling = commands_reads_first and flash.cache_program = true or flash.parallel_units > 1 and flash.cache_read = true or flash.parallel_units > 1 and flash.cache_program = true",
-        "where commands wait in queues a die with cache registers is not interrupted",
+        "where commands wait in queues, a die with cache registers is not interrupted",
     ),
 ];
 
@@ -34,18 +34,18 @@ pub const SUSPENSION: &[Exclusion] = &[
 pub const PULSES: &[Exclusion] = &[excludes(
     "",
     QUEUES,
-    "where commands wait in queues a read is let in before it is known how much a program has still to do",
+    "where commands wait in queues, a read may start before the remaining time of a program is known",
 )];
 
 /// Of `flash.cache_read` and `flash.cache_program`.
 pub const REGISTERS: &[Exclusion] = &[excludes(
     "",
     "units and flash.scheduling = commands_arrival|commands_reads_first or units and flash.parallel_units > 1",
-    "where commands wait in queues a cache register is of one page, and does not hold a unit",
+    "where commands wait in queues, a cache register holds one page, and not a unit of several",
 )];
 
 const NO_UNITS: &str =
-    "the layer does not fill blocks page after page, so that pages cannot be programmed together";
+    "the layer does not fill the pages of a block in order, so pages cannot be programmed together";
 
 /// Of `flash.program_unit` and `flash.program_passes`.
 pub const UNITS: &[Exclusion] = &[excludes("", "no-units", NO_UNITS)];
@@ -64,13 +64,12 @@ pub const MAP_UNITS: &[Exclusion] = &[
 pub const SUMMARY: &[Exclusion] = &[excludes(
     "= true",
     "units and places-writes or units and merges",
-    "the layer counts whole units, and a summary page leaves a block with one page less",
+    "the layer counts whole units, and a summary page takes one page of the block",
 )];
 
-const ORDER_OF_THE_TRACE: &str =
-    "the scheme knows the writes to come in the order of the trace, and this may change it";
+const ORDER_OF_THE_TRACE: &str = "the scheme knows the coming writes in the order of the trace, and this setting may change that order";
 
-/// Of what changes the order of requests.
+/// The exclusions of settings that change the order of requests.
 pub const FOREKNOWN: &[Exclusion] = &[excludes("", "foreknown", ORDER_OF_THE_TRACE)];
 
 /// Of `device.firmware_cores`.
@@ -88,10 +87,10 @@ pub const NO_MOUNT: &[Exclusion] = &[excludes(
 pub const LIVE_FUTURE: &[Exclusion] = &[excludes(
     "",
     "live and foreknown",
-    "the scheme knows the writes to come, which a served device does not",
+    "the scheme has to know the coming writes, and a served device does not know them",
 )];
 
-const OF_THE_REQUEST: &str = "other bytes than those of the request would be written";
+const OF_THE_REQUEST: &str = "the device would write other bytes than those of the request";
 
 /// Of `trace.align`.
 pub const OTHER_BYTES: &[Exclusion] = &[excludes("= nearest", "live", OF_THE_REQUEST)];
@@ -104,29 +103,29 @@ pub const NO_CLOCK: &[Exclusion] = &[
     excludes(
         "",
         "bytes",
-        "bytes move as time passes, and there is no clock",
+        "bytes move as time passes, and this run has no clock",
     ),
-    excludes(
-        "",
-        "watch",
-        "there are no moments to be watched without a clock",
-    ),
+    excludes("", "watch", "without a clock there are no moments to watch"),
 ];
 
 /// Of `sim.clock`.
-pub const DRIFT: &[Exclusion] = &[excludes("", "cut", "bytes are moved at exact times only")];
+pub const DRIFT: &[Exclusion] = &[excludes(
+    "",
+    "cut",
+    "bytes can be moved only at exact times",
+)];
 
 /// Of `flash.multi_plane`.
 pub const OUT_OF_ORDER: &[Exclusion] = &[
     excludes(
         "= any_order",
         "bytes",
-        "pages of a block are programmed in their order",
+        "the pages of a block are programmed in order",
     ),
     excludes(
         "= any_order",
         "units",
-        "a unit would be programmed before its pages have come",
+        "the program of a unit would begin before all of its pages have arrived",
     ),
 ];
 
@@ -143,6 +142,6 @@ pub const NO_FLASH: &[Exclusion] = &[
     excludes(
         "",
         "watch and no-flash",
-        "there are no moments to be watched without flash",
+        "without flash there are no moments to watch",
     ),
 ];

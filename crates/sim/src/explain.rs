@@ -1,7 +1,7 @@
-//! A run explained: its course, how responses are spread, and what each request waited for.
+//! A run explained: its course, the distribution of response times, and the waits of each request.
 //!
-//! A run that is to be explained has an [`Explaining`] as its witness. It sees what happens and changes nothing, and what it
-//! keeps does not grow with the run. What the parts of a response mean stands in `docs/EXPLAIN.md`.
+//! A run that is to be explained has an [`Explaining`] as its witness. It observes events and changes nothing, and its memory does not grow with the
+//! run. `docs/EXPLAIN.md` explains the parts of a response time.
 
 mod path;
 mod queues;
@@ -36,7 +36,7 @@ pub const OPERATIONS: [Operation; 4] = [
     Operation::Trim,
 ];
 
-/// The percentiles that are told, by name.
+/// The percentiles that are reported, by name.
 pub const PERCENTILES: [(&str, (u64, u64)); 5] = [
     ("50", (50, 100)),
     ("90", (90, 100)),
@@ -52,27 +52,27 @@ pub struct Responses {
     pub percentiles: [Ticks; PERCENTILES.len()],
     /// The largest, in ticks.
     pub max: Ticks,
-    /// By their size, and what they are made of.
+    /// By their size, and by their parts.
     pub spreading: Spreading,
 }
 
-/// What a run was like besides its metrics.
+/// Facts about a run besides its metrics.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Explained {
-    /// What needs a clock; none of a run without one.
+    /// Facts that need a clock; `None` for a run without one.
     pub timed: Option<Timed>,
     /// Records by size.
     pub destages: Destages,
     /// Blocks by erases, when statistics closed.
     pub wear: Wear,
-    /// What the buffer's scheme learnt, at the ends of its periods.
+    /// The values that the buffer's scheme learned, at the ends of its periods.
     pub scheme: Learnt,
 }
 
-/// What needs a clock.
+/// Facts that need a clock.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timed {
-    /// The names of the parts that are told apart.
+    /// The names of the parts that are reported.
     pub parts: &'static [&'static str],
     /// In the order of [`OPERATIONS`].
     pub responses: [Responses; 4],
@@ -86,7 +86,7 @@ pub struct Timed {
 #[derive(Clone, Debug, Default)]
 struct Way {
     arrived: Ticks,
-    /// When it began to move last, and how long it moved before the device took it in and after its answer.
+    /// When its latest transfer began, and how long its transfers took before the device accepted it and after its answer.
     transfers: Ticks,
     moved: [Ticks; 2],
     accepted: Accepted,
@@ -118,7 +118,7 @@ pub struct Explaining {
 }
 
 impl Explaining {
-    /// For a run on `dies` dies, whose commands wait in queues or do not.
+    /// For a run on `dies` dies; the argument says whether their commands wait in queues.
     #[must_use]
     pub fn new(dies: u32, in_queues: bool) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Explaining {
         }
     }
 
-    /// What came of it, but for what the scheme learnt.
+    /// The outcome, except for the values that the scheme learned.
     #[must_use]
     pub(crate) fn finish(self) -> Explained {
         let timed = Timed {
@@ -176,7 +176,7 @@ impl Explaining {
     }
 }
 
-/// Whether `operation` moves or erases what was there, and serves no request.
+/// Whether `operation` moves or erases pages, and serves no request.
 pub(crate) fn moves(operation: &FlashOperation) -> bool {
     operation.kind == Kind::Erase || matches!(operation.cause, Cause::Copy | Cause::Wear)
 }
@@ -420,7 +420,7 @@ impl Explaining {
 }
 
 impl Way {
-    /// The whole way of a request that is complete `now`, as the response of what arrived at `arrival`.
+    /// The whole path of a request that is complete `now`, as the response time of the request that arrived at `arrival`.
     fn split(&self, arrival: Ticks, now: Ticks) -> Split {
         let accepted = self.accepted.at;
         let answered = self.answered.unwrap_or(now);

@@ -14,7 +14,7 @@ use crate::precondition::{self, Precondition};
 /// A check; its error is in words.
 type Fits = fn(&Config) -> Result<(), String>;
 
-/// All checks, in the order in which errors are told.
+/// All checks, in the order in which errors are reported.
 pub const FITS: &[Fits] = &[
     sectors,
     precondition,
@@ -89,7 +89,7 @@ fn times_by_type(config: &Config) -> Result<(), String> {
     match reads == 1 || programs == 1 || reads == programs {
         true => Ok(()),
         false => Err(format!(
-            "flash.program_times_us: {programs} types of page, and flash.read_times_us has {reads}; expected as many, or one"
+            "flash.program_times_us: {programs} types of page, but flash.read_times_us has {reads}; expected equal numbers, or a single time"
         )),
     }
 }
@@ -153,7 +153,7 @@ fn capacitor(config: &Config) -> Result<(), String> {
     }
 }
 
-/// Marks of destaging in idle time; they decide nothing where there is none.
+/// Marks of destaging in idle time; they have no effect without it.
 fn idle_marks(config: &Config) -> Result<(), String> {
     match config.common().check() {
         Err(Contradiction::LowAboveHigh { low, high }) if config.common().bg_destage => {
@@ -208,7 +208,7 @@ fn shares(config: &Config) -> Result<(), String> {
     match pages == 0 || pages >= handles.into() {
         true => Ok(()),
         false => Err(format!(
-            "buffer.by_handle = equal: a buffer of {pages} pages has none for each of ftl.handles = {handles}; expected shared, or a larger buffer"
+            "buffer.by_handle = equal: a buffer of {pages} pages is too small to give each of ftl.handles = {handles} a page; expected shared, or a larger buffer"
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! What lies between host and buffer besides the bus: what a configuration says of it.
+//! The configuration of the path between host and buffer, apart from the bus.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_NS, from_units};
@@ -25,7 +25,7 @@ pub(crate) fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
     }
 }
 
-/// Ticks of so many nanoseconds.
+/// Ticks of this many nanoseconds.
 fn phase(nanoseconds: f64) -> Ticks {
     from_units(nanoseconds, TICKS_PER_NS)
 }
@@ -88,10 +88,10 @@ impl Config {
         is_on.then_some(front)
     }
 
-    /// What metrics need to know of it.
+    /// The configuration that metrics need.
     pub(crate) fn front_scope(&self) -> FrontScope {
         let (host, device) = (&self.typed.host, &self.typed.device);
-        // What is off takes no energy.
+        // A stage that is off takes no energy.
         let taken = |is_on: bool, energy: f64| if is_on { energy } else { 0.0 };
         let page_bytes = self.typed.flash.page_bytes as f64;
         FrontScope {
@@ -105,7 +105,7 @@ impl Config {
         }
     }
 
-    /// Whether requests are taken in in another order than they are sent, though the scheduler keeps it.
+    /// Whether requests are accepted in another order than they are sent, though the scheduler keeps it.
     pub(crate) fn front_reorders(&self) -> bool {
         let (host, device) = (&self.typed.host, &self.typed.device);
         let is_alike = |firmware: Firmware| firmware.page == 0 && firmware.read == firmware.command;

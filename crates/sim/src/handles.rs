@@ -14,7 +14,7 @@ impl Config {
         }
     }
 
-    /// Placement handles that the layer tells apart.
+    /// Number of placement handles that the layer distinguishes.
     pub(crate) fn handles(&self) -> u32 {
         self.of_layer("handles", 1) as u32
     }
@@ -32,7 +32,7 @@ impl Config {
         self.of_layer("zone_blocks", 1) as u32
     }
 
-    /// How placement handles share the buffer: with one handle, or a scheme that has no slots to share out, there is nothing to share.
+    /// How placement handles share the buffer: with one handle, or a scheme whose slots cannot be divided, there is nothing to share.
     pub(crate) fn by_handle(&self) -> ByHandle {
         match self.handles() > 1 && self.has_divisible_slots() {
             true => self.typed.buffer.by_handle,

@@ -1,4 +1,4 @@
-//! The host: its queue of waiting requests, and what it knows of those outstanding.
+//! The host: its queue of waiting requests, and its data about outstanding ones.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -37,8 +37,8 @@ pub enum Waiting {
     },
 }
 
-/// When a request arrives that does so at `arrival` by its trace, with times multiplied by `factor`. A product beyond 64 bits is
-/// the largest of them.
+/// The arrival of a request with the time `arrival` in its trace, with times multiplied by `factor`. A product beyond 64 bits counts as the largest
+/// number.
 #[inline(always)]
 pub fn scaled(arrival: Ticks, factor: f64) -> Ticks {
     if factor == 1.0 {
@@ -103,7 +103,7 @@ impl Waiting {
         }
     }
 
-    /// The `count` that are sent next, if it is known that these are, so many wait, and none of them was given before.
+    /// The next `count` requests to send, if it is known which these are, enough wait, and none of them was given before.
     #[inline]
     pub fn next(&mut self, count: usize) -> Option<impl Iterator<Item = u32> + '_> {
         match self {
@@ -130,9 +130,9 @@ choices! {
     pub enum Attribution {
         /// The one that completed.
         Request = "request",
-        /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's
-        /// address, otherwise the oldest that does, whatever it asked. The overall mean does not depend on
-        /// it; percentiles, and what counts as a read's response, do.
+        /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's address, otherwise the oldest that
+        /// does, whatever its operation. The overall mean does not depend on it; percentiles, and the response times
+        /// that count as reads', do.
         DiskSim = "disksim",
     }
 }
@@ -144,7 +144,7 @@ pub struct Outstanding {
     requests: Queue<(u64, Identity)>,
 }
 
-/// What a response is reported of.
+/// The request that a response time is reported for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Identity {
     /// Position in the trace, from 0.

@@ -1,9 +1,8 @@
 //! Response times, kept exactly as long as there is room.
 //!
 //! Every response time is kept as an integer, 8 bytes each: percentiles are ranks of the values
-//! themselves, and sums do not depend on the order of addition. Beyond a number of responses that the user
-//! may choose, a histogram takes their place, so that memory has a bound: percentiles are then exact to a
-//! thousandth of their value, and everything else stays exact.
+//! themselves, and sums do not depend on the order of addition. Beyond a number of responses that the user may choose, a histogram replaces the list,
+//! so that memory is bounded: percentiles are then exact to a thousandth of their value, and everything else stays exact.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
@@ -82,7 +81,7 @@ impl Counted {
         self.max
     }
 
-    /// What is reported of them, if there are any.
+    /// The statistics of them, if there are any.
     #[must_use]
     pub fn summary(&self) -> Option<Summary> {
         let count = self.times.len();
@@ -118,7 +117,7 @@ impl Squares {
     }
 }
 
-/// What is reported of a set of response times, in milliseconds.
+/// The statistics of a set of response times, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// How many.
@@ -168,7 +167,7 @@ impl Latencies {
         rest[usize::from(write)].push(time);
     }
 
-    /// Those of reads and those of writes one by one, as they came; none once there are too many.
+    /// The times of reads and of writes one by one, in order of arrival; `None` once there are too many.
     pub(crate) fn kept(&self) -> Option<[&[Ticks]; 2]> {
         let [reads, writes] = &self.kept;
         self.rest.is_none().then_some([reads, writes])

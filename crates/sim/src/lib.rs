@@ -2,8 +2,8 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
-//! | [`check`] | what parameters need and exclude, and the check of a whole configuration against that |
+//! | [`settings`], [`parameters`], [`profiles`] | from the user's text to a checked [`settings::Config`] |
+//! | [`check`] | the needs and exclusions of parameters, and the check of a whole configuration against them |
 //! | [`capacity`], [`size`] | how many blocks a device has where no number is given |
 //! | [`renamed`] | names of earlier versions, which are refused with the new ones |
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
@@ -18,10 +18,10 @@
 //! | [`prepass`] | the pass over all requests that a few configurations need first |
 //! | [`limits`] | where a run need not go on |
 //! | [`latencies`], [`metrics`] | `Summary`: one set of times; `Metrics`: the named results |
-//! | [`precondition`], [`state`] | what the device holds before the first request; files that keep it |
+//! | [`precondition`], [`state`] | the contents of the device before the first request; files that keep them |
 //! | [`observer`] | logs, progress, interruption |
 //! | [`watch`] | the beginning of a run recorded, to be watched |
-//! | [`error`] | what can be wrong with a user's input |
+//! | [`error`] | the errors in a user's input |
 
 mod bytes;
 pub mod capacity;

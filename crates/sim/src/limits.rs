@@ -1,8 +1,8 @@
-//! Limits on what a run may measure: once it is beyond one, however it goes on, the rest of it changes nothing.
+//! Limits on the values of a run: once a value is beyond its limit, the rest of the run cannot bring it back.
 //!
-//! Counts only grow, and so do sums of times; a run has at most the requests and writes of its input. So a run that has
-//! programmed more pages than a write amplification allows for all of its input does not come back below it, and one of which
-//! more than a hundredth of all requests took longer than the 99th percentile may be does neither. A request that has arrived and
+//! Counts only grow, and so do sums of times; a run has at most the requests and writes of its input. So a run that has programmed more pages than a
+//! write amplification allows for all of its input cannot come back below it, and neither can one in which more than a hundredth of all requests took
+//! longer than the limit of the 99th percentile. A request that has arrived and
 //! waits will have taken at least as long as it has waited. Every comparison is made with the numbers, and the rounding, of
 //! [`crate::metrics`].
 
@@ -24,7 +24,7 @@ use crate::paging::Addressing;
 use crate::parameters::Wearout;
 use crate::settings::Config;
 
-/// What an input asks for: no run of it has more.
+/// The totals of an input: no run of it has more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Demand {
     /// Reads.
@@ -51,13 +51,13 @@ impl Demand {
     }
 }
 
-/// What a run has measured so far.
+/// The values of a run so far.
 pub(crate) struct SoFar<'r> {
     pub(crate) counts: Counts,
     pub(crate) tally: Tally,
     pub(crate) gc_runs: u64,
     pub(crate) response: &'r Latencies,
-    /// None where every request is answered at once.
+    /// `None` where every request is answered at once.
     pub(crate) unanswered: Option<&'r dyn Unanswered>,
 }
 
@@ -66,11 +66,11 @@ pub(crate) trait Unanswered {
     /// How many.
     fn count(&self) -> usize;
 
-    /// Tells of each whether it is no read, and for how long it has waited.
+    /// Gives for each whether it is no read, and how long it has waited.
     fn each(&self, visit: &mut dyn FnMut(bool, Ticks));
 }
 
-/// Values that metrics of a run have to stay below; and what is known of it.
+/// Values that metrics of a run have to stay below; and the facts about them.
 #[derive(Clone, Debug)]
 pub struct Limits(Vec<Limit>);
 
@@ -103,7 +103,7 @@ struct Times {
     /// How many of each were looked at.
     seen: [usize; 2],
     sum: u128,
-    /// Those that are not below the value.
+    /// The goals that are not below the value.
     beyond: u64,
 }
 
@@ -117,14 +117,14 @@ enum Figure {
 
 impl Limits {
     /// Limits of a run under `config`, of an input that asks for `demand`: each of `goals` is a metric, and the value it has to stay
-    /// below. None of them if nothing is known of any before the end.
+    /// below. `None` if nothing is known of any of them before the end.
     #[must_use]
     pub fn new<'g>(
         config: &Config,
         demand: Demand,
         goals: impl IntoIterator<Item = (&'g str, f64)>,
     ) -> Option<Self> {
-        // What is counted before statistics open is taken off at the end.
+        // Counts from before statistics open are subtracted at the end.
         if config.warmup() > 0 {
             return None;
         }
@@ -185,7 +185,7 @@ fn of(config: &Config, demand: Demand, metric: &str) -> Option<Of> {
 }
 
 impl Times {
-    /// The times, and what of them, that `metric` is.
+    /// The times, and the statistic of them, that `metric` is.
     fn of(config: &Config, demand: Demand, metric: &str) -> Option<Self> {
         let figures = [
             ("mean", Figure::Mean),
@@ -217,7 +217,7 @@ impl Times {
             .flat_map(|row| figures.map(|figure| (row, figure)));
         let mut named = all.filter(|((row, ..), (word, _))| row.of(word) == metric);
         let ((_, reads, writes), (_, figure)) = named.next()?;
-        // By DiskSim's rule a read may be credited with what a write took.
+        // By DiskSim's rule a read may be credited with the time of a write.
         let by_kind = config.typed.host.attribution == Attribution::Request;
         let of_kind = |counts: bool, number: u64| match counts || !by_kind {
             true => number,
@@ -240,10 +240,10 @@ impl Times {
         })
     }
 
-    /// Takes what is new in `run`; whether the figure cannot stay below `value` milliseconds.
+    /// Adds the new values of `run`; returns whether the figure cannot stay below `value` milliseconds.
     fn pass(&mut self, run: &SoFar<'_>, value: f64) -> bool {
         let wanted = [self.reads, self.writes];
-        // Beyond the bound of those that are kept one by one, nothing more is learnt.
+        // Beyond the number of times that are kept one by one, nothing more is known.
         if let Some(kept) = run.response.kept() {
             for ((times, seen), _) in kept
                 .into_iter()

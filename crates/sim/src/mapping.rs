@@ -1,7 +1,7 @@
 //! Units of the mapping: the pages of host and buffer, of which several share a page of flash.
 //!
-//! Everything above flash counts in units, so the typed parameters say of a device whose pages hold several what they say of
-//! one with as many smaller pages that are [programmed together](crate::media): a unit is the page.
+//! Everything above flash counts in units, so the typed parameters describe a device whose pages hold several units like a device with as many
+//! smaller pages that are [programmed together](crate::media): a unit is the page.
 
 use crate::parameters::Parameters;
 

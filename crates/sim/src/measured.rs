@@ -1,7 +1,6 @@
 //! `Measured`: everything a run measures, from the opening of its window to the close.
 //!
-//! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] makes named results
-//! of it.
+//! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] makes named results of them.
 
 use destage_base::Ticks;
 use destage_buffer::Counts;
@@ -17,7 +16,7 @@ use crate::latencies::{Counted, Latencies};
 use crate::meter::Totals;
 use crate::observer::Observer;
 
-/// What the host did.
+/// The host's figures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostCounts {
     /// Requests that arrived.
@@ -52,7 +51,7 @@ impl HostCounts {
         }
     }
 
-    /// Counts requests of a page each that nobody looks at.
+    /// Counts requests of one page each that need no further attention.
     pub(crate) fn pass(&mut self, passed: Passed) {
         self.requests += passed.requests;
         self.completed += passed.requests;
@@ -65,7 +64,7 @@ impl HostCounts {
     }
 }
 
-/// How long what was asked took.
+/// Response times of requests.
 #[derive(Clone, Debug, Default)]
 pub struct Responses {
     /// From the arrival of a request to its completion.
@@ -78,10 +77,10 @@ pub struct Responses {
     pub queues: Vec<Counted>,
 }
 
-/// What the flash and its layer have come to.
+/// The totals of the flash and its layer.
 #[derive(Clone, Debug, Default)]
 pub struct FlashFigures {
-    /// What the dies did.
+    /// The work of the dies.
     pub totals: Totals,
     /// Erase counts over all blocks.
     pub wear: Wear,
@@ -93,10 +92,10 @@ pub struct FlashFigures {
     pub own: Vec<(&'static str, f64)>,
 }
 
-/// What the buffer has come to.
+/// The totals of the buffer.
 #[derive(Clone, Debug, Default)]
 pub struct BufferFigures {
-    /// What it counted; absent without a buffer.
+    /// Its counts; absent without a buffer.
     pub counts: Option<Counts>,
     /// Figures only its scheme has.
     pub own: Vec<(&'static str, f64)>,
@@ -104,16 +103,16 @@ pub struct BufferFigures {
     pub series: Vec<Series>,
 }
 
-/// What a run measured, from the opening of the window to the close.
+/// The values of a run, from the opening of the window to the close.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// What the host did.
+    /// The host's figures.
     pub host: HostCounts,
     /// The run stopped because too many requests were outstanding.
     pub saturated: bool,
-    /// The run ended because so many blocks are not used any more that none is free where one is needed.
+    /// The run ended because so many blocks were retired that none is free where one is needed.
     pub worn_out: bool,
-    /// How long what was asked took.
+    /// Response times of requests.
     pub responses: Responses,
     /// From the opening of the window to the close.
     pub makespan: Ticks,
@@ -127,15 +126,13 @@ pub struct Measured {
     pub clean_after: Option<Ticks>,
     /// Most pages that a loss of power would have lost at one moment.
     pub at_risk_max: u64,
-    /// What the servers between host and buffer have done, if there are any; before the close, what they had done when the window
-    /// opened.
+    /// The work of the servers between host and buffer, if there are any; before the close, their work when the window opened.
     pub front: Option<FrontUsage>,
-    /// What was counted before the window opened.
+    /// Counts from before the window opened.
     pub(crate) before: Option<(Totals, Counts)>,
 }
 
-/// An error if a run of `requests` requests, of what is called `origin`, had `warmup` before statistics open, and so
-/// measured nothing.
+/// An error if a run of `requests` requests, which errors call `origin`, had `warmup` before statistics open, and so measured nothing.
 pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result<(), SimError> {
     if warmup > 0 && requests <= warmup {
         return Err(SimError::NothingMeasured {
@@ -148,7 +145,7 @@ pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result
 }
 
 impl Measured {
-    /// Statistics open: what `device` and its dies (`totals`) have counted so far is in none of them.
+    /// Statistics open: the counts of `device` and its dies (`totals`) so far are left out of all of them.
     pub(crate) fn open(&mut self, device: &mut Device, totals: Totals) {
         device.reset_figures();
         self.take_dirty_ages(device);
@@ -157,7 +154,7 @@ impl Measured {
         self.host = HostCounts::default();
     }
 
-    /// Takes the dirty periods that have ended, if anybody asks for them.
+    /// Takes the dirty periods that have ended, if they are asked for.
     #[inline]
     pub(crate) fn take_dirty_ages(&mut self, device: &mut Device) {
         if let Some(ages) = &mut self.dirty_age {
@@ -166,13 +163,13 @@ impl Measured {
         }
     }
 
-    /// Takes what the servers between host and buffer have done by now, where statistics close.
+    /// Takes the work of the servers between host and buffer up to now, where statistics close.
     pub(crate) fn take_front(&mut self, usage: Option<FrontUsage>) {
         let earlier = self.front.take().unwrap_or_default();
         self.front = usage.map(|usage| usage.since(&earlier));
     }
 
-    /// Takes what `device` knows of itself, where statistics close `now`; `observer` gets the erases if it wants them.
+    /// Takes the counts of `device`, where statistics close `now`; `observer` gets the erases if it wants them.
     pub(crate) fn take_device(
         &mut self,
         device: &mut Device,

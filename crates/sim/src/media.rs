@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::engine::{Flash, FlashMedia, Layout};
 use crate::parameters::{Dispatch, MultiPlane, Scheduling, Suspend};
 
-/// What batches of groups of planes do not have.
+/// Features that batches of groups of planes do not have.
 const BEYOND_BATCHES: &str =
     "ftl.handles > 1 or ftl.hot_window > 0 or ftl.journal_changes > 0 or ftl.gc_step_pages > 0";
 
@@ -38,7 +38,7 @@ pub(crate) fn times(text: &str) -> Option<Vec<Ticks>> {
 }
 
 impl Config {
-    /// What a device consists of.
+    /// The parts of a device.
     pub(crate) fn flash(&self) -> Flash {
         Flash {
             geometry: self.geometry(),
@@ -67,7 +67,7 @@ impl Config {
         let [read, program] = self.times_by_type();
         let page_types = read.len().max(program.len()) as u32;
         let (units, units_per_page) = (self.units(), self.units_per_page);
-        // Pages that the cells take in one go are those of word lines, each of which has all types.
+        // Pages that the cells program together are those of word lines, each of which has all types.
         let of_word_lines =
             |units: &Units| (units.pages / units_per_page).is_multiple_of(page_types);
         Layout {
@@ -78,7 +78,7 @@ impl Config {
         }
     }
 
-    /// Times of the cells, those of a first pass and of cells with one bit behind those of the types of page.
+    /// Times of the cells; those of a first pass and of cells with one bit follow those of the types of page.
     pub(crate) fn cells(&self) -> Cells {
         let flash = &self.typed.flash;
         let [mut read, mut program] = self.times_by_type();
@@ -106,7 +106,7 @@ impl Config {
             && !self.interrupts()
             && self.units().is_none()
             && self.registers().is_none()
-            // A sum knows the times of both kinds of cells, but of no place between two commands.
+            // A step whose time is one sum has the times of both kinds of cells, but no place between two commands.
             && !(self.ftl_row.has_cell_modes && flash.scheduling.service() != ServiceOrder::Arrival)
     }
 
@@ -123,7 +123,7 @@ impl Config {
         }
     }
 
-    /// Planes of a group of which one works at a time beside those of others, where groups do.
+    /// If groups of planes work in parallel: the planes of a group, of which one works at a time.
     fn planes_in_group(&self) -> Option<u32> {
         let flash = &self.typed.flash;
         let groups = self
@@ -132,8 +132,8 @@ impl Config {
         groups.map(|groups| flash.planes_per_die / groups)
     }
 
-    /// Whether groups of planes work side by side in rounds of commands: a batch of page operations, whose time is a sum, knows neither
-    /// commands nor an order of service, and a layer that serves batches neither streams, a journal nor steps.
+    /// Whether groups of planes work in parallel in rounds of commands: a batch of page operations, whose time is a sum, knows neither commands nor
+    /// an order of service, and a layer that serves batches has neither streams, a journal nor steps.
     pub(crate) fn works_in_rounds(&self) -> bool {
         self.planes_in_group().is_some()
             && (self.typed.flash.scheduling != Scheduling::Arrival
@@ -151,8 +151,8 @@ impl Config {
         }
     }
 
-    /// The media whose commands are placed when they are issued, where no command waits in a queue, unless all there is to know of a
-    /// step of a die is the sum of its operations.
+    /// The media whose commands are placed when they are issued, if no command waits in a queue; `None` if the time of a step of a die is just the
+    /// sum of its operations.
     fn booked(&self) -> Option<MediaConfig> {
         let flash = &self.typed.flash;
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
@@ -192,8 +192,7 @@ impl Config {
         (flash.cache_read || flash.cache_program).then_some(registers)
     }
 
-    /// Which commands may leave their dies to the next before they end: those that wait in a queue, or whose page a cache register
-    /// holds.
+    /// Which commands may leave their dies to the next before they end: those that wait in a queue, or whose page a cache register holds.
     pub(crate) fn handover(&self) -> Handover {
         match (self.registers(), self.queues()) {
             (Some(_), _) => Handover::OfAll,
@@ -236,19 +235,19 @@ impl Config {
         of_die.saturating_mul(flash.dies)
     }
 
-    /// Whether reads interrupt programs and erases: only those do that go ahead.
+    /// Whether reads interrupt programs and erases: only reads that overtake do so.
     pub(crate) fn interrupts(&self) -> bool {
         let flash = &self.typed.flash;
         flash.suspend != Suspend::Never && flash.scheduling.lets_reads_pass()
     }
 
-    /// In which order a die does page operations. Where commands wait in queues it is these that are in an order, and what is not one
-    /// command alone lets reads pass that interrupt commands.
+    /// In which order a die does page operations. Where commands wait in queues, these are in order, and an operation of several commands lets
+    /// interrupting reads pass.
     pub(crate) fn service(&self) -> ServiceOrder {
         let scheduling = self.typed.flash.scheduling;
         match self.queues() {
             Dispatch::Off => scheduling.service(),
-            // Planes in rounds: what comes last joins their queues when nothing else waits.
+            // Planes in rounds: operations of the lowest rank join their queues when nothing else waits.
             _ if scheduling == Scheduling::GarbageLast => ServiceOrder::GarbageLast,
             Dispatch::ReadsFirst if self.interrupts() => ServiceOrder::ReadsFirst,
             Dispatch::Arrival | Dispatch::ReadsFirst => ServiceOrder::Arrival,

@@ -1,7 +1,6 @@
 //! Pages of a trace that become one page of a device onto which it is shrunk.
 //!
-//! A shrunk trace is another trace where that happens: a page may be found in the buffer that was never asked for. So it is
-//! counted, and told.
+//! A shrunk trace is another trace where that happens: a page may be found in the buffer that was never asked for. So it is counted, and reported.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +10,7 @@ use destage_trace::runs::{Along, Runs};
 
 use crate::paging::{AddressMap, Addressing};
 
-/// More different spans than this are not kept: 32 MB of them.
+/// Most different spans that are kept: 32 MB of them.
 const SPANS_MAX: usize = 1 << 20;
 
 /// The different spans of pages that a trace reads and writes, in its own addresses.
@@ -25,9 +24,9 @@ pub struct Spans {
 /// Pages of a device that several pages of the trace fall onto.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merged {
-    /// How many there are; at least so many if not all spans were looked at.
+    /// Their number; a lower bound if not all spans were searched.
     pub pages: u64,
-    /// Whether that is all of them.
+    /// Whether all spans were searched.
     pub is_exact: bool,
 }
 
@@ -36,7 +35,7 @@ impl fmt::Display for Merged {
         let about = if self.is_exact { "" } else { "at least " };
         write!(
             out,
-            "trace.addr_map=shrink lets several pages of the trace fall together on {about}{} pages of the device, so hits and rewrites are not the trace's own; a larger device keeps them apart",
+            "with trace.addr_map=shrink, {about}{} pages of the device each stand for several pages of the trace, so hits and rewrites are not those of the trace; a larger device keeps such pages apart",
             self.pages
         )
     }
@@ -68,7 +67,7 @@ impl Spans {
         }
     }
 
-    /// What becomes one page on a device of `device_pages` under `addressing`. Nothing if that does not shrink.
+    /// The pages that become one page on a device of `device_pages` under `addressing`. `None` if addresses are not shrunk.
     #[must_use]
     pub fn merged(&self, addressing: &Addressing, device_pages: u64) -> Option<Merged> {
         if addressing.map != AddressMap::Shrink || addressing.span_pages <= device_pages {

@@ -1,11 +1,11 @@
-//! `Totals`: what the dies did, in operations and in time.
+//! `Totals`: the work of the dies, in operations and in time.
 
 use destage_base::Ticks;
 use destage_flash::operation::Tally;
 use destage_flash::operation::{Cause, Kind, Operation, Transfer};
 use destage_flash::{Operations, Timing};
 
-/// Totals of what the dies did.
+/// Totals of the work of the dies.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// Operations by kind and cause.
@@ -23,7 +23,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// What the same dies did since it was `earlier`.
+    /// The work of the same dies since the state `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let busy = self.busy.iter().zip(&earlier.busy);
@@ -44,7 +44,7 @@ struct Busy {
     until: Ticks,
     /// When the latest command began.
     since: Ticks,
-    /// So many commands whose end is not known are under way, the first since then.
+    /// This many commands whose end is not known are under way, the first since then.
     open: u32,
     /// Parts of a batch in service that have not ended, less one.
     parts_behind: u32,

@@ -95,9 +95,9 @@ impl Metrics {
         self.figure(row, "", number);
     }
 
-    /// A number whose name has `word` for the star of its row.
+    /// A number whose name has `word` in place of the star of its row.
     fn figure(&mut self, row: &MetricRow, word: &str, number: f64) {
-        // A ratio with nothing below it has no meaning.
+        // A ratio with denominator 0 has no meaning.
         if number.is_finite() {
             self.rows.push((row.of(word), Number::Real(number)));
         }
@@ -130,7 +130,7 @@ pub struct MergeCost {
     pub erase: Ticks,
 }
 
-/// What the metrics need to know of what lies between host and buffer: microjoules, and how many cores.
+/// The configuration between host and buffer that the metrics need: energies in microjoules, and the number of cores.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct FrontScope {
     /// Of a byte on the link.
@@ -143,7 +143,7 @@ pub struct FrontScope {
     pub cores: u32,
 }
 
-/// What the metrics need to know of the configuration.
+/// The configuration that the metrics need.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// The run had a clock.
@@ -152,13 +152,13 @@ pub struct Scope {
     pub flash: bool,
     /// Page writes that made the device's contents before the first request.
     pub prepared_pages: u64,
-    /// Its FTL merges blocks, and what that is charged.
+    /// Its FTL merges blocks, and their cost.
     pub merges: Option<MergeCost>,
     /// Bytes of a page.
     pub page_bytes: u64,
     /// Blocks retire when they are worn out.
     pub retires: bool,
-    /// What lies between host and buffer.
+    /// The path between host and buffer.
     pub front: FrontScope,
 }
 
@@ -191,7 +191,7 @@ pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
     metrics
 }
 
-/// What the scheme had again and again, under the names of its metrics.
+/// The scheme's values that repeat, under the names of its metrics.
 #[must_use]
 pub fn learnt(of_scheme: Vec<destage_buffer::scheme::Series>) -> Learnt {
     let named = of_scheme.into_iter();
@@ -221,7 +221,7 @@ fn throughput(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
 
 fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     let Some(counts) = &measured.buffer.counts else {
-        // What bypasses the buffer is still destaged.
+        // Pages that bypass the buffer are still destaged.
         metrics.count(rows::BUFFER_DESTAGED_PAGES, measured.host.page_writes);
         return;
     };
@@ -388,11 +388,11 @@ fn merges(metrics: &mut Metrics, tally: &Tally, cost: MergeCost) {
     metrics.real(rows::FTL_MERGE_TIME_MS, to_ms(time));
 }
 
-/// What `*` stands for where the name goes on behind it.
+/// The words for `*` where the name continues after it.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
-/// Every row by its name, and apart the rows of several metrics with what stands before and behind their `*`: every
-/// result that is shown asks for the rows of dozens of metrics.
+/// Every row by its name, and separately the rows of several metrics with the text before and after their `*`: every printed result asks for the rows
+/// of dozens of metrics.
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let mut rows = Rows::default();
     for row in METRICS {
@@ -457,7 +457,7 @@ pub fn suggestion(name: &str) -> String {
 /// The row of metric `name`, which a user gave.
 ///
 /// # Errors
-/// If there is none; the message has the new name of one that was renamed, or the nearest.
+/// If there is none; the message has the new name of a renamed metric, or the nearest name.
 pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
     // First: a row such as `ftl.*` takes every name of its section.
     if let Some(new) = renamed::metric(name) {
@@ -467,7 +467,7 @@ pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
     }
     if StatisticRow::all().any(|row| row.metric() == name) {
         return Err(SimError::Config(format!(
-            "metric {name:?} is about an input and not about a run: `destage trace info` has it; expected another name from `destage list metrics`"
+            "metric {name:?} describes an input and not a run: `destage trace info` prints it; expected another name from `destage list metrics`"
         )));
     }
     find(name).ok_or_else(|| {

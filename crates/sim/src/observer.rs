@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_trace::Operation;
 
-/// One host request and what became of it.
+/// One host request and its outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
     /// Position in the trace, from 0.
@@ -21,8 +21,8 @@ pub struct Response {
     pub operation: Operation,
 }
 
-/// Watches a run. Every method has a default, so that an observer names only what it wants.
-/// It goes with its run from thread to thread.
+/// Watches a run. Every method has a default, so that an observer defines only those that it needs.
+/// It moves with its run from thread to thread.
 pub trait Observer: Send {
     /// Whether [`Observer::response`] is wanted, asked before the run; a run without it may end earlier.
     fn wants_responses(&self) -> bool {

@@ -22,7 +22,7 @@ use crate::paging::Addressing;
 
 /// Requests between two calls of [`Observer::progress`].
 const PROGRESS_STEP: u64 = 1 << 16;
-/// No request is in the device while another comes.
+/// No request is in the device while another arrives.
 const TOKEN: u32 = 0;
 
 /// Counts commands, each of which ends at once.
@@ -109,7 +109,7 @@ pub struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
-    /// A run that has not begun on `device` with the dies of `meter`, of what is called `origin` in errors. Statistics open
+    /// A run that has not begun on `device` with the dies of `meter`, which errors call `origin`. Statistics open
     /// when `warmup` requests are done; `dirty_ages` says whether it reports how long pages were dirty.
     pub fn new(
         origin: &str,
@@ -157,10 +157,10 @@ impl<'a> Count<'a> {
         self.device.pass_writes(pages);
     }
 
-    /// Goes on with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
+    /// Continues with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
     ///
     /// # Errors
-    /// What is wrong with the trace, the device's size, or that the observer wants to stop.
+    /// An error in the trace, the device's size, or an interrupt by the observer.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         let mut coming = requests;
         while !coming.is_empty() {
@@ -183,7 +183,7 @@ impl<'a> Count<'a> {
         Ok(true)
     }
 
-    /// How many of the requests to come, the next at least, pass before statistics open or progress is told.
+    /// How many of the coming requests, at least the next one, pass before statistics open or progress is reported.
     fn undisturbed(&self) -> usize {
         let to_opening = match self.warmup.saturating_sub(self.arrivals) {
             0 => u64::MAX,
@@ -196,7 +196,7 @@ impl<'a> Count<'a> {
         to_opening.min(to_progress) as usize
     }
 
-    /// [`Count::feed`] of requests during which neither statistics open nor progress is told.
+    /// [`Count::feed`] for requests during which neither statistics open nor progress is reported.
     fn feed_undisturbed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for request in requests {
             self.measured.take_dirty_ages(&mut self.device);
@@ -228,7 +228,7 @@ impl<'a> Count<'a> {
         Ok(true)
     }
 
-    /// What was measured so far.
+    /// The values so far.
     pub(crate) fn so_far(&self) -> SoFar<'_> {
         let (tally, gc_runs) = self.counter.meter.counted();
         SoFar {
@@ -249,7 +249,8 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// There are no more requests: what was measured, and explained if that was asked. With `drain`, the operations of a last destage of everything dirty count as well.
+    /// There are no more requests: returns the results, with the explanation if it was asked for. With `drain`, the operations of a last destage of
+    /// everything dirty count as well.
     ///
     /// # Errors
     /// As of [`Count::feed`].

@@ -11,7 +11,7 @@ choices! {
     pub enum Align {
         /// Every touched page counts as a whole page.
         Cover = "cover",
-        /// As many pages as the size is nearest to, from the page the start lies in.
+        /// As many pages as come nearest to the size, from the page of the start on.
         Nearest = "nearest",
         /// As `Cover`, and a partly written page is first read if the flash has contents of it.
         ReadModifyWrite = "rmw",
@@ -35,10 +35,10 @@ choices! {
 pub struct Addressing {
     /// Treatment of boundaries.
     pub align: Align,
-    /// Sectors of the unit that requests are aligned to before pages are made of them; 0: the nearest size is one in pages,
-    /// and nothing is enlarged otherwise.
+    /// Sectors of the unit that requests are aligned to before they are divided into pages; 0: the nearest size is one in pages, and nothing is
+    /// enlarged otherwise.
     pub unit_sectors: u64,
-    /// Treatment of what lies beyond the device.
+    /// Treatment of addresses beyond the device.
     pub map: AddressMap,
     /// Sectors of 512 bytes in a page.
     pub sectors_per_page: u64,
@@ -50,8 +50,8 @@ impl Addressing {
     /// `request` as a request for a device of `device_pages`; `origin` names the trace in an error.
     ///
     /// # Errors
-    /// [`SimError::BeyondDevice`] for a request that ends beyond the device where that is refused, and
-    /// [`SimError::LongerThanDevice`] for one that would lie over itself.
+    /// [`SimError::BeyondDevice`] for a request that ends beyond the device if that is refused, and [`SimError::LongerThanDevice`] for one that would
+    /// overlap itself.
     #[inline]
     pub fn request(
         &self,
@@ -66,7 +66,7 @@ impl Addressing {
         Ok(asked)
     }
 
-    /// Where on the device `span` of `request` begins, which does not lie there as it is.
+    /// The place of `span` of `request` on the device, if it has to be moved.
     #[inline(never)]
     fn mapped(
         &self,
@@ -108,7 +108,7 @@ impl Addressing {
         }
     }
 
-    /// Whether `span` lies on a device of `device_pages` as it is.
+    /// Whether `span` lies on a device of `device_pages` without being moved.
     #[inline(always)]
     pub(crate) fn fits(&self, span: &Span, device_pages: u64) -> bool {
         span.first + u64::from(span.pages) <= device_pages && self.map != AddressMap::Shrink
@@ -175,8 +175,8 @@ impl Addressing {
         Span::whole(self.split(request.sector).0, pages as u32)
     }
 
-    /// The sectors of `request` after it was aligned to units: the first, and how many. Two numbers come back in registers; a whole
-    /// span would go through memory, and that of every other request with it.
+    /// The sectors of `request` after it was aligned to units: the first, and how many. Two numbers are returned in registers; a whole span would go
+    /// through memory for every request.
     #[inline(never)]
     fn aligned(&self, request: &Request) -> (u64, u64) {
         let (unit, sectors) = (self.unit_sectors, u64::from(request.sectors.max(1)));
@@ -184,7 +184,7 @@ impl Addressing {
         if self.align == Align::Nearest {
             return (start, nearest(sectors, unit) * unit);
         }
-        // A trim that was enlarged would take what nobody gave away.
+        // An enlarged trim would destroy data that the host did not trim.
         if request.operation == Operation::Trim {
             return (request.sector, sectors);
         }
@@ -199,7 +199,7 @@ impl Addressing {
         let (last, in_last) = self.split(sector + sectors - 1);
         Span {
             first,
-            // As many pages as no device has, if they are more.
+            // A number of pages that no device has, if it is larger.
             pages: u32::try_from(last - first + 1).unwrap_or(u32::MAX),
             head: head as u32,
             tail: (self.sectors_per_page - 1 - in_last) as u32,
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 
-    /// The same of pages of `per_page` sectors, with requests aligned to 4 KiB.
+    /// The same for pages of `per_page` sectors, with requests aligned to 4 KiB.
     fn span_of_units(
         align: Align,
         per_page: u64,
@@ -357,7 +357,7 @@ mod tests {
             assert_eq!(asked(80).map(|asked| asked.span.pages).ok(), Some(10));
             assert_eq!(
                 asked(u32::MAX).unwrap_err().to_string(),
-                "t:1: a request of 4294967295 sectors is longer than the device, which has 80 sectors; expected requests that fit the device, or a larger one (flash.blocks_per_plane)"
+                "t:1: a request of 4294967295 sectors is longer than the device, which has 80 sectors; expected requests that fit the device, or a larger device (flash.blocks_per_plane)"
             );
             assert!(asked(81).is_err());
         }

@@ -1,4 +1,4 @@
-//! What the device holds before the first request.
+//! The contents of the device before the first request.
 
 use destage_base::{Lpn, Random};
 use destage_flash::ftl::{NoSpace, PageWrite};
@@ -8,7 +8,7 @@ use crate::error::SimError;
 use crate::observer::Observer;
 use destage_device::{gc_limit, only_collects};
 
-/// What a value of `sim.precondition` may be, for an error to say.
+/// The possible values of `sim.precondition`, for errors.
 pub const EXPECTED: &str = "none, sequential_fill, random_fill:k with k passes of random overwrites from 1 to 1000, or file:PATH with a state that `destage precondition` wrote";
 
 /// Page writes between two calls of [`Observer::preparing`].

@@ -11,12 +11,12 @@ use crate::paging::Addressing;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// What a run knows of the requests to come. Most runs need nothing, and it is empty.
+/// A run's knowledge of the coming requests. Most runs need nothing, and it is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Prepass {
     /// Pages the trace reaches, from page 0; for `trace.addr_map = shrink`.
     pub span_pages: u64,
-    /// What becomes one page by `trace.addr_map = shrink`, if anything is shrunk.
+    /// The pages that become one page with `trace.addr_map = shrink`, if addresses are shrunk.
     pub merged: Option<Merged>,
     /// Every page write in order, for schemes that need the future.
     pub writes: Option<Arc<[Lpn]>>,
@@ -26,7 +26,7 @@ impl Prepass {
     /// Reads `source` to its end and keeps what `config` needs. Reads nothing if it needs nothing.
     ///
     /// # Errors
-    /// What is wrong with the trace or the configuration.
+    /// An error in the trace or the configuration.
     pub fn of(config: &Config, source: &mut Source<'_>) -> Result<Self, SimError> {
         match config.needs_prepass() {
             true => Pass::read(&[config], source, |_| true)?.prepass(config),
@@ -35,23 +35,23 @@ impl Prepass {
     }
 }
 
-/// What one pass found for several configurations.
+/// The findings of one pass for several configurations.
 pub struct Pass {
     origin: String,
     /// By how requests become pages. Configurations differ in little that matters here.
     reaches: Vec<Reach>,
     /// Writes and trims, if a configuration needs the future.
     writes: Vec<Request>,
-    /// The pages of those, by what decides them.
+    /// The pages of the writes, by the settings that they depend on.
     known: Vec<Known>,
 }
 
 impl Pass {
-    /// Reads `source` to its end for `configs`. `progress` is told now and then how many requests were read; with
-    /// `false` it stops the pass.
+    /// Reads `source` to its end for `configs`. `progress` is told from time to time how many requests were read; if it returns `false`, the pass
+    /// stops.
     ///
     /// # Errors
-    /// What is wrong with the trace, or [`SimError::Interrupted`].
+    /// An error in the trace, or [`SimError::Interrupted`].
     pub fn read(
         configs: &[&Config],
         source: &mut Source<'_>,
@@ -89,7 +89,7 @@ impl Pass {
         })
     }
 
-    /// Where the requests end under `config`, which was one of those the pass was for, in pages.
+    /// The end of the requests under `config`, in pages; `config` was one of those the pass was for.
     #[must_use]
     pub fn end(&self, config: &Config) -> u64 {
         self.reach(config).map_or(0, |reach| reach.end)
@@ -100,10 +100,10 @@ impl Pass {
         self.reaches.iter().find(|reach| reach.in_trace == in_trace)
     }
 
-    /// What a run under `config` needs.
+    /// The needs of a run under `config`.
     ///
     /// # Errors
-    /// What is wrong with the configuration, or a request beyond the device.
+    /// An error in the configuration, or a request beyond the device.
     pub fn prepass(&mut self, config: &Config) -> Result<Prepass, SimError> {
         if !config.needs_prepass() {
             return Ok(Prepass::default());
@@ -142,7 +142,7 @@ struct Reach {
     in_trace: Addressing,
     /// Behind the last page.
     end: u64,
-    /// What they read and write, if that is to be shrunk.
+    /// The pages that they read and write, if addresses are to be shrunk.
     spans: Option<Spans>,
 }
 
@@ -170,7 +170,7 @@ fn is_write(request: &Request) -> bool {
     matches!(request.operation, Operation::Write | Operation::Trim)
 }
 
-/// What decides which pages the writes of a trace are.
+/// The settings that determine which pages the writes of a trace are.
 #[derive(PartialEq)]
 struct Target {
     addressing: Addressing,

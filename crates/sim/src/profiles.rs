@@ -9,7 +9,7 @@ use crate::settings::{argument, read_file, suggestion};
 pub struct Profile {
     /// The value of `--profile`.
     pub name: &'static str,
-    /// Its text; the table `profile` says what it is.
+    /// Its text; the table `profile` describes it.
     pub text: &'static str,
 }
 
@@ -48,18 +48,18 @@ pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
-/// A profile that was read: one that comes with the program, or a file of somebody's own.
+/// A profile that was read: one that comes with the program, or a file of the user.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// Its name, or the path of its file.
     pub name: String,
     /// Its text.
     pub text: String,
-    /// What its table `profile` says: `about`, `source`, `inherits`.
+    /// The content of its table `profile`: `about`, `source`, `inherits`.
     about: toml::Table,
 }
 
-/// What the table `profile` may say of the device.
+/// The keys of the table `profile` that describe the device.
 const ABOUT: [&str; 3] = ["about", "source", "inherits"];
 
 impl Read {
@@ -88,7 +88,7 @@ impl Read {
         })?;
         if let Some(key) = ABOUT.iter().find(|key| table.contains_key(**key)) {
             return Err(SimError::Config(format!(
-                "profile {name}: {key} stands in no table; expected it under [profile]"
+                "profile {name}: {key} is in no table; expected it under [profile]"
             )));
         }
         let about = match table.get("profile") {
@@ -115,7 +115,7 @@ impl Read {
         Ok(Self { name, text, about })
     }
 
-    /// What it says of the device under `key`.
+    /// Its text about the device under `key`.
     #[must_use]
     pub fn describe(&self, key: &str) -> Option<&str> {
         self.about.get(key)?.as_str()
@@ -144,17 +144,17 @@ impl Read {
     }
 }
 
-/// The profile called `name`, or in a file of that name ending in `.toml`, behind those that it builds on, the first of all first.
+/// The profile called `name`, or in a file of that name ending in `.toml`, after those that it builds on, beginning with the base of all.
 ///
 /// # Errors
-/// If one of them cannot be read, says something of itself that is not known, or builds on itself.
+/// If one of them cannot be read, has an unknown key in its table `profile`, or builds on itself.
 pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
     let mut chain = vec![Read::of(name)?];
     while let Some(base) = chain.last().and_then(Read::inherits) {
         let of = &chain[chain.len() - 1].name;
         if chain.iter().any(|profile| profile.name == base) {
             return Err(SimError::Config(format!(
-                "profile {of}: inherits {base:?}, which builds on {of}; expected a profile that does not"
+                "profile {of}: inherits {base:?}, which inherits {of} in turn; expected a profile that does not"
             )));
         }
         let read = Read::of(&base).map_err(|error| {
@@ -172,7 +172,7 @@ pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
 }
 
 impl Profile {
-    /// What its table `profile` says under `key`.
+    /// The text in its table `profile` under `key`.
     #[must_use]
     pub fn describe(&self, key: &str) -> Option<String> {
         let table: toml::Table = self.text.parse().ok()?;
@@ -234,7 +234,7 @@ mod tests {
         for (text, wrong) in [
             (
                 "inherits = \"tlc\"\n",
-                "inherits stands in no table; expected it under [profile]",
+                "inherits is in no table; expected it under [profile]",
             ),
             (
                 "[profile]\ninherit = \"tlc\"\n",
@@ -245,7 +245,7 @@ mod tests {
                 "profile.about = 3; expected about, source or inherits",
             ),
             ("profile = 3\n", "expected a table [profile]"),
-            ("[profile]\ninherits = \"mine.toml\"\n", "which builds on"),
+            ("[profile]\ninherits = \"mine.toml\"\n", "which inherits"),
             (
                 "[profile]\ninherits = \"tcl\"\n",
                 "mine.toml: inherits \"tcl\": no such profile; did you mean \"tlc\"?",

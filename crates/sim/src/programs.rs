@@ -1,4 +1,4 @@
-//! How the pages of a full buffer reach the flash: what one program takes, and how many go on at a time.
+//! How the pages of a full buffer reach the flash: the time of one program, and how many run at a time.
 
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units, to_ms};
@@ -25,14 +25,14 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Milliseconds until so many `pages` are programmed that are all in the buffer, by dies that take them in turn.
+    /// Milliseconds until this many `pages`, all of them in the buffer, are programmed by dies that take turns.
     ///
     /// A die takes the pages of an operation over its channel, and then programs them while its channel serves other dies. A channel
     /// with `n` operations of its `w` dies is busy without a break if `w` transfers take as long as a transfer and a program, and
     /// ends with a program: `n * transfer + program`. Otherwise its dies are busy without a break after the first transfers:
     /// `rounds * (transfer + program) + (r - 1) * transfer`, of which the last round has `r` operations. The larger one holds.
     ///
-    /// Of several `planes` it is the least: each program has a page for all of them only if the layer lays pages on planes alike.
+    /// With several `planes` it is the least: each program has a page for all of them only if the layer spreads pages evenly over planes.
     #[must_use]
     pub fn time_ms(&self, pages: u64) -> f64 {
         if pages == 0 {
@@ -49,7 +49,7 @@ impl Programs {
         by_channel.max(by_die)
     }
 
-    /// How many programs of a plane so many `pages` take.
+    /// The number of programs of a plane that this many `pages` take.
     #[must_use]
     pub fn count(&self, pages: u64) -> u64 {
         pages.div_ceil(self.pages)
@@ -57,12 +57,12 @@ impl Programs {
 }
 
 impl Config {
-    /// How its flash programs what leaves a full buffer.
+    /// How its flash programs the pages that leave a full buffer.
     #[must_use]
     pub fn programs(&self) -> Programs {
         let (flash, timing) = (&self.typed.flash, self.timing());
         let times = match self.ftl_row.has_cell_modes {
-            // What is written goes to cells with one bit first.
+            // Written pages go to cells with one bit first.
             true => vec![timing.one_bit[1]],
             false => by_type(timing.program, &flash.program_times_us),
         };

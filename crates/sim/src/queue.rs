@@ -1,10 +1,10 @@
-//! A queue that mostly holds nothing or few: first in, first out, and what came last may be looked at as well.
+//! A queue that mostly holds nothing or few entries: first in, first out, and the last entry can be read as well.
 //!
-//! It is a vector of which the first part is past, so that no place has to be wrapped round.
+//! It is a vector whose first part is past, so that no index has to wrap round.
 
 /// A queue of `T`. See the [module](self).
 pub(crate) struct Queue<T> {
-    /// Those before `first` are past; none is kept once all are.
+    /// Entries before `first` are past; none is kept once all are.
     items: Vec<T>,
     first: usize,
 }
@@ -70,7 +70,7 @@ impl<T: Copy> Queue<T> {
         Some(item)
     }
 
-    /// Takes the first of those that are `wanted`.
+    /// Removes the first entry that is `wanted`.
     pub fn take(&mut self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
         let offset = self.items[self.first..].iter().position(wanted)?;
         let place = self.first + offset;
@@ -92,7 +92,7 @@ impl<T: Copy> Queue<T> {
         self.first = 0;
     }
 
-    /// Forgets those that are past, if that is time.
+    /// Forgets entries that are past, if there are many.
     #[inline(always)]
     fn forget(&mut self) {
         if self.first == self.items.len() {

@@ -108,7 +108,7 @@ mod tests {
             queues.push(usize::from(id >= 6), id, 0);
         }
         assert_eq!(order(&mut queues), [0, 1, 6, 7, 8, 9, 2, 3, 10, 11, 4, 5]);
-        // The pointer stands at queue 0, whose turn is over; nothing waits in the other.
+        // The pointer stands at queue 0, whose turn is over; nothing waits in the other queue.
         queues.push(0, 20, 0);
         assert_eq!(order(&mut queues), [20]);
     }

@@ -1,16 +1,16 @@
 //! The values of certain ranks among many, found by counting; among few, by putting them in order around these ranks.
 //!
-//! A pass over all values counts them by their highest bits, the next by the bits behind these, of those that share the highest bits
-//! with a value that is asked for, and so on down to the lowest. Nothing is copied or moved, and it does not matter how often a value
-//! comes: of response times one may be nine in ten.
+//! A pass over all values counts them by their highest bits; the next pass counts those that share the highest bits with a wanted value by the bits
+//! after these, and so on down to the lowest. Nothing is copied or moved, and it does not matter how often a value occurs: among response times one
+//! value may be nine in ten.
 
 use destage_base::Ticks;
 
-/// So many bits are told apart in a pass.
+/// Number of bits that a pass counts by.
 const BITS: u32 = 12;
 const CLASSES: usize = 1 << BITS;
 
-/// From so many values on the counts of all classes cost less than an order.
+/// From this many values on, counting by classes is cheaper than sorting.
 const MANY: usize = 4 * CLASSES;
 
 /// How many values there are, by class.
@@ -28,7 +28,7 @@ pub(crate) fn values_of_ranks<const N: usize>(
     let mut low_bits = (Ticks::BITS - largest.leading_zeros()).saturating_sub(BITS);
     let mut counts = Box::new([0; CLASSES]);
     count(sets, low_bits, &mut counts);
-    // Of each rank: all but the low bits of its value, and its rank among the values with these.
+    // For each rank: all but the low bits of its value, and its rank among the values that share them.
     let mut found = ranks.map(|rank| place(&counts, rank));
     while low_bits > 0 {
         let behind = low_bits.saturating_sub(BITS);
@@ -46,7 +46,7 @@ pub(crate) fn values_of_ranks<const N: usize>(
 }
 
 fn among_few<const N: usize>(mut values: Vec<Ticks>, ranks: [usize; N]) -> [Ticks; N] {
-    // Each selection leaves everything at or above its rank behind it, where the next one looks.
+    // Each selection moves everything at or above its rank to the end, where the next one searches.
     let mut below = 0;
     ranks.map(|rank| {
         let (_, value, _) = values[below..].select_nth_unstable(rank - below);
@@ -64,8 +64,8 @@ fn count(sets: &[&[Ticks]], low_bits: u32, counts: &mut Counts) {
     }
 }
 
-/// Counts the values that have one of `heads` above the lowest `low_bits`, for the first such head, by what is behind it and above
-/// the lowest `behind`.
+/// Counts the values that have one of `heads` above the lowest `low_bits`, for the first such head, by the bits after it and above the lowest
+/// `behind`.
 fn count_behind<const N: usize>(
     sets: &[&[Ticks]],
     low_bits: u32,

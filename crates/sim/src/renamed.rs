@@ -44,17 +44,17 @@ fn new_name(table: &[(&str, &'static str)], old: &str) -> Option<&'static str> {
     row.map(|(_, new)| *new)
 }
 
-/// What parameter `old` is called now, if it was renamed.
+/// The present name of parameter `old`, if it was renamed.
 #[must_use]
 pub fn key(old: &str) -> Option<&'static str> {
     new_name(KEYS, old)
 }
 
-/// What parameter `old` with the value `word` is called now, with its value, if it was renamed.
+/// The present name and value of parameter `old` with the value `word`, if it was renamed.
 #[must_use]
 pub fn pair(old: &str, word: &str) -> Option<String> {
     let new = key(old)?;
-    // Times are said as they are, and no longer as factors.
+    // Times are given directly now, and no longer as factors.
     if old.ends_with("_factors") {
         return Some(format!("{new} with the times themselves"));
     }
@@ -64,13 +64,13 @@ pub fn pair(old: &str, word: &str) -> Option<String> {
     Some(format!("{new}={word}"))
 }
 
-/// What metric `old` is called now, if it was renamed.
+/// The present name of metric `old`, if it was renamed.
 #[must_use]
 pub fn metric(old: &str) -> Option<&'static str> {
     new_name(METRICS, old)
 }
 
-/// What value `old` of parameter `key` is called now, if it was renamed.
+/// The present word for value `old` of parameter `key`, if it was renamed.
 #[must_use]
 pub fn value(key: &str, old: &str) -> Option<&'static str> {
     let row = VALUES
@@ -99,7 +99,7 @@ mod tests {
             let text = refusal(&[(old, "1")]).unwrap();
             let expected = format!("{old:?} is now {new}");
             assert!(text.contains(&expected), "{text}");
-            // One of a scheme or layer that is not chosen is taken, too.
+            // A name of a scheme or layer that is not chosen is accepted, too.
             let text = refusal(&[(new, "?")]).unwrap();
             assert!(!text.contains("unknown parameter"), "{text}");
             assert!(!Settings::new().accepts(old), "{old}");

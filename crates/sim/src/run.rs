@@ -16,10 +16,10 @@ use crate::prepass::Prepass;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// What a scheme learnt at the ends of its periods, by dotted name; none where there was no meaning.
+/// The values that a scheme learned at the ends of its periods, by dotted name; `None` for a value without a meaning.
 pub type Learnt = BTreeMap<String, Vec<Option<f64>>>;
 
-/// What one run gives: everything here is equal for equal inputs, on any machine.
+/// The results of one run: everything here is equal for equal inputs, on any machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// Every parameter by its dotted name.
@@ -34,7 +34,7 @@ pub struct RunResult {
 /// The source comes back for its counts and digest.
 ///
 /// # Errors
-/// What is wrong with the configuration, the trace or the device's size.
+/// An error in the configuration, the trace or the device's size.
 pub fn run<'a>(
     config: &Config,
     mut source: Source<'a>,

@@ -1,8 +1,8 @@
-//! From what the user wrote to a checked configuration.
+//! From the user's text to a checked configuration.
 //!
-//! Settings are dotted keys with the text the user gave and where it came from. Later ones win: defaults,
-//! then the profile, then what an input says of the host, then the file, then the command line. [`Settings::resolve`] checks all of them
-//! against the parameter rows, so that an error can say which of these places to mend.
+//! Settings are dotted keys with the text the user gave and where it came from. Later ones win: defaults, then the profile, then an input's settings
+//! of the host, then the file, then the command line. [`Settings::resolve`] checks all of them against the parameter rows, so that an error can name
+//! the place to correct.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,7 +23,7 @@ use crate::profiles;
 use crate::renamed;
 use crate::state::{self, State};
 
-/// Defaults of what belongs to no scheme and no layer: read once, as many configurations are made of few settings.
+/// Defaults of parameters that belong to no scheme and no layer: read once, as many configurations are made of few settings.
 static DEFAULTS: LazyLock<Values> =
     LazyLock::new(|| Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)));
 
@@ -36,7 +36,7 @@ pub enum Origin {
     File(String),
     /// By a caller; the text says how.
     Given(String),
-    /// In an input, which says how the host asks for it.
+    /// In an input, which says how the host sends requests.
     Input(String),
     /// As an argument of this name, with this text.
     Argument(String, String),
@@ -54,12 +54,12 @@ impl std::fmt::Display for Origin {
 }
 
 impl Origin {
-    /// Whether it is what a user chooses by name, and not what the user says.
+    /// Whether the user chose it by name and did not write it.
     fn is_beneath(&self) -> bool {
         matches!(self, Self::Profile(_) | Self::Input(_))
     }
 
-    /// The error that what was written there is `wrong`.
+    /// The error that the text there is `wrong`.
     fn error(&self, wrong: impl std::fmt::Display) -> SimError {
         match self {
             Self::Argument(name, text) => argument(name, format!(" {text}: {wrong}")),
@@ -83,7 +83,7 @@ struct Setting {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     entries: BTreeMap<String, Setting>,
-    /// Schemes that are in no registry, and what tells each from an earlier one of its name.
+    /// Schemes that are in no registry, and the version of each, which tells it from an earlier one of its name.
     schemes: Vec<(&'static SchemeRow, Option<String>)>,
     explain: bool,
 }
@@ -95,8 +95,8 @@ impl Settings {
         Self::default()
     }
 
-    /// Makes a scheme known that is in no registry, so that `buffer.kind` may name it. Its results are never kept: nothing tells it from
-    /// what the scheme was before it was changed.
+    /// Makes a scheme known that is in no registry, so that `buffer.kind` may name it. Its results are never kept: nothing tells the scheme from its
+    /// earlier versions.
     ///
     /// # Errors
     /// If there is a scheme of that name.
@@ -104,8 +104,8 @@ impl Settings {
         self.add(row, None)
     }
 
-    /// As [`Settings::add_scheme`], and results of it may be kept: they are found again under the same `version`, which is the caller's
-    /// to change whenever the scheme decides differently.
+    /// As [`Settings::add_scheme`], and results of it may be kept: they are found again under the same `version`, which the caller has to change
+    /// whenever the scheme decides differently.
     ///
     /// # Errors
     /// If there is a scheme of that name.
@@ -158,7 +158,7 @@ impl Settings {
         );
     }
 
-    /// Sets `key` unless something other than a profile has set it: what an input says of the host gives way to what a user says.
+    /// Sets `key` unless something other than a profile has set it: the user's settings win over an input's settings of the host.
     pub fn offer(&mut self, key: &str, text: &str, origin: Origin) {
         let known = self.entries.get(key);
         if known.is_none_or(|setting| setting.origin.is_beneath()) {
@@ -235,7 +235,7 @@ impl Settings {
         for (name, value) in table {
             let key = format!("{prefix}{name}");
             let text = match value {
-                // What a profile says of itself is no parameter.
+                // The texts of a profile about itself are no parameters.
                 toml::Value::Table(_) if key == "profile" => continue,
                 toml::Value::Table(inner) => {
                     self.load_below(inner, &format!("{key}."), origin)?;
@@ -259,7 +259,7 @@ impl Settings {
     /// Reads a configuration file.
     ///
     /// # Errors
-    /// If the file cannot be read or is not what [`Settings::load_toml`] takes.
+    /// If the file cannot be read or is not of the form that [`Settings::load_toml`] accepts.
     pub fn load_file(&mut self, path: &Path) -> Result<(), SimError> {
         let origin = Origin::File(path.display().to_string());
         let text = read_file(path).map_err(|error| {
@@ -270,11 +270,11 @@ impl Settings {
         self.load_toml(&text, &origin)
     }
 
-    /// Reads a device profile by name, or from a `.toml` file. One that builds on another (`inherits` in its table `profile`) sets what
-    /// it says after what the other does.
+    /// Reads a device profile by name, or from a `.toml` file. A profile that builds on another (`inherits` in its table `profile`) is applied after
+    /// the other.
     ///
     /// # Errors
-    /// If there is no such profile, or its file cannot be read; or one that it builds on.
+    /// If there is no such profile, or its file cannot be read; the same for one that it builds on.
     pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
         for profile in profiles::chain(name)? {
             self.load_toml(&profile.text, &Origin::Profile(profile.name))?;
@@ -305,13 +305,13 @@ impl Settings {
         self.entries.keys().map(String::as_str)
     }
 
-    /// What `key` is set to, as it was written.
+    /// The value of `key`, as it was written.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<String> {
         Some(self.entries.get(key)?.text.clone())
     }
 
-    /// What `key` is set to, and where.
+    /// The value of `key`, and its origin.
     pub(crate) fn entry(&self, key: &str) -> Option<(String, Origin)> {
         let setting = self.entries.get(key)?;
         Some((setting.text.clone(), setting.origin.clone()))
@@ -363,16 +363,16 @@ impl Settings {
     /// Checks everything.
     ///
     /// # Errors
-    /// The first setting that is unknown or does not fit its row, and what excludes each other. A setting of a scheme or layer that
-    /// is not the chosen one is passed over, and named in [`Config::without_effect`] unless a profile has it.
+    /// The first setting that is unknown or does not fit its row, and settings that exclude each other. A setting of a scheme or layer that is not
+    /// the chosen one is ignored, and named in [`Config::without_effect`] unless a profile has it.
     pub fn resolve(&self) -> Result<Config, SimError> {
         let config = self.read()?;
         config.check(Purpose::Run)?;
         Ok(config)
     }
 
-    /// As [`Settings::resolve`], but what excludes each other stands in the configuration as it was set: a run of it fails by itself
-    /// ([`Config::check`]), beside others that do not.
+    /// As [`Settings::resolve`], but settings that exclude each other stay in the configuration: a run of it fails by itself ([`Config::check`]),
+    /// beside others that do not.
     ///
     /// # Errors
     /// The first setting that is unknown or does not fit its row.
@@ -392,7 +392,7 @@ impl Settings {
                 if others.peek().is_none() {
                     return Err(setting.origin.error(unknown(key, &setting.text, &rows)));
                 }
-                // A value that none of them takes is a slip, wherever it would have counted.
+                // A value that none of them accepts is an error, even where it would have no effect.
                 if let Some(Err(expected)) = others
                     .map(|row| row.read(&setting.text))
                     .max_by_key(Result::is_ok)
@@ -430,14 +430,14 @@ impl Settings {
         Ok(config)
     }
 
-    /// The keys that somebody set, not a profile or an input.
+    /// The keys that the user set, not a profile or an input.
     fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
         let given = keys.filter(|(_, setting)| !setting.origin.is_beneath());
         given.map(|(key, _)| key)
     }
 
-    /// Parameters that somebody set, not a profile, and that decide nothing in a run of `config`, each with the reason.
+    /// Parameters that the user set, not a profile, and that have no effect in a run of `config`, each with the reason.
     fn without_effect(&self, config: &Config, rows: &Rows) -> Vec<(String, String)> {
         let with_reason = self.given().filter_map(|key| {
             let reason = match rows.find(key) {
@@ -503,7 +503,7 @@ impl Rows {
 /// Most bytes that a file of settings may have.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The text of a file of settings, unless it is so long that it can be none.
+/// The text of a file of settings, unless it is too long to be one.
 pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut start = File::open(path)?.take(FILE_BYTES_MAX + 1);
@@ -537,7 +537,7 @@ fn rows_of_others(key: &str) -> impl Iterator<Item = &'static Parameter> {
     others_with(key).map(|(_, row)| row)
 }
 
-/// Why `key`, which is of another scheme or layer than the chosen ones, decides nothing; nothing if it is of none.
+/// Why `key`, which is of another scheme or layer than the chosen ones, has no effect; `None` if it is of none.
 fn of_another(key: &str, rows: &Rows) -> Option<String> {
     let owners: Vec<_> = others_with(key).map(|(owner, _)| owner).collect();
     let chosen = match key.starts_with("ftl.") {
@@ -546,7 +546,7 @@ fn of_another(key: &str, rows: &Rows) -> Option<String> {
     };
     (!owners.is_empty()).then(|| {
         let owners = owners.join(", ");
-        format!("it is a parameter of {owners}, and {chosen} is chosen")
+        format!("it is a parameter of {owners}, but {chosen} is chosen")
     })
 }
 
@@ -573,8 +573,8 @@ const SYNONYMS: [(&str, &str); 8] = [
     ("page-level", "page"),
 ];
 
-/// `; did you mean "x"?` for the nearest of `names`, if one is near: in letters (of equally near ones the first), as a word that people
-/// use for it, or as the shortest one that has `name` in it.
+/// `; did you mean "x"?` for the nearest of `names`, if one is near: in letters (the first of equally near ones), as a synonym, or as the shortest
+/// one that contains `name`.
 pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let name = name.trim().to_ascii_lowercase();
     let in_letters = || {
@@ -593,7 +593,7 @@ pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) 
             .clone()
             .find(|candidate| meant.clone().any(|meant| meant == *candidate))
     };
-    // Fewer letters are in too many names.
+    // Words of fewer letters occur in too many names.
     let within = || {
         let holding = names
             .clone()
@@ -673,7 +673,7 @@ mod tests {
         settings.set_pair("buffer.kind=fifo").unwrap();
         settings.set_pair("buffer.lru_unit=request").unwrap();
         let named = settings.resolve().unwrap().without_effect;
-        let reason = "it is a parameter of lru, and fifo is chosen";
+        let reason = "it is a parameter of lru, but fifo is chosen";
         assert_eq!(named, [("buffer.lru_unit".to_owned(), reason.to_owned())]);
         // A slip in its value is one all the same.
         let text = error(&["buffer.kind=fifo", "buffer.lru_unit=heap"]);

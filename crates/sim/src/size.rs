@@ -1,7 +1,7 @@
 //! How many blocks a device needs: for the addresses of an input (`flash.blocks_per_plane = auto`), or for a capacity.
 //!
-//! A number is tried by making the layer, which says what it offers. That is quick, as tables are lazy; still, few are
-//! made: the search begins at the blocks that hold the pages with nothing set aside.
+//! To try a number, the layer is built, which says how much it offers. A trial layer is quick to build, as tables are lazy; still, few are built: the
+//! search begins at the number of blocks that holds the pages with nothing set aside.
 
 use destage_base::parameter::{CountOrAuto, Value};
 use destage_flash::Geometry;
@@ -30,7 +30,7 @@ impl Config {
         self.is_open() && self.capacity_bytes.is_none()
     }
 
-    /// The same with `blocks` in a plane.
+    /// The same, with `blocks` in a plane.
     #[must_use]
     pub fn with_blocks(&self, blocks: u32) -> Self {
         let mut config = self.clone();
@@ -103,7 +103,7 @@ impl Config {
                 Ok(offered) => {
                     failure = None;
                     low = guess;
-                    // What is set aside grows with the device, or does not.
+                    // The number of blocks that are set aside grows with the device, or does not.
                     let next = u128::from(guess) * u128::from(pages);
                     guess = (next.div_ceil(u128::from(offered.max(1))) as u64).max(guess + 1);
                 }
@@ -160,16 +160,16 @@ impl Config {
     /// Pages that the device offers, whose number of blocks is known.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// The values that do not fit together.
     pub fn offered_pages(&self) -> Result<u64, SimError> {
         Ok(self.ftl()?.pages())
     }
 
-    /// Pages that are free before the first request, of a device whose number of blocks is known; none where the layer merges
-    /// blocks, which it may have to with the first rewrite.
+    /// Pages that are free before the first request, of a device whose number of blocks is known; `None` if the layer merges blocks, which the first
+    /// rewrite may require.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// The values that do not fit together.
     pub fn free_pages(&self) -> Result<u64, SimError> {
         let ftl = self.ftl()?;
         if ftl.properties().has_merges {
@@ -183,8 +183,8 @@ impl Config {
         Ok(all.saturating_sub(filled))
     }
 
-    /// Pages that a device of `blocks` in a plane offers. That does not depend on what it holds, and a device without contents is
-    /// made without a look at each of its blocks.
+    /// Pages that a device of `blocks` in a plane offers. The number does not depend on the contents, and a device without contents is built without
+    /// visiting each of its blocks.
     fn offered(&self, blocks: u32) -> Result<u64, SimError> {
         Ok(self.with_blocks(blocks).ftl_with(false)?.pages())
     }

@@ -6,10 +6,10 @@ use destage_trace::{Operation, Passed, Reader, Request, Sieve, SoFar, TraceError
 
 use self::ahead::Ahead;
 
-/// Requests in a batch of those that are not read from a trace.
+/// Requests in a batch, for inputs that are not traces.
 const BATCH: usize = 4096;
 
-/// What there was among requests.
+/// The kinds of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     /// How many there were.
@@ -23,7 +23,7 @@ pub struct Seen {
 impl Seen {
     fn add(&mut self, batch: &[Request]) {
         self.requests += batch.len() as u64;
-        // Nearly all requests only read and write, which have the numbers 0 and 1: a bit above those is set by another one.
+        // Nearly all requests only read and write, which have the numbers 0 and 1: any other operation sets a bit above those.
         let bits = |request: &Request| request.operation as u8 | u8::from(request.fua) << 2;
         if batch.iter().map(bits).fold(0, |all, bits| all | bits) <= 1 {
             return;
@@ -50,8 +50,8 @@ enum Kind<'a> {
 }
 
 impl Source<'static> {
-    /// The same requests, read or made on a thread of their own, some batches ahead of whoever takes them. Batches, errors and
-    /// what is known of the trace after each batch are the same. Without such a thread if the system has none.
+    /// The same requests, read or generated on a thread of their own, some batches ahead of the caller. Batches, errors and the facts about the trace
+    /// after each batch are the same. Without such a thread if the system has none.
     #[must_use]
     pub fn ahead(self) -> Self {
         let origin = self.origin.clone();
@@ -97,7 +97,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What the requests are called in errors.
+    /// The name of the requests in errors.
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -106,14 +106,14 @@ impl<'a> Source<'a> {
     /// batch, at the end.
     ///
     /// # Errors
-    /// What is wrong with the trace.
+    /// An error in the trace.
     pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
         let more = self.take(batch)?;
         self.seen.add(batch);
         Ok(more)
     }
 
-    /// What there was among the requests that were handed out by [`Source::fill`].
+    /// The kinds of requests that [`Source::fill`] has handed out.
     #[must_use]
     pub fn seen(&self) -> Seen {
         self.seen
@@ -135,10 +135,10 @@ impl<'a> Source<'a> {
         Ok(!batch.is_empty())
     }
 
-    /// As [`Source::fill`], without most of what `sieve` drops, which is counted instead; `None` at the end.
+    /// As [`Source::fill`], without most of the requests that `sieve` drops, which are counted instead; `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with the trace.
+    /// An error in the trace.
     pub fn sift(
         &mut self,
         sieve: &Sieve,
@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What is known of the trace after the batch that was handed out last, if one is read.
+    /// The facts about the trace after the batch that was handed out last, if a trace is read.
     #[must_use]
     pub fn so_far(&self) -> Option<SoFar> {
         match &self.kind {

@@ -1,4 +1,4 @@
-//! Files that keep a device in its state before the first request, so that later runs need not bring it about.
+//! Files that keep a device in its state before the first request, so that later runs need not prepare it.
 //!
 //! ```text
 //! destage-state 3
@@ -11,8 +11,8 @@
 //! SHA-256                             of all of the above, 32 bytes
 //! ```
 //!
-//! What is read is not looked at entry by entry: the checksum says that it is what was written, and the parameters that
-//! it is the same device. Whoever forges both may see a panic, and no more memory taken than such a device can fill.
+//! The entries are not checked one by one: the checksum shows that the file is unchanged, and the parameters that it is for the same device. Whoever
+//! forges both may see a panic, and no more memory taken than such a device can fill.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,16 +28,16 @@ use crate::error::SimError;
 use crate::precondition::Precondition;
 use crate::settings::Config;
 
-/// Grows with every change of what a layer keeps, so that an older state is refused.
+/// Grows with every change of a layer's state, so that an older state is refused.
 pub const FORMAT: u32 = 3;
 const MAGIC: &str = "destage-state";
 /// Before the name of a file in `sim.precondition`.
 const PREFIX: &str = "file:";
-/// What brought the state about; everything else says of what it is.
+/// How the state came about; all other fields describe the state.
 const FILLED: [&str; 2] = ["sim.precondition", "sim.seed"];
-/// Parameters of flash and device, and whether what a device holds before the first request depends on them. It does on what its
-/// layer is made from; the requests of a preparation come one by one and take no time, so it depends on no time, no queue and no
-/// channel. All parameters of a layer (`ftl.*`) count.
+/// Parameters of flash and device, and whether the contents of a device before the first request depend on them. The contents depend on the
+/// parameters that the layer is built from; the requests of a preparation come one by one and take no time, so they depend on no time, no queue and
+/// no channel. All parameters of a layer (`ftl.*`) count.
 const DECIDES: &[(&str, bool)] = &[
     ("flash.dies", true),
     ("flash.planes_per_die", true),
@@ -114,11 +114,11 @@ pub fn file_of(precondition: &str) -> Option<&Path> {
     (!name.is_empty()).then(|| Path::new(name))
 }
 
-/// What a file with a state says of it.
+/// The description of the state in its file.
 #[derive(Clone, Debug)]
 pub struct State {
     path: PathBuf,
-    /// Of the device, its layer, what filled it, and the seed.
+    /// The parameters of the device and its layer, how it was filled, and the seed.
     parameters: BTreeMap<String, String>,
     precondition: Precondition,
     /// SHA-256 of the file up to there, which are its last bytes.
@@ -128,10 +128,10 @@ pub struct State {
 }
 
 impl State {
-    /// Reads what the file at `path` says of its state. The state itself is neither read nor checked.
+    /// Reads the description of the state in the file at `path`. The state itself is neither read nor checked.
     ///
     /// # Errors
-    /// If the file cannot be read, is none of a state, or one of another version.
+    /// If the file cannot be read, is not a state, or is of another version.
     pub fn open(path: &Path) -> Result<Self, SimError> {
         let refused = |why: String| refusal(path, &why);
         let unreadable = |error: io::Error| refused(error.to_string());
@@ -148,17 +148,17 @@ impl State {
             begin += text.len() as u64;
             let text = String::from_utf8(text).ok();
             let text = text.and_then(|text| Some(text.strip_suffix('\n')?.to_owned()));
-            text.ok_or_else(|| refused("is no state of a device".to_owned()))
+            text.ok_or_else(|| refused("is not the state of a device".to_owned()))
         };
         let first = line()?;
         match first.split_once(' ') {
             Some((MAGIC, version)) if version == FORMAT.to_string() => {}
             Some((MAGIC, version)) => {
                 return Err(refused(format!(
-                    "has format {version:?}, and this version reads {FORMAT}"
+                    "has format {version:?}, but this version reads {FORMAT}"
                 )));
             }
-            _ => return Err(refused("is no state of a device".to_owned())),
+            _ => return Err(refused("is not the state of a device".to_owned())),
         }
         let mut parameters = BTreeMap::new();
         loop {
@@ -188,7 +188,7 @@ impl State {
         })
     }
 
-    /// What filled the device.
+    /// How the device was filled.
     #[must_use]
     pub fn precondition(&self) -> Precondition {
         self.precondition
@@ -199,7 +199,7 @@ impl State {
         self.parameters.get("flash.blocks_per_plane")?.parse().ok()
     }
 
-    /// What results say of the state: what filled the device, with which seed, and the checksum.
+    /// The description of the state in results: how the device was filled, with which seed, and the checksum.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (String, Value)> + '_ {
         let of = |name: &str| self.parameters.get(name).cloned().unwrap_or_default();
         let seed = match of("sim.seed").parse() {
@@ -254,7 +254,7 @@ impl State {
             wanted.remove(filled);
             found.remove(filled);
         }
-        // A layer's parameters mean little beside those of another layer.
+        // A layer's parameters mean little next to those of another layer.
         let layer = std::iter::once("ftl.kind");
         let names = wanted.keys().chain(found.keys()).map(String::as_str);
         for name in layer.chain(names) {
@@ -263,7 +263,7 @@ impl State {
                 let [found, wanted] = [found, wanted].map(|value| value.unwrap_or("not there"));
                 return Err(refusal(
                     &self.path,
-                    &format!("is of a device with {name} = {found}, and here it is {wanted}"),
+                    &format!("is of a device with {name} = {found}, but here it is {wanted}"),
                 ));
             }
         }
@@ -311,7 +311,7 @@ pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Resul
     writer.flush()
 }
 
-/// What the state that `config` asks for depends on: parameters with their values.
+/// The parameters, with their values, that the state in `config` depends on.
 #[must_use]
 pub fn depends_on(config: &Config) -> BTreeMap<String, String> {
     let decides = |name: &str| {
@@ -353,7 +353,7 @@ fn copy_into(hash: &mut Sha256, mut from: impl Read) -> io::Result<()> {
     }
 }
 
-/// Passes on what is written, and keeps its hash.
+/// Passes on the written bytes, and keeps their hash.
 struct Hashing<W> {
     hash: Sha256,
     writer: W,

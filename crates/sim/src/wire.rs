@@ -1,12 +1,12 @@
-//! A link of packets between host and device: how long a message is on it.
+//! A link of packets between host and device: the time of a message on it.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 
-/// What a message carries.
+/// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
-    /// Nothing: it asks for an entry of a queue, or for data.
+    /// Nothing: the message asks for an entry of a queue, or for data.
     Question,
     /// So many bytes.
     Bytes(u64),
@@ -24,7 +24,7 @@ pub const COMPLETION: Carried = Carried::Bytes(16);
 /// A link, the same in each direction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Wire {
-    /// Lanes side by side; at least 1.
+    /// Number of parallel lanes; at least 1.
     pub lanes: u64,
     /// Bytes a nanosecond of each lane; infinite: messages take no time.
     pub lane_gb_per_s: f64,

@@ -1,4 +1,4 @@
-//! What the core says in numbers, in words: with the keys that can be set, their values, and what was expected.
+//! The errors that the core gives as numbers, in words: with the keys that can be set, their values, and what was expected.
 
 use destage_flash::GeometryError;
 use destage_flash::ftl::{BuildError, ReserveTooSmall, Shortage};
@@ -20,7 +20,7 @@ pub fn geometry(error: GeometryError) -> String {
                 ""
             };
             format!(
-                "flash.*: pages_per_block = {pages_per_block}{summary} leaves no data page, or is more than {most}"
+                "flash.*: pages_per_block = {pages_per_block}{summary} leaves no data page, or exceeds {most}"
             )
         }
         GeometryError::DieTooLarge {
@@ -67,7 +67,7 @@ pub fn layer(error: &BuildError) -> String {
             "ftl.reserve_percent = {percent} of {blocks} blocks per plane is less than one block; a page-mapped device needs one to write to"
         ),
         BuildError::LowMark { low, least } => format!(
-            "ftl.gc_low = {low} leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it is at least {least}"
+            "ftl.gc_low = {low} leaves no free block for the pages that garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it has to be at least {least}"
         ),
         BuildError::HighMark { high, low } => format!(
             "ftl.gc_high = {high} is less than ftl.gc_low = {low}: garbage collection would end before it starts"
@@ -81,7 +81,7 @@ pub fn layer(error: &BuildError) -> String {
             "ftl.zone_blocks = {zone_blocks}: expected a number that divides the {blocks} blocks of a die, and zones of at most 32768 pages (a block has {data_pages})"
         ),
         BuildError::Floor { floor, least } => format!(
-            "ftl.gc_hard_threshold = {floor} leaves garbage collection in steps no room for what it moves; expected at least {least}"
+            "ftl.gc_hard_threshold = {floor} leaves garbage collection in steps no room for the pages that it moves; expected at least {least}"
         ),
     }
 }
@@ -104,7 +104,7 @@ fn reserve(of: &ReserveTooSmall) -> String {
     )
 }
 
-/// What ran out, and which parameter helps.
+/// The resource that ran out, and the parameter that helps.
 pub fn shortage(shortage: &Shortage) -> String {
     match *shortage {
         Shortage::Pool {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    /// What is wrong with the device that `pairs` describe.
+    /// An error in the device that `pairs` describe.
     fn refusal(pairs: &str) -> String {
         let mut settings = Settings::new();
         settings.set_pair("flash.blocks_per_plane=2048").unwrap();
@@ -168,7 +168,7 @@ mod tests {
             ),
             (
                 "flash.summary_page=true flash.pages_per_block=1",
-                "flash.*: pages_per_block = 1 with a summary page leaves no data page, or is more than 32768",
+                "flash.*: pages_per_block = 1 with a summary page leaves no data page, or exceeds 32768",
             ),
             (
                 "flash.planes_per_die=65536 flash.blocks_per_plane=65536",
@@ -200,7 +200,7 @@ mod tests {
             ),
             (
                 "ftl.gc_low=1 ftl.separate_gc_block=true",
-                "ftl.gc_low = 1 leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it is at least 2",
+                "ftl.gc_low = 1 leaves no free block for the pages that garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it has to be at least 2",
             ),
             (
                 "ftl.gc_low=5 ftl.gc_high=4",
@@ -212,7 +212,7 @@ mod tests {
             ),
             (
                 "flash.suspend=keeps_end flash.scheduling=commands_reads_first",
-                "flash.suspend = keeps_end: an end that was foretold stands only where commands are placed when they are issued; expected flash.suspend = never, or to be without flash.scheduling = commands_arrival or commands_reads_first, or flash.parallel_units > 1",
+                "flash.suspend = keeps_end: a read that keeps the end of what it interrupts needs an end that is known when the command is issued; expected flash.suspend = never, or to be without flash.scheduling = commands_arrival or commands_reads_first, or flash.parallel_units > 1",
             ),
         ] {
             assert_eq!(refusal(pairs), expected, "{pairs}");

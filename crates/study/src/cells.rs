@@ -16,13 +16,13 @@ use destage::Error;
 use destage::{Combination, Grid};
 use destage::{Input, Reading};
 
-/// What a variant of the study's own settings is called.
+/// The name of the variant that stands for the study's own settings.
 pub(crate) const BASE: &str = "base";
 
 /// How much of a study is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// What ends within minutes: inputs up to their `reduced_limit`, without grids that are `full_only`.
+    /// Runs that end within minutes: inputs up to their `reduced_limit`, without grids that are `full_only`.
     #[default]
     Reduced,
     /// All of it.
@@ -49,20 +49,19 @@ impl Scale {
     }
 }
 
-/// What comes to a study from outside its file.
+/// Arguments of a study from outside its file.
 #[derive(Clone, Default)]
 pub struct Extra {
-    /// Settings for the runs with a scheme or layer: its kind, a parameter's dotted name, a value. What a grid says of its
-    /// own schemes wins.
+    /// Settings for the runs with a scheme or layer: its kind, a parameter's dotted name, a value. The grid's settings of its own schemes win.
     pub readings: Vec<(String, String, String)>,
-    /// Schemes that are in no registry, each with its version: results are kept under it, so it changes whenever the scheme does.
+    /// Schemes that are in no registry, each with its version: results are kept under the version, so it has to change whenever the scheme does.
     pub schemes: Vec<(&'static SchemeRow, String)>,
-    /// What runs in place of all schemes of a kind, whatever their parameters; their labels stay.
+    /// The schemes that run in place of all schemes of a kind, whatever their parameters; their labels stay.
     pub replaced: BTreeMap<String, String>,
 }
 
 impl Extra {
-    /// What runs where a grid says `buffer`.
+    /// The schemes that run where a grid says `buffer`.
     fn in_place_of<'a>(&'a self, buffer: &'a String) -> &'a String {
         let kind = buffer.split(':').next().unwrap_or(buffer);
         self.replaced.get(kind).unwrap_or(buffer)
@@ -81,29 +80,29 @@ pub(crate) struct Cell {
     pub(super) combination: Combination,
 }
 
-/// What a run reads.
+/// The input of a run.
 pub(super) struct CellInput {
     pub(super) input: Input,
-    /// What identifies its requests, in the key of a result.
+    /// The identity of its requests, in the key of a result.
     pub(super) identity: Value,
     pub(super) facts: InputFacts,
 }
 
-/// What a verdict says of an input.
+/// The words of a verdict about an input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InputFacts {
     /// The trace's name, the workload with its parameters, or the input's name in the study.
     pub name: String,
     /// SHA-256 of a trace.
     pub digest: Option<String>,
-    /// What it is to the paper.
+    /// Its relation to the paper.
     pub role: Role,
-    /// Of a relative: what it is, and how it differs from the paper's own trace.
+    /// For a relative: its description, and its difference from the paper's own trace.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub differs: String,
 }
 
-/// What an input is to the paper, from the nearest to the farthest.
+/// The relations of an input to the paper, from the nearest to the farthest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -112,7 +111,7 @@ pub enum Role {
     Made,
     /// The trace that is named.
     Original,
-    /// Another real trace of the same origin or kind, beside one that is missing.
+    /// Another real trace of the same origin or kind, next to one that is missing.
     Relative,
     /// An imitation of a trace that is missing.
     StandIn,
@@ -143,7 +142,7 @@ impl Study {
     /// Its runs at `scale`.
     ///
     /// # Errors
-    /// What is wrong with a setting or an input.
+    /// An error in a setting or an input.
     pub(crate) fn cells(
         &self,
         scale: Scale,
@@ -276,7 +275,7 @@ impl Study {
         extra: &Extra,
     ) -> Result<Vec<(String, Combination)>, Error> {
         let mut base = settings.clone();
-        // What belongs to the workload is no setting of a run.
+        // Parameters of the workload are no settings of a run.
         let workload: Vec<_> = base
             .keys()
             .filter(|key| key.starts_with(WORKLOAD))
@@ -285,7 +284,7 @@ impl Study {
         for key in workload {
             base.remove(&key);
         }
-        // What runs, and the labels in the order in which it does: a replacement may be in the grid itself, too.
+        // The runs, and their labels in order: a replacement may be in the grid itself, too.
         let mut labels: BTreeMap<String, Vec<&String>> = BTreeMap::new();
         let mut cells = Grid::new(base);
         if let Some(buffers) = &grid.buffers {
@@ -322,7 +321,7 @@ impl Study {
         Ok(labelled.collect())
     }
 
-    /// The input of `entry`; none if its trace was not found.
+    /// The input of `entry`; `None` if its trace was not found.
     fn input(
         &self,
         entry: &InputEntry,
@@ -338,7 +337,7 @@ impl Study {
                 .flatten()
                 .min(),
         };
-        // A relative stands beside the original, and is not replaced by it.
+        // A relative is shown next to the original, and is not replaced by it.
         let replaced = entry
             .stands_for
             .as_ref()
@@ -449,7 +448,7 @@ impl Study {
     }
 }
 
-/// How many requests of `input` there are up to the last of so many writes.
+/// How many requests of `input` there are up to the last of this many writes.
 fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
     let mut source = input.open(&settings.resolve()?)?;
     let (mut requests, mut written, mut batch) = (0, 0, Vec::new());
@@ -465,7 +464,7 @@ fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error
     Ok(requests)
 }
 
-/// A trace as an input, with what identifies its requests and what a verdict says of it.
+/// A trace as an input, with the identity of its requests and the words of a verdict about it.
 fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) {
     let facts = InputFacts {
         name,

@@ -21,14 +21,14 @@ use destage::internal::unused;
 use destage::run;
 use destage::{Effort, compare};
 
-/// Runs of one input that are simulated together: as many as make decoding it a small part of the work, and few enough
-/// that little is lost when the work is stopped.
+/// Runs of one input that are simulated together: enough that decoding is a small part of the work, and few enough that little is lost when the work
+/// is stopped.
 const TOGETHER: usize = 8;
 
 /// The results of each of `studies`: `store` has some, and the runs of the others are made now and kept.
 ///
 /// # Errors
-/// What is wrong with an input or the store, or that `effort.progress` asked to stop. A run that fails is a row with an error.
+/// An error in an input or the store, or an interrupt because `effort.progress` asked to stop. A run that fails is a row with an error.
 pub(crate) fn complete(
     studies: &[Cells],
     store: &Store,
@@ -46,7 +46,10 @@ pub(crate) fn complete(
     for index in to_do {
         let key = &keys[index];
         let result = store.read(key).ok_or_else(|| {
-            Error::Internal(format!("the result {} was written and is gone", key.name()))
+            Error::Internal(format!(
+                "the result {} was written, but does not exist any more",
+                key.name()
+            ))
         })?;
         results.insert(key.name(), Arc::new(result));
     }
@@ -70,7 +73,7 @@ pub(crate) fn complete(
 /// How many different runs `studies` have, and how many of these `store` does not have.
 ///
 /// # Errors
-/// If a run is of a scheme that nothing tells from an earlier one of its name.
+/// If a run is of a scheme without a version that tells it from an earlier one of its name.
 pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize), Error> {
     let cells = studies.iter().flat_map(|study| &study.cells);
     let keys = cells.map(Key::of).collect::<Result<Vec<_>, _>>()?;
@@ -117,7 +120,7 @@ fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
         let cell = cells[index];
         let fits = |task: &Vec<usize>| {
             let first = cells[task[0]];
-            // The size of a device that fits its input is one for all runs of a comparison, and here each stands alone.
+            // In a comparison all runs share the size of a device that fits its input; here each run has its own.
             let alone = |cell: &Cell| {
                 cell.destages || cell.what == What::Trace || cell.combination.config.fits_input()
             };
@@ -182,7 +185,7 @@ fn perform_one(
     Ok(())
 }
 
-/// What is kept of the run of `cell`, of whose input `facts` tell.
+/// The kept result of the run of `cell`, with the facts in `facts` about its input.
 fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
     let mut result = json!(record);
     if let Some(fields) = result.as_object_mut() {
@@ -195,7 +198,7 @@ fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
     result
 }
 
-/// Adds what is odd about the input of `cell`, of which `facts` tells, and what was set for it in vain.
+/// Adds the warnings about the input of `cell` in `facts`, and the parameters that were set without effect.
 fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
     let of_input = facts.iter().flat_map(|facts| {
         let all = match cell.what {

@@ -1,4 +1,4 @@
-//! What a figure or a table of a study shows: its data in the arrangement of its axes.
+//! The content of a figure or a table of a study: its data in the arrangement of its axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,17 +28,17 @@ pub struct Figure {
     pub kind: FigureKind,
     /// Whether the axes are logarithmic: along, upwards.
     pub log: [bool; 2],
-    /// What the axis along is called.
+    /// The name of the axis.
     pub x_title: String,
     /// Its values.
     pub x: Vec<String>,
     /// Where they lie on the axis, if all are numbers.
     pub along: Option<Vec<f64>>,
-    /// What the values are called, with their unit.
+    /// The name of the values, with their unit.
     pub y_title: String,
     /// The lines.
     pub series: Vec<Series>,
-    /// What it could not show, and why; a sentence each.
+    /// The data that it could not show, and why; one sentence each.
     pub gaps: Vec<String>,
     /// The labels of the runs whose results it shows.
     pub runs: BTreeSet<Context>,
@@ -49,9 +49,9 @@ pub struct Figure {
 pub struct Series {
     /// Its name.
     pub name: String,
-    /// A value for each of the axis; none where there is no run.
+    /// A value for each place of the axis; `None` where there is no run.
     pub points: Vec<Option<Point>>,
-    /// What the paper has there.
+    /// The paper's values there.
     pub published: Vec<Option<f64>>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn write_all(folder: &Path, prefix: &str, figures: &[Figure]) -> Resu
 }
 
 impl Figure {
-    /// Its place in the paper, and what it shows.
+    /// Its place in the paper, and its content.
     #[must_use]
     pub fn heading(&self) -> String {
         match self.place.is_empty() {
@@ -162,7 +162,7 @@ impl Figure {
 }
 
 impl Series {
-    /// What stands in a table at the place `index` of the axis: the mean, the range over seeds, and what the paper has there.
+    /// The text of a table at the place `index` of the axis: the mean, the range over seeds, and the paper's value.
     #[must_use]
     pub fn cell(&self, index: usize) -> String {
         let number = |value: f64| short(&value.into());
@@ -214,10 +214,10 @@ impl Study {
         all.map(|entry| self.figure(entry, rows)).collect()
     }
 
-    /// Whether its figures can be drawn from the runs `cells`, as far as that is known before they are made: formulas that
-    /// cannot be read, names that no run has, and labels that several runs have.
+    /// Whether its figures can be drawn from the runs `cells`, as far as that is known before they are made: reports unreadable formulas, names that
+    /// no run has, and labels that several runs have.
     pub(super) fn check_figures(&self, cells: &Cells) -> Result<(), Error> {
-        // Which parameters there are depends on these.
+        // The parameters that exist depend on these.
         let mut unmade: BTreeMap<[Option<&String>; 3], Arc<Value>> = BTreeMap::new();
         let rows = cells.cells.iter().map(|cell| {
             let of = ["input", "buffer", "ftl"].map(|axis| cell.labels.get(axis));
@@ -394,7 +394,7 @@ fn number(value: &str) -> Option<f64> {
     value.parse().ok().or_else(bytes)
 }
 
-/// What a figure came by on its way.
+/// The findings of a figure.
 #[derive(Default)]
 struct Seen {
     gaps: Vec<String>,

@@ -1,4 +1,4 @@
-//! What stands in a study file.
+//! The content of a study file.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub(crate) title: String,
-    /// What it is for, in sentences.
+    /// The purpose, in sentences.
     #[serde(default)]
     pub(crate) about: String,
     /// The device profile.
@@ -44,7 +44,7 @@ pub(crate) struct InputEntry {
     pub(crate) pages: Option<String>,
     /// The trace it imitates, or is a relative of.
     pub(crate) stands_for: Option<String>,
-    /// Of a real trace that is a relative of the one it stands for: what it is, and how it differs.
+    /// For a real trace that is a relative of the one it stands for: its description, and its difference.
     pub(crate) differs: Option<String>,
     /// Of a relative: how many times as large the paper's buffers are, if buffers are in proportion to its footprint.
     pub(crate) buffers_shrunk: Option<u64>,
@@ -62,7 +62,7 @@ pub(crate) struct InputEntry {
     /// Drop reads.
     #[serde(default)]
     pub(crate) writes_only: bool,
-    /// Parameters that go with it.
+    /// Parameters that belong to it.
     #[serde(default)]
     pub(crate) set: toml::Table,
 }
@@ -73,10 +73,10 @@ pub(crate) struct InputEntry {
 pub(crate) struct VariantEntry {
     /// How grids, figures and claims name it.
     pub(crate) name: String,
-    /// What it is, in a sentence.
+    /// A description in one sentence.
     #[serde(default)]
     pub(crate) about: String,
-    /// What it stands for in a verdict.
+    /// Its role in a verdict.
     #[serde(default)]
     pub(crate) kind: VariantKind,
     /// The device profile in place of the study's.
@@ -86,16 +86,16 @@ pub(crate) struct VariantEntry {
     pub(crate) set: toml::Table,
 }
 
-/// What a variant stands for in a verdict.
+/// The role of a variant in a verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VariantKind {
-    /// One of several settings the study compares; claims name it where they mean it.
+    /// One of several settings that the study compares; claims name it if they are about it.
     #[default]
     Compared,
-    /// What the paper did not publish: a claim is tried in each.
+    /// A setting that the paper did not publish: a claim is tried with each value.
     Unpublished,
-    /// Another condition than the paper's, tried to find what turns a claim.
+    /// Another condition than the paper's, tried to find the cause that changes a claim.
     Cause,
 }
 
@@ -103,7 +103,7 @@ pub enum VariantKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GridEntry {
-    /// What comes of each cell.
+    /// The evaluation of each cell.
     #[serde(default)]
     pub(crate) of: What,
     /// Inputs by name; all if not given.
@@ -129,7 +129,7 @@ pub(crate) struct GridEntry {
     pub(crate) destages: bool,
 }
 
-/// What comes of a cell.
+/// The evaluation of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
@@ -153,7 +153,7 @@ pub(crate) struct FigureEntry {
     pub(crate) title: String,
     /// The axis of the runs along which it goes: `size`, `input`, `seed`, `variant`, or a varied parameter.
     pub(crate) x: String,
-    /// What that axis is called.
+    /// The name of that axis.
     pub(crate) x_title: Option<String>,
     /// The values of that axis in their order; all if not given.
     pub(crate) x_values: Option<Vec<String>>,
@@ -161,12 +161,12 @@ pub(crate) struct FigureEntry {
     pub(crate) series: Option<String>,
     /// The values of that axis in their order; all if not given.
     pub(crate) series_values: Option<Vec<String>>,
-    /// What is shown of each run: a formula.
+    /// The value shown for each run: a formula.
     pub(crate) y: Option<String>,
     /// In place of `series` and `y`: named formulas, each a line or column.
     #[serde(default)]
     pub(crate) columns: Vec<ColumnEntry>,
-    /// What the values are called, with their unit.
+    /// The name of the values, with their unit.
     #[serde(default)]
     pub(crate) y_title: String,
     /// Values of other axes to which it keeps.

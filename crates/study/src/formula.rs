@@ -2,17 +2,17 @@
 //!
 //! Expressions of the template language Jinja, with these functions:
 //!
-//! * `m("response.mean_ms", buffer="lru", size="4MiB")` is a metric of the one run with these labels: a metric, a
-//!   parameter, or `destages`, the destage records. Parameters that are varied are labels, too:
+//! * `m("response.mean_ms", buffer="lru", size="4MiB")` is a value of the one run with these labels: a metric, a parameter, or `destages`, the
+//!   destage records. Parameters that are varied are labels, too:
 //!   `m("waf.bytes", {"flash.page_bytes": 4096})`. A list in place of a value gives a list of results.
 //! * `gain(new, base)` is by how many per cent `new` is more than `base`; negative if it is less.
 //! * `mean(list)`, `max(list)`, `min(list)`, `sum(list)`, `ratio(list, list)`, `abs(x)`, `sqrt(x)`; `gain`, `abs` and
 //!   `ratio` also take lists, element by element.
-//! * `near(a, b, percent)`: whether two numbers, or all of two lists, differ by at most so much of `b`.
+//! * `near(a, b, percent)`: whether two numbers, or all of two lists, differ by at most this percentage of `b`.
 //! * `ascending(list)`, `descending(list)`: whether each is more, or less, than the one before.
 //! * `spearman(list, list)`: the rank correlation.
-//! * `agree(list, list, percent)`: whether no two places are in opposite order in the lists, of those that differ by more
-//!   than so many per cent of the larger in both.
+//! * `agree(list, list, percent)`: whether no two places are in opposite order in the lists, among places that differ by more than this percentage of
+//!   the larger value in both.
 //! * `best_range(values, costs, times)`: the least and the largest of the values whose cost is at most `times` the lowest cost.
 //! * `beyond(x, range)`: by how much a number lies above the second of two, or, negative, below the first; 0 between them.
 
@@ -28,10 +28,10 @@ use serde_json::Value as Json;
 use super::cells::InputFacts;
 use super::rows::{DESTAGES, Row, Rows};
 
-/// Labels that are given beside those in a formula, which win.
+/// Labels that are given in addition to those in a formula, which win.
 pub type Context = BTreeMap<String, String>;
 
-/// What a formula came to.
+/// The result of a formula.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Its value.
@@ -57,7 +57,7 @@ pub enum NoValue {
     Wrong(String),
 }
 
-/// What a formula saw on its way.
+/// The findings of a formula.
 #[derive(Default)]
 struct Seen {
     inputs: BTreeSet<InputFacts>,
@@ -138,7 +138,7 @@ pub fn evaluate(
     }
 }
 
-/// A formula's error without what the library says of templates.
+/// A formula's error without the library's text about templates.
 fn spoken(error: &minijinja::Error) -> String {
     match error.detail() {
         Some(detail) => detail.to_owned(),
@@ -178,7 +178,7 @@ fn values(
     seen.inputs.insert(row.input.clone());
     seen.runs.insert(row.labels.clone());
     if let Some(error) = row.error() {
-        // Where the parameters are known, what is none of them has to be a metric.
+        // If the parameters are known, any other name has to be a metric.
         let may_be_parameter = !row.has_parameters() || row.value(name).is_some();
         if !may_be_parameter && name != DESTAGES {
             named(name)?;
@@ -420,7 +420,7 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
     });
 }
 
-/// The pairs of places that are in opposite order in two lists, of those that differ by more than `percent` of the larger in both.
+/// The pairs of places that are in opposite order in two lists, among those that differ by more than `percent` of the larger value in both.
 fn opposed(one: &[f64], other: &[f64], percent: f64) -> Vec<[usize; 2]> {
     // The sign of a difference, 0 for one that is too small.
     let order = |a: f64, b: f64| match (a - b).abs() > percent / 100.0 * a.abs().max(b.abs()) {

@@ -3,17 +3,17 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `file` | what may stand in a study file |
+//! | `file` | the form of a study file |
 //! | `cells` | the runs that a file asks for |
 //! | `pages` | requests written out in a file |
 //! | [`traces`] | traces by name, and where they are |
 //! | [`store`] | results kept one file a run |
-//! | `shards` | parts of a study, and what is missing |
+//! | `shards` | parts of a study, and the missing runs |
 //! | `execute` | the runs whose results are not yet kept |
 //! | [`rows`] | results by the labels of their runs |
 //! | [`csv`] | the same as a table |
 //! | [`formula`] | formulas over rows |
-//! | [`figure`] | what a figure or table shows |
+//! | [`figure`] | the content of a figure or table |
 //! | [`shown`] | values as people read them |
 //! | [`reproduce`] | the papers: claims, verdicts, reports |
 //! | `experiments` | the papers' experiments as a registry |
@@ -57,7 +57,7 @@ pub(crate) use store::Key;
 pub use store::Store;
 pub use traces::Traces;
 
-/// What the files with all results of a study are called, before their endings.
+/// The names of the files with all results of a study, without their endings.
 pub const RESULTS: &str = "results";
 
 /// A study: what is run, what is varied, what is shown.
@@ -108,13 +108,13 @@ impl Study {
         Ok(study)
     }
 
-    /// What it is, in a few words.
+    /// A description in a few words.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.file.title
     }
 
-    /// What it is for.
+    /// The purpose.
     #[must_use]
     pub fn about(&self) -> &str {
         self.file.about.trim()
@@ -135,10 +135,10 @@ impl Study {
     /// Names are unique, and those that are used exist.
     fn check(&self) -> Result<(), Error> {
         let file = &self.file;
-        // The report has a folder of that name, beside those of results and plans.
+        // The report has a folder of that name, next to those of results and plans.
         if [".", "..", store::RUNS, store::PLANS].contains(&&*self.name) {
             return Err(self.wrong(format!(
-                "the study is called {:?}, which is no name for the folder of its report; expected another name of the file",
+                "the study is called {:?}, which cannot name the folder of its report; expected another name of the file",
                 self.name
             )));
         }
@@ -151,14 +151,12 @@ impl Study {
             ("figure", &figures),
         ] {
             if let Some(twice) = repeated(names) {
-                return Err(self.wrong(format!(
-                    "{what} {twice:?}: stands there twice; expected one"
-                )));
+                return Err(self.wrong(format!("{what} {twice:?}: occurs twice; expected it once")));
             }
         }
         if variants.contains(&BASE) {
             return Err(self.wrong(format!(
-                "variant {:?}: is what the study's own settings are called; expected another name",
+                "variant {:?}: this name stands for the study's own settings; expected another name",
                 BASE
             )));
         }
@@ -190,19 +188,19 @@ impl Study {
         for input in &file.input {
             if input.differs.is_some() && (input.trace.is_none() || input.stands_for.is_none()) {
                 return Err(self.wrong(format!(
-                    "input {:?}: differs is for a real trace beside the one it stands for; expected trace and stands_for with it",
+                    "input {:?}: differs is for a real trace that is shown beside the trace it stands for; expected trace and stands_for with it",
                     input.name
                 )));
             }
             if input.buffers_shrunk.is_some() && input.differs.is_none() {
                 return Err(self.wrong(format!(
-                    "input {:?}: buffers_shrunk is for a relative; expected differs with it",
+                    "input {:?}: buffers_shrunk belongs to differs; expected differs with it",
                     input.name
                 )));
             }
         }
         for figure in &file.figure {
-            // The data of a figure stand in a file of that name, beside the one with all results.
+            // The data of a figure stand in a file of that name, next to the one with all results.
             if !is_name(&figure.id) || figure.id == RESULTS {
                 return Err(self.wrong(format!(
                     "figure {:?}: names a file; expected {NAME} other than {RESULTS:?}",
@@ -220,7 +218,7 @@ impl Study {
     }
 }
 
-/// What `text` holds, read at `origin`.
+/// The study in `text`, read at `origin`.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, Error> {
     toml::from_str(text)
         .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))
@@ -233,11 +231,11 @@ fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
 }
 
 impl Study {
-    /// Runs what is not yet in `store`, and arranges what the figures show. The plan is kept there first, so that of a study that
-    /// was stopped it can be told what is missing.
+    /// Makes the runs that are not yet in `store`, and arranges the data of the figures. The plan is kept there first, so that the missing runs of an
+    /// interrupted study can be listed.
     ///
     /// # Errors
-    /// What is wrong with the study, an input or the store, or that `effort.progress` asked to stop.
+    /// An error in the study, an input or the store, or an interrupt because `effort.progress` asked to stop.
     pub fn carry_out(
         &self,
         scale: Scale,
@@ -260,14 +258,14 @@ impl Study {
     }
 }
 
-/// What came of a study.
+/// The outcome of a study.
 #[derive(Clone, Debug)]
 pub struct StudyReport {
     /// How it came to be.
     pub manifest: Manifest,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub title: String,
-    /// What it is for.
+    /// The purpose.
     pub about: String,
     /// What it shows.
     pub figures: Vec<figure::Figure>,

@@ -11,12 +11,12 @@ use super::cells::InputFacts;
 use destage::Record;
 use destage::words;
 
-/// What asks for the destage records.
+/// The name that asks for the destage records.
 pub(super) const DESTAGES: &str = "destages";
-/// What is odd about the input as a run read it, and parameters that decided nothing there: sentences without the input's name.
+/// Warnings about the input as a run read it, and parameters that had no effect there: sentences without the input's name.
 pub(super) const ODDITIES: &str = "oddities";
 
-/// That the run with `labels` failed, and why; nothing if its `result` has no error.
+/// That the run with `labels` failed, and why; `None` if its `result` has no error.
 pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Option<String> {
     let error = result["error"].as_str()?;
     let labels = labels.iter().map(|(axis, value)| format!("{axis}={value}"));
@@ -30,7 +30,7 @@ pub struct Row {
     pub labels: BTreeMap<String, String>,
     /// What it read.
     pub input: InputFacts,
-    /// `parameters`, `metrics`, `destages`, `oddities`, `error`: those that it has.
+    /// `parameters`, `metrics`, `destages`, `oddities`, `error`: as far as they exist.
     pub result: Arc<Value>,
 }
 
@@ -51,7 +51,7 @@ impl Row {
         all.filter_map(Value::as_str)
     }
 
-    /// What a reader of its numbers has to know; a sentence each.
+    /// Warnings for a reader of its numbers; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = words::warnings_of(&self.record());
@@ -85,7 +85,7 @@ impl Row {
 }
 
 impl Serialize for Row {
-    /// `labels`, `input`, what the result has, and `warnings` if there are some.
+    /// `labels`, `input`, the result's values, and `warnings` if there are some.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("labels", &self.labels)?;
@@ -145,7 +145,7 @@ impl Rows {
         self.all.iter().map(Row::record).collect()
     }
 
-    /// What a reader of the numbers has to know: of runs as of those of a comparison, and of each input once; a sentence each.
+    /// Warnings for a reader of the numbers: about runs as in a comparison, and about each input once; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = words::warnings(&self.records());
@@ -160,7 +160,7 @@ impl Rows {
         all
     }
 
-    /// Which runs failed, by their labels, and why; a sentence each.
+    /// Which runs failed, by their labels, and why; one sentence each.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         let rows = self.all.iter();

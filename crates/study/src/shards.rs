@@ -1,7 +1,7 @@
-//! Studies in parts: which runs a study has, which of them a worker makes, and which are missing.
+//! Studies in parts: the runs of a study, those that a worker makes, and the missing ones.
 //!
-//! A plan lies beside the results, so status, what is missing and the report need neither the study's file nor its traces.
-//! Workers share nothing but the folder, and never run what is there.
+//! A plan lies in the same folder as the results, so status, the list of missing runs and the report need neither the study's file nor its traces.
+//! Workers share only the folder, and never repeat runs whose results are there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl Shard {
     }
 }
 
-/// What a worker did.
+/// The work of a worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Share {
     /// Different runs of the study.
@@ -57,7 +57,7 @@ pub struct Share {
     pub own: usize,
     /// Runs of its part that it made; the results of the others were there.
     pub made: usize,
-    /// Which runs of its part failed, now or earlier, by their labels, and why; a sentence each.
+    /// Which runs of its part failed, now or earlier, by their labels, and why; one sentence each.
     pub failures: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ pub struct Share {
 pub struct Plan {
     /// The study's name.
     pub name: String,
-    /// The file that it is of, or the folder of a fleet: what tells apart two of one name.
+    /// The file of the study, or the folder of a fleet: this tells apart two of one name.
     #[serde(default)]
     origin: String,
     /// The file as it was written; empty for a fleet.
@@ -81,12 +81,12 @@ pub struct Plan {
 pub struct Planned {
     /// The name of its result.
     key: String,
-    /// What tells it from the others.
+    /// The labels that identify it.
     pub labels: BTreeMap<String, String>,
     input: InputFacts,
 }
 
-/// A study whose runs are known: what a worker keeps from part to part.
+/// A study whose runs are known: the data that a worker keeps from part to part.
 pub struct Prepared {
     pub(super) cells: Cells,
     keys: Vec<Key>,
@@ -99,7 +99,7 @@ impl Study {
     /// Finds the runs of the study, and the inputs that they need.
     ///
     /// # Errors
-    /// What is wrong with the study or an input.
+    /// An error in the study or an input.
     pub fn prepare(&self, scale: Scale, traces: &Traces) -> Result<Prepared, Error> {
         let cells = self.cells(scale, traces, &Extra::default())?;
         self.check_figures(&cells)?;
@@ -127,11 +127,11 @@ impl Study {
         })
     }
 
-    /// Makes those runs of one part that are not yet in `store`, and keeps the plan there. A part is what follows each
-    /// other in the study, so its runs mostly share an input.
+    /// Makes those runs of one part that are not yet in `store`, and keeps the plan there. A part consists of consecutive runs of the study, so its
+    /// runs mostly share an input.
     ///
     /// # Errors
-    /// What is wrong with the study, an input or the store, or that `effort.progress` asked to stop.
+    /// An error in the study, an input or the store, or an interrupt because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         scale: Scale,
@@ -191,7 +191,7 @@ impl Prepared {
     /// Makes those runs of one part that are not yet in `store`.
     ///
     /// # Errors
-    /// What is wrong with an input or the store, or that `effort.progress` asked to stop.
+    /// An error in an input or the store, or an interrupt because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         store: &Store,
@@ -215,7 +215,7 @@ impl Prepared {
 }
 
 impl Planned {
-    /// What is kept under `key`.
+    /// The result under `key`.
     pub(crate) fn new<const LABELS: usize>(
         key: &Key,
         labels: [(&str, String); LABELS],
@@ -247,8 +247,8 @@ impl Plan {
         }
     }
 
-    /// Refuses `other`, which has the same name, if it is of another study: their plans and reports would stand in each other's place.
-    /// A study that was edited has its place still, and one that was copied whole has its runs.
+    /// Refuses `other`, a study of the same name that is another study: their plans and reports would overwrite each other.
+    /// An edited study still has its place, and a study that was copied whole has its runs.
     pub(super) fn check_same(&self, other: &Self) -> Result<(), Error> {
         let is_edited = self.origin.is_empty() || self.origin == other.origin;
         let keys = |plan: &Self| -> BTreeSet<String> {
@@ -259,7 +259,7 @@ impl Plan {
             return Ok(());
         }
         Err(Error::Input(format!(
-            "{}: the results of another study called {:?} are kept here, of {}; expected another folder of results, or another name",
+            "{}: the folder holds results of another study called {:?}, of {}; expected another folder of results, or another name",
             other.origin, self.name, self.origin
         )))
     }
@@ -275,7 +275,7 @@ impl Plan {
         (known.len(), missing)
     }
 
-    /// What came of the study, when all of its results are in `store`.
+    /// The outcome of the study, when all of its results are in `store`.
     ///
     /// # Errors
     /// If one is missing, or a figure cannot be made.

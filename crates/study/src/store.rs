@@ -1,11 +1,10 @@
-//! Results kept one file a run, under a key of what they depend on.
+//! Results, kept in one file for each run, under a key made of everything they depend on.
 //!
-//! The key is a digest of the version of the model, the input's identity, every parameter that is not at its default, and the version of a
-//! scheme that is in no registry;
-//! neither the commit nor the study goes into it, so that studies share results and a rebuilt program finds them, also one
-//! that knows more parameters. A default that changes raises the version of the model (`tests/golden/defaults.txt`). A file is written beside its place
-//! and renamed: it is whole, or not there. It is sealed with a digest of key and result: a file that was damaged or edited counts as not
-//! there, and [`Store::damaged`] names it.
+//! The key is a digest of the version of the model, the input's identity, every parameter that is not at its default, and the version of a scheme
+//! that is in no registry. Neither the commit nor the study is part of it, so that studies share results and a rebuilt program finds them, even one
+//! that has more parameters. A default that changes raises the version of the model (`tests/golden/defaults.txt`). A file is written beside its place
+//! and renamed: it is whole, or not there. Each file is sealed with a digest of key and result: a damaged or edited file is ignored, and
+//! [`Store::damaged`] names it.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -24,7 +23,7 @@ use destage::Combination;
 use destage::Error;
 use destage::MODEL;
 
-/// What the folders of results and of plans are called.
+/// The names of the folders of results and of plans.
 pub(super) const RUNS: &str = "runs";
 pub(super) const PLANS: &str = "plans";
 
@@ -37,11 +36,11 @@ pub struct Store {
     damaged: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
-/// What stands for a run: equal for runs that give the same result.
+/// The identity of a run: equal for runs that give the same result.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     name: String,
-    /// What the name is a digest of.
+    /// The text that the name is a digest of.
     of: Value,
 }
 
@@ -58,17 +57,17 @@ impl Key {
             "parameters": destage::json::parameters(&cell.combination.chosen()),
         });
         if cell.what == What::Trace {
-            // What is counted of a trace is more in later versions than in earlier ones.
+            // Later versions count more facts about a trace than earlier ones.
             let names: Vec<_> = StatisticRow::all().map(StatisticRow::metric).collect();
             of["statistics"] = names.into();
         }
         Self::with_scheme(of, &cell.combination)
     }
 
-    /// Of what `combination` gives at all of `sizes` over the requests of a file with this SHA-256.
+    /// For the results of `combination` at all of `sizes` over the requests of a file with this SHA-256.
     ///
     /// # Errors
-    /// If it is of a scheme that nothing tells from an earlier one of its name.
+    /// If its scheme has no version that tells it from an earlier one of its name.
     pub(crate) fn of_curve(
         digest: &str,
         sizes: &[u64],
@@ -86,7 +85,7 @@ impl Key {
         Self::with_scheme(of, combination)
     }
 
-    /// The key of what depends on `of` and on the scheme of `combination`.
+    /// The key of a result that depends on `of` and on the scheme of `combination`.
     fn with_scheme(mut of: Value, combination: &Combination) -> Result<Self, Error> {
         if let Some(version) = combination.config.scheme_version()? {
             of["scheme_version"] = version.into();
@@ -167,12 +166,12 @@ impl Store {
         self.folder.join(format!("{}.json", key.name))
     }
 
-    /// The result under `key`. What is damaged or belongs to another key is not there.
+    /// The result under `key`. A file that is damaged or belongs to another key is ignored.
     pub(crate) fn read(&self, key: &Key) -> Option<Value> {
         self.read_if(&key.name, |of| *of == key.of)
     }
 
-    /// The result under the key that is called `name`. What is damaged is not there.
+    /// The result under the key that is called `name`. A damaged file is ignored.
     pub(super) fn read_named(&self, name: &str) -> Option<Value> {
         self.read_if(name, |of| digest_of(of) == name)
     }
@@ -198,14 +197,13 @@ impl Store {
         Some(kept["result"].take())
     }
 
-    /// A sentence for each file of results that was not as it was written when it was read. It counts as not there, and its run is
-    /// made anew.
+    /// A sentence for each file of results that was not as it was written when it was read. It is ignored, and its run is made again.
     #[must_use]
     pub fn damaged(&self) -> Vec<String> {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         let sentence = |path: &PathBuf| {
             format!(
-                "{}: is not as it was written, and counts as not there",
+                "{}: has changed since it was written, and is ignored",
                 path.display()
             )
         };
@@ -228,7 +226,7 @@ impl Store {
     }
 }
 
-/// What a file's key and result are sealed with: a digest of both as they are written.
+/// The seal of a file's key and result: a digest of both as they are written.
 fn seal_of(key: &Value, result: &Value) -> String {
     hexadecimal(&Sha256::digest(format!("{key}\n{result}").as_bytes()))
 }
@@ -247,7 +245,7 @@ fn read_plan(path: &Path) -> Result<Plan, Error> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    // A folder is named by it, so it may not lead elsewhere.
+    // A folder has this name, so it may not lead elsewhere.
     if path.file_stem().is_none_or(|stem| *stem != *plan.name) {
         return Err(wrong(format!("is of {:?}", plan.name)));
     }

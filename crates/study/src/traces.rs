@@ -1,4 +1,4 @@
-//! Traces by name: which there are, what identifies each, and where the user keeps them.
+//! Traces by name: the known ones, the identity of each, and where the user keeps them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use destage::Error;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// What it is and where it can be had.
+    /// Its description and its source.
     about: String,
     /// SHA-256 of its uncompressed bytes, for each form in which it is known; none if it was never seen.
     #[serde(default)]
@@ -82,7 +82,7 @@ impl Traces {
         }
         paths.sort();
         for path in paths {
-            // What only looks compressed is no trace of ours.
+            // A file that only looks compressed is not one of the known traces.
             let Ok(digest) = destage_trace::digest(&path) else {
                 continue;
             };
@@ -105,7 +105,7 @@ impl Traces {
     /// The user says that `name` is in the file at `path`: `NAME=FILE`.
     ///
     /// # Errors
-    /// If there is no trace of that name, the file cannot be read, or it is another than the one that is known.
+    /// If there is no trace of that name, the file cannot be read, or its digest is not the known one.
     pub fn add_pair(&mut self, pair: &str) -> Result<(), Error> {
         let Some((name, path)) = pair.split_once('=') else {
             return Err(Error::argument(
@@ -115,7 +115,7 @@ impl Traces {
         };
         let Some(entry) = self.known.get(name) else {
             let names = self.known.keys().map(String::as_str);
-            let refusal = format!(" {name:?}: no study names such a trace");
+            let refusal = format!(" {name:?}: no study uses such a trace");
             return Err(Error::unknown_argument("trace", refusal, name, names));
         };
         let path = PathBuf::from(path);
@@ -133,7 +133,7 @@ impl Traces {
         Ok(())
     }
 
-    /// What `name` is, if a study may name it.
+    /// The description of `name`, if a study may name it.
     #[must_use]
     pub fn about(&self, name: &str) -> Option<&str> {
         self.known.get(name).map(|entry| entry.about.as_str())

@@ -1,4 +1,4 @@
-//! What happens to a decoded request before it is handed out: length, address, order.
+//! The treatment of a decoded request before it is handed out: length, address, order.
 
 use crate::address::Addresses;
 use crate::error::Fault;
@@ -7,13 +7,13 @@ use crate::order::SortWindow;
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
-/// The rules, and what they need to remember from one request to the next.
+/// The rules, and the state they keep from one request to the next.
 pub(crate) struct Admission {
     addresses: Addresses,
     in_place: bool,
     zero_length: ZeroLength,
     clamp: bool,
-    /// Where requests are sorted: those that wait.
+    /// Where requests are sorted: the waiting ones.
     window: Option<SortWindow>,
     /// The latest arrival.
     latest: Ticks,
@@ -59,7 +59,7 @@ impl Admission {
         self.latest = latest;
     }
 
-    /// Applies the rules to `batch`, and leaves in it what may be handed out now. `bad` gets each request
+    /// Applies the rules to `batch`, and leaves in it the requests that may be handed out now. `bad` gets each request
     /// that breaks one, and says whether to go on with the next.
     pub fn admit(
         &mut self,
@@ -86,8 +86,7 @@ impl Admission {
         batch.truncate(kept);
     }
 
-    /// Admits requests up to the first that needs a closer look, and returns how many. Almost always that is all of
-    /// them, and none has to be moved.
+    /// Admits requests up to the first that needs a closer look, and returns how many. Almost always these are all of them, and none has to be moved.
     fn clean(&mut self, batch: &[Request]) -> usize {
         if !self.in_place || self.window.is_some() {
             return 0;
@@ -107,7 +106,7 @@ impl Admission {
         clean
     }
 
-    /// The trace is over: what waits may leave.
+    /// The trace is over: waiting requests may leave.
     pub fn finish(&mut self) {
         if let Some(window) = &mut self.window {
             window.finish();

@@ -1,7 +1,7 @@
-//! What one member of a striped array of disks sees of a trace.
+//! The part of a trace that one member of a striped array of disks sees.
 //!
-//! The address space is cut into stripes, and stripe s is number s / N of member s mod N. The stripes of a request that fall
-//! to one member stand side by side there, so a request becomes one request of the member, or none. A flush reaches all.
+//! The address space is cut into stripes, and stripe s is number s / N of member s mod N. The stripes of a request on one member are adjacent there,
+//! so a request becomes one request of the member, or none. A flush reaches all.
 
 use crate::request::{Operation, Request};
 
@@ -10,7 +10,7 @@ use crate::request::{Operation, Request};
 pub struct Array {
     /// How many disks; 1 is no array.
     pub members: u64,
-    /// Which of them, counted from 0.
+    /// The number of the disk, counted from 0.
     pub member: u64,
     /// Sectors of a stripe.
     pub stripe_sectors: u64,
@@ -32,7 +32,7 @@ impl Array {
         self.members > 1
     }
 
-    /// Leaves in `batch` what the member sees.
+    /// Leaves in `batch` the part that the member sees.
     pub(crate) fn apply(&self, batch: &mut Vec<Request>) {
         batch.retain_mut(|request| match self.part(request) {
             Some(part) => {

@@ -21,16 +21,16 @@ pub(crate) enum BlockError {
     PartialRecord,
 }
 
-/// A window over a stream that shows complete lines, each with its newline; or, of a stream that is no text, all
-/// that is in sight, where only its format knows how many records that is.
+/// A window over a stream that shows complete lines, each with its newline; or, for a binary stream, all bytes at hand, where only the format knows
+/// how many records they are.
 pub(crate) struct Blocks {
     source: Source,
     buffer: Vec<u8>,
-    /// What is shown: from here ..
+    /// The visible part: from here ..
     start: usize,
     /// .. to here, just past a newline ..
     end: usize,
-    /// .. and what was read.
+    /// .. and the bytes that were read.
     filled: usize,
     ended: bool,
     /// Whether the last line lacked its newline, and got one.
@@ -64,7 +64,7 @@ impl Blocks {
         }
     }
 
-    /// The complete lines in sight; nothing before the first and between two refills.
+    /// The complete lines at hand; nothing before the first and between two refills.
     pub fn lines(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
@@ -75,7 +75,7 @@ impl Blocks {
         debug_assert!(self.start <= self.end);
     }
 
-    /// What was read and is not done, with an incomplete last line.
+    /// Bytes that were read and not processed, with an incomplete last line.
     pub fn in_sight(&self) -> &[u8] {
         &self.buffer[self.start..self.filled]
     }
@@ -90,16 +90,16 @@ impl Blocks {
         self.end = self.filled;
     }
 
-    /// Where what is shown begins, in bytes of the stream. Not for a last line that lacked its newline.
+    /// Where the visible part begins, in bytes of the stream. Not for a last line that lacked its newline.
     pub fn offset(&self) -> u64 {
         self.total - (self.filled - self.start) as u64
     }
 
-    /// Reads on, once all lines in sight are done, or no complete record is in sight. `false` at the end.
+    /// Reads on, once all lines at hand are done, or no complete record is at hand. `false` at the end.
     pub fn refill(&mut self) -> Result<bool, BlockError> {
         assert!(
             self.records || self.start == self.end,
-            "lines in sight would be lost"
+            "lines in the buffer would be lost"
         );
         if let Some(error) = self.failed.take() {
             // An incomplete line never becomes a line.
@@ -151,7 +151,7 @@ impl Blocks {
         }
     }
 
-    /// Passes over the line at the front, which was too long, and shows what follows it. `false` if nothing does.
+    /// Skips the line at the front, which was too long, and shows the text after it. `false` if nothing does.
     pub fn pass_line(&mut self) -> Result<bool, BlockError> {
         loop {
             let newline = memchr::memchr(b'\n', self.in_sight());
@@ -172,7 +172,7 @@ impl Blocks {
         Some(hexadecimal(&digest))
     }
 
-    /// Moves what is in sight to the front of the buffer, and fills the rest of it.
+    /// Moves the visible bytes to the front of the buffer, and fills the rest of it.
     fn read_on(&mut self) {
         self.buffer.copy_within(self.start..self.filled, 0);
         self.filled -= self.start;

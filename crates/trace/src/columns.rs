@@ -1,4 +1,4 @@
-//! The columns of a table whose layout the user names: `time,op,offset,bytes`; or whose first line names them, in words of others.
+//! The columns of a table whose layout the user names: `time,op,offset,bytes`; or a table whose first line names its columns in other words.
 
 mod heading;
 
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::decode::State;
 use crate::format::TimeUnit;
 
-/// What a column of such a table holds.
+/// The content of a column of such a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Time,
@@ -19,16 +19,16 @@ pub(crate) enum Field {
     IsRead,
     Sector,
     Sectors,
-    /// Where a request begins, in bytes or a multiple of them.
+    /// The beginning of a request, in bytes or a multiple of them.
     Offset(Unit),
-    /// How long a request is, in bytes or a multiple of them.
+    /// The length of a request, in bytes or a multiple of them.
     Bytes(Unit),
     Fua,
     Stream,
     Ignored,
 }
 
-/// What an offset or a length counts.
+/// The unit of an offset or a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Byte,
@@ -68,7 +68,7 @@ const NAMES: [(&str, Field); 16] = [
     ("-", Field::Ignored),
 ];
 
-/// The columns of a table, in order, and what stands between them.
+/// The columns of a table, in order, and their separator.
 ///
 /// ```
 /// use destage_trace::options::Columns;
@@ -94,7 +94,8 @@ impl FromStr for Columns {
     /// From the names of the columns: `time`, `volume`, `op` (read, write, flush, trim or their first letter), `write`
     /// or `read` (1 or 0), `sector` or `offset` (in bytes, or `offset_kib`, or `block`, of which `trace.block_bytes` says how large they
     /// are), `sectors` or `bytes` (`kib`, `blocks`), `fua` (1 or 0), `stream`, `-` for a column that plays no part; also by the
-    /// names that other programs give them (`timestamp`, `rw`, `lba`, `size`). What stands between the names stands between the columns: a comma, a semicolon, a tab, a bar or blanks.
+    /// names that other programs give them (`timestamp`, `rw`, `lba`, `size`). The character between the names is also the separator of the columns:
+    /// a comma, a semicolon, a tab, a bar or blanks.
     fn from_str(text: &str) -> Result<Self, String> {
         Self::named(text, |_| {
             let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
@@ -104,17 +105,17 @@ impl FromStr for Columns {
 }
 
 impl Columns {
-    /// From the first line of a table. Its columns by other names play no part.
+    /// From the first line of a table. Its columns by other names are ignored.
     pub(crate) fn of_header(text: &str) -> Result<Self, String> {
         Self::named(text, |_| Ok(Field::Ignored))
     }
 
-    /// What the first line of a table lacks, if it names some columns that are known here and not all that are needed.
+    /// The columns that the first line of a table lacks, if it names some known columns and not all that are needed.
     pub(crate) fn missing(text: &str) -> Option<String> {
         heading::missing(&names(text).1)
     }
 
-    /// From names, of which `other` says what the unknown ones hold.
+    /// From names, where `other` says what the unknown columns hold.
     fn named(text: &str, other: impl Fn(&str) -> Result<Field, String>) -> Result<Self, String> {
         let (separator, names) = names(text);
         let (fields, time_unit) = heading::fields(&names, other)?;
@@ -151,7 +152,7 @@ impl Columns {
     }
 }
 
-/// What separates the names in `text`, and the names in lower case.
+/// The separator of the names in `text`, and the names in lower case.
 fn names(text: &str) -> (char, Vec<String>) {
     let text = text.trim_matches([' ', '\r', '\n']);
     let separator = [',', ';', '\t', '|']

@@ -20,7 +20,7 @@ pub(crate) type Compression = Option<&'static str>;
 /// Compressed bytes read at once.
 const READ_BYTES: usize = 128 << 10;
 
-/// Counts what is read, so that progress can be shown in bytes of the file.
+/// Counts the bytes read, so that progress can be shown in bytes of the file.
 struct Counted<R> {
     inner: R,
     count: Arc<AtomicU64>,
@@ -104,8 +104,8 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Most memory that an xz stream may ask for: a dictionary of 128 MiB, twice that of `xz -9` and the most that the zstd
-/// decoder takes, and what goes with it. A few bytes of a header can ask for 4 GiB.
+/// Most memory that an xz stream may ask for: a dictionary of 128 MiB, which is twice that of `xz -9` and the most that the zstd decoder takes, and
+/// the memory that goes with it. A few bytes of a header can ask for 4 GiB.
 const XZ_BYTES_MAX: u64 = 136 << 20;
 
 /// An xz file, one stream after the other.

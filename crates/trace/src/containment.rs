@@ -1,4 +1,4 @@
-//! Panics of a decoder that is not ours, turned into errors.
+//! Turns panics of a foreign decoder into errors.
 //!
 //! The `parquet` crate promises errors for damaged files, but version 59 panics on some: on a page that refers to a
 //! dictionary which no page before it held, on a number wider than the bytes that are left, on a column of split bytes

@@ -2,19 +2,19 @@
 //!
 //! The whole speed of decoding is decided here. A [`Cursor`] walks a block of complete lines: every block ends
 //! with a newline and nothing steps past one except [`Cursor::end`], so a field never needs to know where its
-//! line ends. All checks are made; what fails goes to a cold path that may be slow.
+//! line ends. All checks are made; failures go to a cold path that may be slow.
 
 use crate::digits::{DIGITS_SAFE, POWERS_OF_TEN, digits, plain_digits};
 use crate::error::Fault;
 
-/// A column: its name in error messages, and what it may hold.
+/// A column: its name in error messages, and its possible contents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub name: &'static str,
     pub expected: &'static str,
 }
 
-/// What a line failed with, before file and line number are known.
+/// The error of a line, before file and line number are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem {
     pub fault: Fault,
@@ -24,7 +24,7 @@ pub(crate) struct Problem {
     pub expected: Option<&'static str>,
     /// In a record, bytes of the field; in text a field ends where the next begins.
     pub width: usize,
-    /// In a record, its length, if that is known in spite of the problem: it can then be skipped.
+    /// In a record, its length, if that is known in spite of the error: it can then be skipped.
     pub record: Option<usize>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         odd_number(self.bytes, (self.field, digits), column)
     }
 
-    /// The same of a column in which nearly every number has one digit.
+    /// The same for a column in which nearly every number has one digit.
     #[inline(always)]
     pub fn short_number(&mut self, column: &'static Column) -> Result<u64, Problem> {
         let two = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk);
@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
         let (value, digits) = if digits <= DIGITS_SAFE {
             (value, digits)
         } else {
-            // Half up looks at one digit past the tick: what follows cannot change the result.
+            // Rounding half up needs one digit past the tick: further digits cannot change the result.
             let start = self.at - digits;
             (
                 plain_digits(&self.bytes[start..start + DIGITS_SAFE]),
@@ -235,13 +235,13 @@ impl<'a> Cursor<'a> {
     /// Blanks, if there are any.
     #[inline(always)]
     pub fn skip_blanks(&mut self) {
-        // Two questions only of what is none of the usual characters.
+        // Only unusual characters take two comparisons.
         while self.peek() <= b' ' && matches!(self.peek(), b' ' | b'\t') {
             self.at += 1;
         }
     }
 
-    /// Spaces, if there are any; a tab may separate fields and is none.
+    /// Spaces, if there are any; a tab may separate fields and does not count.
     #[inline(always)]
     pub fn skip_spaces(&mut self) {
         while self.peek() == b' ' {
@@ -280,7 +280,7 @@ impl<'a> Cursor<'a> {
         bad_field(self.field, fault, column)
     }
 
-    /// The word read last is none of those it may be, or is missing.
+    /// The word read last is none of the possible ones, or is missing.
     #[cold]
     #[inline(never)]
     pub fn unknown_word(&self, column: &'static Column) -> Problem {
@@ -307,7 +307,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-// What follows is for what is wrong or odd. It is given what it needs by value, so that a cursor stays in registers.
+// The rest is for errors and unusual input. Its arguments are passed by value, so that a cursor stays in registers.
 
 #[cold]
 #[inline(never)]

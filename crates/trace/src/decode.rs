@@ -12,21 +12,21 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::HashMap;
 
-/// How far before the first time of an epoch times are told apart.
+/// Times up to this much earlier than the first time of a trace are still represented exactly, if its times count from an epoch.
 const EPOCH_MARGIN: Ticks = 1 << 60;
 
 /// Times that begin this late count from a day of the calendar, not from the beginning of a trace: ten years.
 pub(crate) const CALENDAR: Ticks = 3650 * 86_400 * TICKS_PER_SECOND;
 
-/// What a time is that 64 bits cannot hold.
+/// The error for a time that 64 bits cannot hold.
 pub(crate) const TIME_MAX: &str = "a time below 2^64 ticks of 0.1 ns, 58 years";
 
-/// Bytes that a usual line has at most, with those that are read behind it.
+/// Most bytes of a usual line, with those that are read after it.
 pub(crate) const WINDOW: usize = 64;
 
 /// How a format writes one request on one line.
 pub(crate) trait Layout {
-    /// What a first line that is no request begins with.
+    /// The beginning of a first line that is not a request.
     const HEADER: Option<&'static [u8]> = None;
     /// Whether lines that begin with `#` are comments.
     const COMMENTS: bool = false;
@@ -36,8 +36,8 @@ pub(crate) trait Layout {
     /// Whether [`Layout::usual`] reads nearly every line.
     const HAS_USUAL: bool = false;
 
-    /// The request of the line that `bytes` begin with, and where the next begins, if it is written as nearly every one is.
-    /// Everything else, and what is wrong, is for [`Layout::line`], which says the same of such a line.
+    /// The request of the line at the beginning of `bytes`, and the start of the next line, if the line has the usual form.
+    /// Other lines, and errors, are left to [`Layout::line`], which reads such a line in the same way.
     #[inline(always)]
     fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {
         let _ = (bytes, state);
@@ -48,10 +48,10 @@ pub(crate) trait Layout {
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem>;
 }
 
-/// What a format's decoder does with a block: see [`decode`].
+/// A format's decoder for a block: see [`decode`].
 pub(crate) type Decode = fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outcome;
 
-/// What decoding knows from one line, or record, to the next.
+/// The state of decoding from one line, or record, to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     /// The number of the next line or record, from 1.
@@ -61,9 +61,9 @@ pub(crate) struct State {
     pub exponent: u32,
     /// Whether the user names the unit, so that the trace does not.
     pub unit_is_given: bool,
-    /// Ticks of one in the last of so many digits behind the point; 0 where that is less than a tick.
+    /// By the number of digits after the point: the ticks that 1 in the last digit stands for; 0 if that is less than a tick.
     pub ticks_per_digit: [u64; 8],
-    /// For times that count from an epoch: what is subtracted, in whole units.
+    /// For times that count from an epoch: the offset to subtract, in whole units.
     base: Option<u64>,
     /// Times of a table with digits below the tick.
     pub rounded: u64,
@@ -77,7 +77,7 @@ pub(crate) struct State {
     names: HashMap<Vec<u8>, u32>,
     /// The name looked up last, and its number.
     last_name: (Vec<u8>, u32),
-    /// What the user says of things that the format leaves open.
+    /// The user's choices where the format leaves something open.
     pub choices: Choices,
     /// A flush that the write being read carries. It is handed out before that write.
     pub ahead: Option<Request>,
@@ -94,7 +94,7 @@ pub(crate) struct State {
 pub(crate) struct Outcome {
     /// Bytes of whole lines that are done.
     pub consumed: usize,
-    /// What is wrong with the line that starts there, or with blank lines before it.
+    /// The error in the line that starts there, or in the blank lines before it.
     pub problem: Option<Problem>,
 }
 
@@ -138,7 +138,7 @@ impl State {
         (self.ticks_per_unit, self.ticks_per_digit) = Self::ticks(exponent);
     }
 
-    /// A decoder with what the user says about units and events that the format leaves open.
+    /// A decoder with the user's choices about units and events that the format leaves open.
     pub fn with(self, choices: &Choices) -> Self {
         Self {
             choices: choices.clone(),
@@ -181,8 +181,8 @@ impl State {
             })
     }
 
-    /// A time of a table, whose first time says whether all count from a day of the calendar: it `is_date`, or is ten years
-    /// or more. Given in whole units and ticks. `None` where it goes too far back or is too large.
+    /// A time of a table, whose first time shows whether all are calendar times: it `is_date`, or is ten years or more. Given in whole units and
+    /// ticks. `None` where it goes too far back or is too large.
     #[inline(always)]
     pub fn table_time(&mut self, whole: u64, rest: u64, is_date: bool) -> Option<Ticks> {
         if self.base.is_none() {
@@ -202,7 +202,7 @@ impl State {
         self.base.is_some_and(|base| whole < base)
     }
 
-    /// What [`State::epoch_time`] counts from, in ticks since the epoch.
+    /// The origin of [`State::epoch_time`], in ticks since the epoch.
     pub fn epoch_start(&self) -> u128 {
         u128::from(self.base.unwrap_or(0)) * u128::from(self.ticks_per_unit)
     }
@@ -398,7 +398,7 @@ fn usual_lines<L: Layout>(
     room: usize,
 ) -> usize {
     while batch.len() < room
-        // In a window of fixed size, where there is room is known almost everywhere.
+        // In a window of fixed size, the compiler almost always knows that there is room.
         && let Some(window) = block.get(at..).and_then(<[u8]>::first_chunk)
         && let Some((request, length)) = L::usual(window, state)
     {
@@ -409,7 +409,7 @@ fn usual_lines<L: Layout>(
     at
 }
 
-/// Passes over blank lines. They are legal only at the end of the file. Returns where reading goes on, and what is wrong.
+/// Passes over blank lines. They are legal only at the end of the file. Returns where reading continues, and the error.
 #[cold]
 fn blank_lines(block: &[u8], mut at: usize, state: &mut State) -> (usize, Option<Problem>) {
     while at < block.len() {

@@ -15,13 +15,13 @@ use crate::options::{BadLines, Choices, Columns, ReadOptions};
 use crate::report::block_error;
 use crate::variant::variant;
 
-/// What some programs begin a file of UTF-8 with.
+/// The bytes with which some programs begin a file of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Lines looked at.
 const SAMPLE_LINES: usize = 64;
 
-/// A format may miss some of the lines: a bad one is better reported by the decoder, as what it is.
+/// A format may fail on some of the lines: the decoder reports a bad line better, and for its real cause.
 fn fits(matched: usize, sampled: usize) -> bool {
     matched > 0 && 2 * matched >= sampled
 }
@@ -86,7 +86,7 @@ pub(crate) fn first_block(
             Ok(Some(format))
         }
         (None, Some(format)) => Ok(Some(format)),
-        // Who names columns has a table in mind, and they would fit lines of many formats.
+        // If the user names columns, the file is a table; its lines would also fit many other formats.
         (None, None) if options.choices.columns.is_some() => Ok(Some(&formats::csv::FORMAT)),
         (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
     }
@@ -133,7 +133,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     let mut first = None;
     let mut sampled = 0;
     let mut matched = [0; FORMATS.len()];
-    // Some formats say on their first lines what the others mean.
+    // In some formats the first lines say what the others mean.
     let mut states: Vec<State> = FORMATS
         .iter()
         .map(|format| State::new(format.time_unit.exponent()).with(choices))
@@ -218,7 +218,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     decide(file, &candidates, line, || Excerpt::new(text))
 }
 
-/// The one that fits, or the one of several that the file's name ends in.
+/// The format that fits, or the one of several that the file's name ends in.
 fn decide(
     file: &str,
     candidates: &[&'static Format],

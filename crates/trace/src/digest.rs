@@ -1,4 +1,4 @@
-//! What identifies a file whatever it is called and however it is compressed.
+//! The identity of a file, whatever its name and its compression.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,7 +1,7 @@
 //! Digits to numbers, eight at a time.
 //!
-//! A byte loop spends its time not on the digits but on the unpredictable length of each field. One load, one
-//! mask and one shift find it without a branch.
+//! A byte loop spends its time not on the digits but on the unpredictable length of each field. One load, one mask and one shift find the number
+//! without a branch.
 
 /// Powers of ten that fit in 64 bits.
 pub(crate) const POWERS_OF_TEN: [u64; 20] = {
@@ -30,7 +30,7 @@ pub(crate) fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
     many_digits(bytes, at)
 }
 
-/// The value of the one to seven digits from `at` on that `end` follows, and where what is behind that begins.
+/// The value of the one to seven digits from `at` on that `end` follows, and where the text after that begins.
 #[inline(always)]
 pub(crate) fn digits_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let word = eight_bytes(bytes, at)?;
@@ -42,7 +42,7 @@ pub(crate) fn digits_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, us
     (length > 0 && bytes.get(at + length) == Some(&end)).then_some((value, at + length + 1))
 }
 
-/// The value of the one digit at `at` that `end` follows, and where what is behind that begins.
+/// The value of the one digit at `at` that `end` follows, and where the text after that begins.
 #[inline(always)]
 pub(crate) fn digit_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     match bytes.get(at..)?.first_chunk()? {
@@ -57,7 +57,7 @@ pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
     // Less '0' each: a blank, a digit, a blank, a digit, the newline.
     const FIXED: u64 = 0xFF_00FF_00FF;
     const LINE: u64 = 0x3A_0010_0010;
-    // Of the other two bytes what a digit must not have, and what a byte has to which six was added that was none.
+    // The bits that a digit must not have in the other two bytes, and those that a byte that is no digit gets when six is added.
     const OTHERS: u32 = 0x8000_8000;
     const SIX: u32 = 0x7600_7600;
     let word = eight_bytes(bytes, at)?;
@@ -66,7 +66,7 @@ pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
     (word & FIXED == LINE && digits_only).then_some((word >> 8 & 0xFF, word >> 24 & 0xFF))
 }
 
-/// Eight bytes from `at` on, the first in the lowest byte, if there are so many. Digits are 0 to 9.
+/// Eight bytes from `at` on, the first in the lowest byte, if there are that many. Digits are 0 to 9.
 #[inline(always)]
 fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -152,7 +152,7 @@ mod tests {
             ] {
                 let text = [&digits[..length], &[end], behind].concat();
                 let whole = (plain_digits(&digits[..length]), length + 1);
-                // At the very end of what is in sight it is not looked for.
+                // At the very end of the visible bytes it is not searched.
                 let is_usual = (1..8).contains(&length) && text.len() >= 8;
                 assert_eq!(
                     digits_before(end, &text, 0),

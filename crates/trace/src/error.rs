@@ -1,12 +1,11 @@
-//! What can be wrong with a trace, in one line a user can act on.
+//! The errors of a trace, each in one line that a user can act on.
 
 use std::fmt;
 use std::io;
 
 /// Why a trace cannot be read.
 ///
-/// The text of every variant is one line: the file, the line where there is one, what is wrong, the offending
-/// text in quotes, and what was expected.
+/// The text of every variant is one line: the file, the line if there is one, the error, the offending text in quotes, and what was expected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -15,7 +14,7 @@ pub enum TraceError {
     Open {
         /// The path as given.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// The system failed while reading.
@@ -25,7 +24,7 @@ pub enum TraceError {
         file: String,
         /// Uncompressed bytes read before.
         offset: u64,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// A compressed file ends in the middle.
@@ -51,7 +50,7 @@ pub enum TraceError {
         compression: &'static str,
         /// Uncompressed bytes read before.
         offset: u64,
-        /// What the decoder said.
+        /// The error of the decoder.
         cause: io::Error,
     },
     /// There is not one request in the file.
@@ -65,7 +64,7 @@ pub enum TraceError {
         lines: u64,
         /// Bad lines skipped.
         skipped: u64,
-        /// What would have been right.
+        /// A correct text.
         expected: &'static str,
     },
     /// The file is not text, and in no known binary format.
@@ -105,19 +104,19 @@ pub enum TraceError {
         line: u64,
         /// That line.
         text: Excerpt,
-        /// What reads the file, if it is nearly in a format; and names of all formats.
+        /// The option that reads the file, if it is nearly in a format; and the names of all formats.
         known: String,
     },
     /// The first line names columns of a table, and not all that a trace needs.
     #[error(
-        "{file}:{line}: the first line has {missing}: \"{text}\"; expected one of each among the names, or format csv with trace.columns, such as time,op,offset,bytes with - for what plays no part"
+        "{file}:{line}: the first line has {missing}: \"{text}\"; expected one of each among the names, or format csv with trace.columns, such as time,op,offset,bytes with - for a column that is ignored"
     )]
     Header {
         /// The path as given.
         file: String,
         /// The line with the names.
         line: u64,
-        /// What it lacks or has more than once, and which names are known.
+        /// The columns that are missing or there more than once, and the known names.
         missing: String,
         /// That line.
         text: Excerpt,
@@ -147,7 +146,7 @@ pub enum TraceError {
         fault: Fault,
         /// The field or line it is wrong with.
         text: Excerpt,
-        /// What would have been right.
+        /// A correct text.
         expected: &'static str,
     },
     /// A record of a binary trace says something that no request can be made of.
@@ -161,7 +160,7 @@ pub enum TraceError {
         fault: Fault,
         /// The bytes of the field or record it is wrong with, in hexadecimal.
         text: Excerpt,
-        /// What would have been right.
+        /// A correct text.
         expected: &'static str,
     },
     /// A binary trace ends in the middle of a record.
@@ -173,7 +172,7 @@ pub enum TraceError {
         file: String,
         /// Where the record begins, in uncompressed bytes from the start.
         offset: u64,
-        /// How much of it there is.
+        /// How many bytes of it there are.
         bytes: usize,
     },
     /// A binary trace ends between two records, where more should follow.
@@ -195,17 +194,17 @@ pub enum TraceError {
         fault: Fault,
         /// The value it is wrong with, or the request.
         text: Excerpt,
-        /// What would have been right.
+        /// A correct text.
         expected: &'static str,
     },
     /// The rows of a table cannot be read on.
     #[error("{file}: request {row}: cannot be read: {cause}; expected an intact file")]
     Table {
-        /// The path as given.
+        /// No further rows of a table can be read.
         file: String,
         /// The first row that was not handed out, counted from 1.
         row: u64,
-        /// What the decoder said.
+        /// The error of the decoder.
         cause: String,
     },
     /// The directory at the end of a table cannot be read.
@@ -215,7 +214,7 @@ pub enum TraceError {
     Footer {
         /// The path as given.
         file: String,
-        /// What the decoder said.
+        /// The error of the decoder.
         cause: String,
     },
     /// A table lacks a column, or has another one by its name.
@@ -227,7 +226,7 @@ pub enum TraceError {
         column: &'static str,
         /// What there is.
         found: String,
-        /// What would have been right.
+        /// A correct text.
         expected: &'static str,
     },
     /// A table comes through something that can only be read from front to back.
@@ -239,7 +238,7 @@ pub enum TraceError {
         file: String,
         /// The format's name.
         format: &'static str,
-        /// What it comes through.
+        /// The source of the data, such as a pipe.
         through: &'static str,
     },
     /// The trace is in a format that this build was made without.
@@ -247,17 +246,17 @@ pub enum TraceError {
     LeftOut {
         /// The path as given.
         file: String,
-        /// Which, and what to do.
+        /// The traces, and what to do.
         reason: &'static str,
     },
-    /// What is asked for reads the trace twice, and this can be read once only.
+    /// The command reads the trace twice, and this trace can be read only once.
     #[error("{file}: {what} reads the trace twice; expected a regular file{instead}")]
     SecondPass {
         /// The path as given.
         file: String,
-        /// What reads it twice.
+        /// The reader that needs it twice.
         what: &'static str,
-        /// What does not, or nothing.
+        /// An alternative that does not, or nothing.
         instead: &'static str,
     },
     /// An option's value is not usable.
@@ -267,12 +266,12 @@ pub enum TraceError {
         name: &'static str,
         /// What was given.
         value: String,
-        /// What would have been right.
+        /// A correct text.
         expected: String,
     },
     /// A trace's clock cannot be that of the others it is merged with.
     #[error(
-        "{file}: its clock, that of {format}, is not that of the other traces; expected traces of one format and one century"
+        "{file}: the clock of its format, {format}, is another than that of the other traces; expected traces of one format and one century"
     )]
     Clock {
         /// The path as given.
@@ -282,17 +281,17 @@ pub enum TraceError {
     },
 }
 
-/// What is wrong with one line.
+/// The error in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The named field holds something else than digits.
+    /// The named field holds something other than digits.
     NotANumber(&'static str),
     /// The named field is below 0.
     Negative(&'static str),
     /// The named field is larger than can be held.
     TooLarge(&'static str),
-    /// The named field holds none of the words it may hold.
+    /// The named field holds none of the possible words.
     UnknownWord(&'static str),
     /// The named field holds nothing.
     Null(&'static str),
@@ -320,7 +319,7 @@ pub enum Fault {
     BeyondAddressSpace,
     /// The request ends past its volume's part of the address space.
     CrossesStride,
-    /// The request is not what the first of two passes saw.
+    /// The request differs from the one that the first of two passes saw.
     NotInFirstPass,
 }
 
@@ -333,10 +332,10 @@ impl Fault {
             Self::NoColumns => "a first line that names the columns, or trace.columns",
             Self::AfterEnd => "nothing after the end mark",
             Self::ZeroLength => "at least one sector, or trace.zero_len=drop",
-            Self::BackInTime => "times that do not go back, or trace.order=sort or clamp",
+            Self::BackInTime => "times that do not decrease, or trace.order=sort or clamp",
             Self::BelowZero => "a start of at least trace.lba_shift sectors",
             Self::BeyondAddressSpace => "an end below 2^55 sectors",
-            Self::NotInFirstPass => "a file that nobody writes to",
+            Self::NotInFirstPass => "a file that no other program writes to",
             Self::CrossesStride => "an end within trace.volume_stride sectors",
             _ => layout,
         }

@@ -1,9 +1,9 @@
-//! Bad lines: what becomes of them, and what is told.
+//! Bad lines: their treatment, and the report about them.
 
 use crate::error::TraceError;
 use crate::options::BadLines;
 
-/// What became of bad lines.
+/// The number and the first of the bad lines.
 pub(crate) struct Faults {
     pub policy: BadLines,
     pub skipped: u64,
@@ -23,7 +23,7 @@ impl Faults {
         }
     }
 
-    /// Notes an error. It is only made if it will be shown, because its text takes a walk through the block.
+    /// Notes an error. It is only made if it will be shown, because its text needs a walk through the block.
     /// Whether reading goes on with the next line.
     #[cold]
     pub fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {

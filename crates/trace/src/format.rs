@@ -14,11 +14,11 @@ pub struct Format {
     /// Endings of file names, without a dot and before the ending of a compression, that settle which of several
     /// formats that fit is meant.
     pub extensions: &'static [&'static str],
-    /// One sentence: the origin of such traces, and what is particular about them.
+    /// One sentence: the origin of such traces, and their peculiarities.
     pub about: &'static str,
     /// The columns or fields, as error messages name them.
     pub columns: &'static str,
-    /// What a file begins with before its first request; in hexadecimal if the format is no text.
+    /// The beginning of a file before its first request; in hexadecimal if the format is binary.
     pub header: Option<&'static str>,
     /// A line as it looks, a record in hexadecimal, or the values of a row. It is one request.
     pub example: &'static str,
@@ -28,17 +28,17 @@ pub struct Format {
     pub sorted: bool,
     /// Whether times count from some day of the calendar; they are then made relative to the first request.
     pub epoch: bool,
-    /// Whether a request is several lines or records, of which `trace.event` names the one that counts. A trace may
+    /// Whether a request consists of several lines or records, of which `trace.event` names the one that counts. A trace may
     /// then be without a single request.
     pub filters_events: bool,
-    /// Whether a format of its own that fits as well is the one that is meant.
+    /// Whether a specific format that fits as well is preferred.
     pub general: bool,
-    /// Its columns as those of a table, if they are: for files that differ from it in separators or letters.
+    /// Its columns as those of a table, if they can be: for files that differ from it in separators or letters.
     pub as_table: Option<&'static str>,
     pub(crate) encoding: Encoding,
 }
 
-/// What a format is written in.
+/// The encoding of a format.
 #[derive(Clone, Copy)]
 pub(crate) enum Encoding {
     /// Lines of text.
@@ -48,7 +48,7 @@ pub(crate) enum Encoding {
     /// A table with a directory at its end.
     #[cfg_attr(
         not(feature = "parquet"),
-        expect(dead_code, reason = "the only such format is left out of this build")
+        expect(dead_code, reason = "this build has no Parquet, the only such format")
     )]
     Table(Table),
 }
@@ -135,7 +135,7 @@ impl TimeUnit {
         }
     }
 
-    /// The power of ten that one unit is of the tick of 0.1 ns.
+    /// One unit is ten to this power ticks of 0.1 ns.
     pub(crate) const fn exponent(self) -> u32 {
         match self {
             Self::Seconds => 10,
@@ -217,7 +217,7 @@ pub fn left_out(name: &str) -> Option<&'static str> {
 }
 
 pub(crate) const PARQUET_LEFT_OUT: &str =
-    "Parquet was left out of this build; expected one made with the feature parquet";
+    "this build cannot read Parquet; expected a build with the feature parquet";
 
 /// Names of `formats`, in a row.
 pub(crate) fn names<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {

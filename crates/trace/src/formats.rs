@@ -27,8 +27,8 @@ use crate::cursor::{Column, Cursor, Problem};
 use crate::error::Fault;
 use crate::request::{Operation, SECTORS_MAX, sectors_touched};
 
-/// Sectors touched by a byte range whose length was the field read last, in the column `column`. One that ends beyond the
-/// last byte begins where `request` refuses it as that, once the line is known to be whole.
+/// Sectors touched by a byte range whose length was the field read last, in the column `column`. A range that ends beyond the last byte begins where
+/// `request` refuses it for that reason, once the line is known to be whole.
 #[inline(always)]
 fn byte_range(
     cursor: &Cursor<'_>,
@@ -39,7 +39,7 @@ fn byte_range(
     sectors_touched(offset, bytes).map_or_else(|| outside(cursor, offset, bytes, column), Ok)
 }
 
-/// What is wrong with a byte range that no request has: its end, or its length alone.
+/// The error in an impossible byte range: its end, or its length alone.
 #[cold]
 fn outside(
     cursor: &Cursor<'_>,
@@ -78,7 +78,7 @@ fn padded_comma(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), 
     Ok(())
 }
 
-/// What a SCSI command does, of those that a trace of a disk holds.
+/// The operation of a SCSI command, for those that a trace of a disk holds.
 #[inline(always)]
 fn scsi_operation(opcode: u64) -> Option<Operation> {
     match opcode {

@@ -14,8 +14,7 @@ const TICKS_PER_NS: Ticks = 10;
 /// Requests in columns of one length.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// When each arrives, in ns. From the year 1980 on they count from a day of the calendar, and become relative to the
-    /// first, as those of a table in a file do.
+    /// When each arrives, in ns. From the year 1980 on they are calendar times, and become relative to the first, as those of a table in a file do.
     pub time_ns: &'a [i64],
     /// 0 read, 1 write, 2 flush, 3 trim.
     pub operation: &'a [u8],
@@ -28,7 +27,7 @@ pub struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The requests in order of arrival; those that arrive together stay as they stand. `name` stands for them in errors,
+    /// The requests in order of arrival; requests that arrive together keep their order. `name` stands for them in errors,
     /// which count rows from 1.
     ///
     /// # Errors
@@ -112,12 +111,12 @@ impl Columns<'_> {
     }
 }
 
-/// What the columns have to hold.
+/// The demands on the columns.
 const LAYOUT: &str =
     "time_ns from 0 on, op 0 (read), 1 (write), 2 (flush) or 3 (trim), offset and bytes in bytes";
 
-/// `requests` where `options` put them by `trace.lba_shift` and `trace.volumes`, as a [`crate::Reader`] does; none if they stay
-/// where they are. `name` stands for them in errors.
+/// `requests` at the places that `trace.lba_shift` and `trace.volumes` in `options` give them, as a [`crate::Reader`] does; `None` if they stay where
+/// they are. `name` stands for them in errors.
 ///
 /// # Errors
 /// The first request that would lie outside of the address space.

@@ -1,4 +1,4 @@
-//! What a trace lost, put back by rule: flushes, forced unit access, trims and streams.
+//! Requests that a trace lost, inserted by rule: flushes, forced unit access, trims and streams.
 //!
 //! All rules count requests of the slice that is handed out. Flushes by count arrive with every n-th write; by time, at
 //! each multiple of a period after the first request, if something was written since the last flush of any origin: a
@@ -40,7 +40,7 @@ impl Countdown {
         Self { every, left: every }
     }
 
-    /// One more: whether it is the last.
+    /// Counts one more write; returns whether it is the last.
     fn strike(&mut self) -> bool {
         if self.every == 0 {
             return false;
@@ -55,7 +55,7 @@ impl Countdown {
 }
 
 impl Injection {
-    /// As `options` ask; nothing if they ask for none.
+    /// As `options` ask; `None` if they ask for none.
     pub fn new(options: &ReadOptions) -> Option<Self> {
         let ReadOptions {
             flush_every,
@@ -92,7 +92,7 @@ impl Injection {
         self.scratch = made;
     }
 
-    /// Adds what becomes of `request` to `made`: at least itself.
+    /// Adds the results for `request` to `made`: at least the request itself.
     fn add(&mut self, mut request: Request, made: &mut Vec<Request>) {
         if self.streams == Streams::Volume && request.operation != Operation::Flush {
             // Tag 0 says that there is none.
@@ -156,8 +156,8 @@ impl Injection {
     }
 }
 
-/// `requests`, in order of arrival, with what `options` ask to put back, and what a disk of an array sees of them: as a
-/// [`crate::Reader`] does with those of a trace.
+/// `requests`, in order of arrival, with those that `options` insert, and only the part that a disk of an array sees: as a [`crate::Reader`] does
+/// with those of a trace.
 #[must_use]
 pub fn injected(
     mut requests: Box<dyn Iterator<Item = Request> + Send>,

@@ -8,8 +8,8 @@
 //! | [`trace`] | [`Trace`], a whole file in memory |
 //! | [`plausibility`] | whether its times can be right |
 //! | [`error`] | [`TraceError`], one line a user can act on |
-//! | [`statistics`] | what a trace is like |
-//! | [`runs`] | what is known of pages, held for many at once |
+//! | [`statistics`] | statistics of a trace |
+//! | [`runs`] | facts about pages, held for many pages at once |
 //! | [`page_bits`] | a set of pages |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
 //! | [`writers`] | requests into files |

@@ -1,4 +1,4 @@
-//! How a trace is to be read: the `trace.*` parameters and what the command line adds.
+//! How a trace is to be read: the `trace.*` parameters and the options of the command line.
 
 pub use crate::columns::Columns;
 
@@ -23,7 +23,7 @@ choices! {
 }
 
 choices! {
-    /// What a request does where the trace does not say.
+    /// The operation of a request if the trace does not say it.
     enum MissingOperation {
         Error = "error",
         Read = "read",
@@ -32,43 +32,49 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of reading a trace.
+    /// The parameters of reading a trace.
     struct Parameters in "trace." {
         /// Unit of the trace's times; auto is the format's own.
         time_unit: GivenUnit = "auto", "", "some SSDSim traces count us where the format says ns";
-        /// Volumes share one address space as they are, get trace.volume_stride sectors each, or follow one another in ascending number.
+        /// How volumes share addresses: one address space without changes, trace.volume_stride sectors for each, or one after the other in ascending
+        /// number.
         volumes: Volumes = "ignore", "", "";
         /// Distance between the starts of two volumes with trace.volumes=separate.
         volume_stride: u64 = "4294967296" in Kind::Integer { min: 1, max: u64::MAX }, "sectors", "2 TiB, the most that 32-bit sector numbers reach";
         /// Subtracted from every address before anything else; may be negative.
         lba_shift: String = "0", "sectors", "63 undoes the offset of a classic first partition";
-        /// What a request of length 0 is: an error, or dropped and counted.
+        /// The treatment of a request of length 0: an error, or dropped and counted.
         zero_len: ZeroLength = "error", "", "";
-        /// What a time that goes back is: an error, sorted within a window of 65536 requests, or set to the latest time seen and counted; auto sorts the formats known to be unsorted.
+        /// The treatment of a time that goes back: an error, sorted within a window of 65536 requests, or set to the latest time seen and counted;
+        /// auto sorts the formats known to be unsorted.
         order: Order = "auto", "", "";
-        /// Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, as the file system asks for it; or C, when it is done. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue are the beginning.
+        /// Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, the request of the file
+        /// system; or C, its completion. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue both
+        /// stand for the beginning.
         event: Event = "issue", "", "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2";
-        /// What one address counts where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral), a block (csv).
+        /// The unit of an address where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral), a block (csv).
         block_bytes: u64 = "512" in Kind::Bytes { min: 1, max: 1 << 30 }, "bytes", "disks of 1992 have sectors of 256 bytes";
-        /// What a request does where the trace does not say (oraclegeneral, csv or parquet without such a column).
+        /// The operation of a request if the trace does not say it (oraclegeneral, csv or parquet without such a column).
         missing_op: MissingOperation = "error", "", "";
-        /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector, offset, offset_kib or block, sectors, bytes, kib or blocks, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.
+        /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector, offset, offset_kib or block, sectors,
+        /// bytes, kib or blocks, fua, stream, and - for any other; the character between the names is the separator of the columns. Empty: the first
+        /// line names the columns.
         columns: String = "", "", "";
-        /// A flush is added after every so many writes of a trace or workload; 0 adds none.
+        /// A flush is added after this number of writes of a trace or workload; 0 adds none.
         flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";
-        /// A flush is added at every multiple of this time after the first request if something was written since the last one; 0 adds none.
+        /// A flush is added at every multiple of this time after the first request if a write came since the last one; 0 adds none.
         flush_every_ms: u64 = "0" in Kind::Integer { min: 0, max: 1_000_000_000 }, "ms", "file systems commit every 5 s or so";
-        /// One of so many writes of a trace or workload is forced unit access; 0 leaves all as they are.
+        /// One of this number of writes of a trace or workload becomes forced unit access; 0 leaves all unchanged.
         fua_every_writes: u64 = "0", "writes", "most traces lost the flag; journals force their commit records";
         /// With every n-th write a trim is added: of the pages that the previous n-th write wrote, as if they were a temporary file. 0 adds no trims.
         trim_every_writes: u64 = "0", "writes", "older traces have none";
         /// Disks in the striped array that the trace is spread over; 1: it is none, and the device sees the whole trace.
         array_members: u64 = "1" in Kind::Integer { min: 1, max: 65_536 }, "disks", "";
-        /// Which of these disks is simulated, counted from 0: only what it would see is kept, on addresses of its own. A flush reaches all.
+        /// Which of these disks is simulated, counted from 0: only its part of the trace is kept, on addresses of its own. A flush reaches all.
         array_member: u64 = "0" in Kind::Integer { min: 0, max: 65_535 }, "", "";
         /// Bytes that stay on one disk of the array before the next has its turn; a multiple of 512.
         array_stripe_bytes: u64 = "64KiB" in Kind::Bytes { min: 512, max: 1 << 30 }, "bytes", "";
-        /// The stream of a request: what the trace says, if it says anything; or its volume's number modulo 65535, plus 1.
+        /// The stream of a request: the trace's stream, if it has any; or its volume's number modulo 65535, plus 1.
         streams: Streams = "trace", "", "data of one volume tends to die together";
     }
 }
@@ -80,24 +86,24 @@ choices! {
     /// Which event is the request, where a trace has several of each.
     #[derive(Default)]
     pub enum Event {
-        /// It is given to the device, after merging.
+        /// The request is given to the device, after merging.
         #[default]
         Issue = "issue",
-        /// It is asked for.
+        /// The request is made.
         Queue = "queue",
         /// It is done.
         Complete = "complete",
     }
 }
 
-/// The user's choices for what some formats leave open.
+/// The user's choices where some formats leave something open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
     /// The event that is the request; issue by default.
     pub event: Event,
     /// Bytes that one address counts; 512 by default.
     pub block_bytes: u64,
-    /// What a request does if the trace does not say; by default that is an error.
+    /// The operation of a request if the trace does not say it; by default such a trace is an error.
     pub missing_operation: Option<Operation>,
     /// The columns of a table; by default its first line names them.
     pub columns: Option<Columns>,
@@ -130,7 +136,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a request without sectors.
+    /// The treatment of a request without sectors.
     #[derive(Default)]
     pub enum ZeroLength {
         /// It is an error.
@@ -142,7 +148,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a request that arrives before the one above it.
+    /// The treatment of a request that arrives before the one above it.
     #[derive(Default)]
     pub enum Order {
         /// [`Order::Sort`] for formats known to be unsorted, [`Order::Error`] for the others.
@@ -157,7 +163,7 @@ choices! {
     }
 }
 
-/// What becomes of a line that no request can be made of.
+/// The treatment of a line that no request can be made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BadLines {
     /// Reading stops with its error.
@@ -192,13 +198,13 @@ pub struct ReadOptions {
     pub volume_stride: u64,
     /// Sectors subtracted from each address, before anything else.
     pub lba_shift: i64,
-    /// What becomes of requests without sectors.
+    /// The treatment of requests without sectors.
     pub zero_length: ZeroLength,
-    /// What becomes of times that go back.
+    /// The treatment of times that go back.
     pub order: Order,
-    /// What becomes of bad lines.
+    /// The treatment of bad lines.
     pub bad_lines: BadLines,
-    /// How many requests of the trace are read after [`Self::skip`]; what follows them is not even looked at.
+    /// How many requests of the trace are read after [`Self::skip`]; the rest is not read.
     pub limit: Option<u64>,
     /// How many requests, in order of arrival, are left out at the start. Times stay as they are.
     pub skip: u64,
@@ -206,17 +212,17 @@ pub struct ReadOptions {
     pub writes_only: bool,
     /// Choices for formats that leave something open.
     pub choices: Choices,
-    /// A flush is added after every so many writes; 0 is never.
+    /// A flush is added after this number of writes; 0 is never.
     pub flush_every_writes: u64,
     /// A flush is added at every multiple of this time, if something was written; 0 is never.
     pub flush_every: Ticks,
-    /// One of so many writes becomes forced unit access; 0 is none.
+    /// One of this number of writes becomes forced unit access; 0 is none.
     pub fua_every_writes: u64,
     /// With every n-th write, the range of the n-th write before it is trimmed; 0 is never.
     pub trim_every_writes: u64,
     /// Where the stream of a request comes from.
     pub streams: Streams,
-    /// The disk of an array that sees the trace, and what of it.
+    /// The disk of an array that sees the trace, and which part of it.
     pub array: Array,
     /// Whether the SHA-256 of the trace is made.
     pub digest: bool,
@@ -284,7 +290,7 @@ impl ReadOptions {
         let lba_shift = shift.map_err(|_| TraceError::Option {
             name: "trace.lba_shift",
             value: own.lba_shift.clone(),
-            expected: "a whole number of sectors, negative to move addresses up".to_owned(),
+            expected: "a whole number of sectors; a negative one moves addresses up".to_owned(),
         })?;
         let columns = match own.columns.as_str() {
             "" => None,
@@ -337,7 +343,7 @@ impl ReadOptions {
                     name: "trace.time_unit",
                     value: unit.name().to_owned(),
                     expected: format!(
-                        "auto for {file}, since {} counts 0.1 ns; `destage trace scale` makes other times",
+                        "auto for {file}, since {} counts 0.1 ns; `destage trace scale` changes times",
                         format.name
                     ),
                 })

@@ -9,8 +9,8 @@ pub(crate) const WINDOW: usize = 1 << 16;
 
 /// Sorts a stream that is nearly sorted. Requests that arrive together keep the order of the trace.
 ///
-/// Twice the window is collected and sorted, then the earlier half leaves. So a request finds its place if not
-/// more than [`WINDOW`] requests above it arrive later; one that comes too late is reported at once.
+/// Twice the window is collected and sorted, then the earlier half leaves. So a request finds its place if at most [`WINDOW`] requests above it
+/// arrive later; one that comes too late is reported at once.
 #[derive(Default)]
 pub(crate) struct SortWindow {
     /// Not yet in order.

@@ -1,4 +1,4 @@
-//! A set of pages as bits, those that stand together in one word.
+//! A set of pages as bits, where neighbouring pages share a word.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Pages in one word.
 pub(crate) const WORD: u64 = 64;
 
-/// A set of pages of several volumes. It has no order: what walks it takes sums.
+/// A set of pages of several volumes. It has no order: visitors compute sums.
 #[derive(Debug, Default)]
 pub struct PageBits {
     words: HashMap<(u32, u64), u64, BuildHasherDefault<Mix>>,
@@ -23,7 +23,7 @@ impl PageBits {
         }
     }
 
-    /// Whether one of pages `first` to `last` of `volume` is in it.
+    /// Whether one of pages `first` to `last` of `volume` is in the set.
     #[must_use]
     pub fn has_one_of(&self, volume: u32, first: u64, last: u64) -> bool {
         let bits = |word| self.words.get(&(volume, word)).copied().unwrap_or(0);
@@ -36,7 +36,7 @@ impl PageBits {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there is no such page.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -1,7 +1,6 @@
-//! Whether the times of a trace can be what they are taken for.
+//! Whether the times of a trace are plausible in their assumed unit.
 //!
-//! A wrong unit passes every check of a line: the trace is only a thousand times too fast. What gives it away is what no
-//! device does.
+//! A wrong unit passes every check of a line: the trace is only a thousand times too fast. A rate that no device reaches gives a wrong unit away.
 
 use crate::format::TimeUnit;
 use crate::request::{Operation, Request, SECTOR_BYTES};
@@ -15,13 +14,13 @@ const BYTES_PER_SECOND_MAX: f64 = 20e9;
 const REQUESTS_PER_SECOND_MAX: f64 = 5e6;
 /// Fewer than one per hour are no trace of a device at work.
 const REQUESTS_PER_SECOND_MIN: f64 = 1.0 / 3600.0;
-/// Above this, digits below 0.1 ns are no rounding of a program but those of a coarser unit.
+/// Above this, digits below 0.1 ns do not come from a program's rounding but from a coarser unit.
 const REQUESTS_PER_SECOND_BUSY: f64 = 5e4;
 /// Fewer requests may be one burst.
 const REQUESTS_MIN: u64 = 16;
 
-/// Clocks whose times, taken for ns, are no beginning of a trace: what they are, their unit, and their first ticks from one
-/// year to another. Unix times in ms or s are, and those in ns are known.
+/// Clocks whose times, read as ns, are no beginning of a trace: their kind, their unit, and their first ticks from one year to another. Unix times in
+/// ms or s are among them, and those in ns are recognised.
 const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
     // 2001 to 2200.
     (
@@ -37,7 +36,7 @@ const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
     ),
 ];
 
-/// What is counted of requests in order of arrival, to judge their times.
+/// Counts of requests in order of arrival, to judge their times.
 ///
 /// ```
 /// use destage_trace::{Operation, Request, TimeUnit, plausibility::Pace};
@@ -65,7 +64,7 @@ pub struct Pace {
 /// Something about the times of a trace that a user should know, as a sentence without the trace's name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
-    /// The first time, which was taken for ns, is one of this clock in this unit.
+    /// The first time, which was read as ns, is one of this clock in this unit.
     Clock(&'static str, TimeUnit),
     /// No device is as fast or as slow as this.
     Rate(Rate),
@@ -108,7 +107,7 @@ impl Pace {
         self.requests += batch.len() as u64;
     }
 
-    /// What is odd about times that were taken for `unit`.
+    /// Warnings about times that were read in `unit`.
     #[must_use]
     pub fn doubts(&self, unit: TimeUnit) -> Vec<Doubt> {
         let mut doubts = Vec::new();
@@ -201,7 +200,7 @@ fn figure(number: f64) -> String {
 impl fmt::Display for Rate {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.others.is_empty() {
-            return write!(out, "no unit of time makes that a device at work");
+            return write!(out, "no unit of time gives a plausible rate for a device");
         }
         // A form of ours has one unit; its times are changed by another command.
         let (how, scales) = match self.unit {
@@ -231,12 +230,12 @@ impl fmt::Display for Doubt {
         match self {
             Self::Clock(name, unit) => write!(
                 out,
-                "its first time looks like one of {name} in {0}, and was taken for ns; trace.time_unit={0} says so",
+                "its first time looks like one of {name} in {0}, but was read as ns; trace.time_unit={0} corrects that",
                 unit.name()
             ),
             Self::Rate(rate) => write!(
                 out,
-                "{} requests in {} s are {}, which is no device's pace, so {} may not be the unit of its times; {rate}",
+                "{} requests in {} s are {}, which is no plausible rate for a device, so {} may not be the unit of its times; {rate}",
                 rate.requests,
                 figure(rate.seconds),
                 rate.words(1.0),
@@ -248,7 +247,7 @@ impl fmt::Display for Doubt {
             ),
             Self::Together { percent, unit } => write!(
                 out,
-                "{percent} % of its requests arrive with the one before them, in times of {}: how they wait for each other is not in the trace; host.replay=closed does without times",
+                "{percent} % of its requests arrive at the same time as the one before, as times are in {}: the trace does not show how requests wait for each other; host.replay=closed ignores times",
                 unit.name()
             ),
         }
@@ -287,10 +286,10 @@ mod tests {
         assert_eq!(
             told(&pace(1001, 10), TimeUnit::Nanoseconds),
             [
-                "1001 requests in 0.00000100 s are 1001000000 requests/s and 4100096 MB/s, which is no device's pace, so ns may not be the unit of its times; trace.time_unit=us would make it 1001000 requests/s and 4100 MB/s, ms 1001 requests/s, s 1.00 requests/s"
+                "1001 requests in 0.00000100 s are 1001000000 requests/s and 4100096 MB/s, which is no plausible rate for a device, so ns may not be the unit of its times; trace.time_unit=us would make it 1001000 requests/s and 4100 MB/s, ms 1001 requests/s, s 1.00 requests/s"
             ]
         );
-        // One in two hours, where it was one in 7.2 s.
+        // One request in two hours, where there was one in 7.2 s.
         let slow = told(&pace(17, 7200 * TICKS_PER_SECOND), TimeUnit::Milliseconds);
         assert!(
             slow[0].contains("; trace.time_unit=ns would make it 148 requests/s"),
@@ -323,7 +322,7 @@ mod tests {
         assert_eq!(
             told(&pace(100, 0), TimeUnit::Seconds),
             [
-                "99 % of its requests arrive with the one before them, in times of s: how they wait for each other is not in the trace; host.replay=closed does without times"
+                "99 % of its requests arrive at the same time as the one before, as times are in s: the trace does not show how requests wait for each other; host.replay=closed ignores times"
             ]
         );
         let mut half = Pace::default();

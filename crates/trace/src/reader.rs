@@ -32,8 +32,7 @@ const BATCH: usize = 4096;
 
 /// One pass over a trace.
 ///
-/// Times are the trace's own in ticks of 0.1 ns, except in formats whose times count from a day of the calendar:
-/// those are relative to the trace's first request.
+/// Times are the trace's own in ticks of 0.1 ns, except in formats with calendar times, which are relative to the trace's first request.
 pub struct Reader {
     file: String,
     format: &'static Format,
@@ -58,7 +57,7 @@ pub struct Reader {
     unit: TimeUnit,
     pace: Pace,
     stage: Stage,
-    /// No complete record is in sight.
+    /// No complete record is at hand.
     starved: bool,
     bytes_read: Arc<AtomicU64>,
     bytes_total: Option<u64>,
@@ -80,8 +79,8 @@ impl Reader {
     /// Opens the trace at `path`, or standard input for `-`, and finds its format.
     ///
     /// # Errors
-    /// If there is no such file, it cannot be read or decompressed, it is empty or no text, or its format cannot
-    /// be told; with [`Volumes::Concatenate`] also whatever is wrong anywhere in the file.
+    /// If there is no such file, it cannot be read or decompressed, it is empty or not text, or its format is unknown; with [`Volumes::Concatenate`]
+    /// also for any error in the file.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, TraceError> {
         let file = path.display().to_string();
         let stdin = path.as_os_str() == "-";
@@ -232,7 +231,7 @@ impl Reader {
         self.volumes.several
     }
 
-    /// What is odd about the times handed out so far: each a sentence for the user, without the file's name.
+    /// Warnings about the times handed out so far: each a sentence for the user, without the file's name.
     #[must_use]
     pub fn doubts(&self) -> Vec<Doubt> {
         let mut pace = self.pace;
@@ -250,7 +249,7 @@ impl Reader {
             .unwrap_or(self.unit)
     }
 
-    /// What was met so far.
+    /// The counts so far.
     #[must_use]
     pub fn report(&self) -> ReadReport {
         ReadReport {
@@ -294,7 +293,7 @@ impl Reader {
         self.bytes_total
     }
 
-    /// One step: some requests into the empty `batch`, or nearer to some.
+    /// One step: puts some requests into the empty `batch`, or comes nearer to some.
     fn advance(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         self.admission.waited(batch, BATCH);
         if batch.is_empty() {
@@ -375,13 +374,13 @@ impl Reader {
         };
         self.blocks.consume(consumed);
         if self.faults.pending.is_some() {
-            // What was sorted so far is handed out before the error.
+            // The sorted requests so far are handed out before the error.
             self.admission.finish();
         }
         Ok(())
     }
 
-    /// Decodes and admits lines in sight, and returns how many bytes of them are done.
+    /// Decodes and admits the lines at hand, and returns how many bytes of them are done.
     fn decode_lines(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,
@@ -440,7 +439,7 @@ impl Reader {
         consumed
     }
 
-    /// Decodes and admits records in sight, and returns how many bytes of them are done.
+    /// Decodes and admits the records at hand, and returns how many bytes of them are done.
     fn decode_records(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,
@@ -485,7 +484,7 @@ impl Reader {
                     state.line += 1;
                 }
                 Some(_) => {}
-                // Nothing says where the next record begins: this one cannot be skipped.
+                // The start of the next record is not known: this one cannot be skipped.
                 None => faults.pending = Some(error(consumed, &problem)),
             }
         }

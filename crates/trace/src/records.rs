@@ -17,9 +17,9 @@ pub(crate) trait Records {
     fn record(bytes: &[u8], state: &mut State, batch: &mut Vec<Request>) -> Result<Step, Problem>;
 }
 
-/// What became of the bytes at hand.
+/// The outcome of the bytes at hand.
 pub(crate) enum Step {
-    /// A record of that many bytes is done; it counts as that many.
+    /// A record of that many bytes is done; its second number is the number of requests it counts as.
     Done {
         /// Its length in bytes.
         bytes: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Binary {
     pub begins: fn(&[u8]) -> bool,
     /// Whether a file may end here, between two records.
     pub ended: fn(&State) -> bool,
-    /// Passes over records that are not wanted, if the format can tell them quickly.
+    /// Skips records that are not wanted, if the format can recognise them quickly.
     pub sift: Option<Sift>,
 }
 

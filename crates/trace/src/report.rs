@@ -1,4 +1,4 @@
-//! What the reader tells: what it met, and what it knows of an error, put into words. The cold side of reading.
+//! The reader's report: its counts, and its errors in words. The cold side of reading.
 
 use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::Compression;
@@ -8,7 +8,7 @@ use crate::format::Format;
 use crate::plausibility::Doubt;
 use crate::reader::Reader;
 
-/// What a reader met on its way.
+/// The reader's counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ReadReport {
     /// Lines or records read, whatever they held.
@@ -26,7 +26,7 @@ pub struct ReadReport {
     pub added: u64,
 }
 
-/// What is known of a trace of which some was read.
+/// The known facts about a trace of which only a part was read.
 #[derive(Clone, Debug)]
 pub struct SoFar {
     /// The format.
@@ -44,7 +44,7 @@ pub struct SoFar {
 }
 
 impl Reader {
-    /// What is known of the trace by now.
+    /// The known facts about the trace by now.
     #[must_use]
     pub fn so_far(&self) -> SoFar {
         SoFar {

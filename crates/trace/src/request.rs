@@ -8,7 +8,7 @@ pub const SECTOR_BYTES: u64 = 512;
 /// The last sector a request may end at: byte addresses of everything below fit in 64 bits.
 pub const SECTORS_MAX: u64 = u64::MAX / SECTOR_BYTES;
 
-/// What a request asks for.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// Data to the host.
@@ -57,7 +57,7 @@ pub struct Request {
     pub volume: u32,
     /// The line it came from, counted from 1, for error messages. Stays at the largest number once reached.
     pub line: u32,
-    /// What it asks for.
+    /// The operation.
     pub operation: Operation,
     /// Whether this write alone must be durable before it is acknowledged.
     pub fua: bool,

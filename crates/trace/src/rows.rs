@@ -1,16 +1,16 @@
 //! Requests out of tables with a directory at their end. Such files need random access and are not read from front to back.
 //!
-//! The sibling of [`crate::decode`] and [`crate::records`]. What is done with a request once it is decoded is the same.
+//! The sibling of [`crate::decode`] and [`crate::records`]. Decoded requests are treated in the same way.
 
 use crate::decode::State;
 use crate::error::{Excerpt, TraceError};
 use crate::request::Request;
 use std::path::Path;
 
-/// How such a format is known and opened.
+/// How such a format is recognised and opened.
 #[derive(Clone, Copy)]
 pub(crate) struct Table {
-    /// Whether a file that begins so is in this format.
+    /// Whether a file with this beginning is in this format.
     pub begins: fn(&[u8]) -> bool,
     /// Opens the file at a path, and checks that it has the columns that are needed.
     pub open_file: fn(&Path, &State) -> Opened,
@@ -43,7 +43,7 @@ pub(crate) type Opened = Result<Box<dyn Rows>, TraceError>;
 
 /// An open file.
 pub(crate) trait Rows: Send {
-    /// Adds requests to `batch` until it holds `room`, or something else happens; [`State::line`] then is the number of
+    /// Adds requests to `batch` until it holds `room`, or another event ends it; [`State::line`] then is the number of
     /// the row after the last one done.
     ///
     /// # Errors
@@ -59,10 +59,10 @@ pub(crate) trait Rows: Send {
     fn passed(&self) -> u64;
 }
 
-/// What came of reading.
+/// The outcome of reading.
 #[cfg_attr(
     not(feature = "parquet"),
-    expect(dead_code, reason = "the only such format is left out of this build")
+    expect(dead_code, reason = "this build has no Parquet, the only such format")
 )]
 pub(crate) enum Step {
     /// There may be more.

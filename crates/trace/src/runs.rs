@@ -1,19 +1,17 @@
-//! What is known of neighbours that were touched together, held once for all of them.
+//! Facts about neighbours that were touched together, stored once for all of them.
 //!
-//! A request names a run of pages, however long. Held run by run, memory grows with the number of requests and not with their
-//! lengths.
+//! A request names a run of pages, however long. Since runs are stored, memory grows with the number of requests and not with their lengths.
 
 use crate::page_bits::Mix;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
-/// What is known of the first of a run of neighbours, and so of all.
+/// A fact about the first of a run of neighbours, from which those about the others follow.
 pub trait Along: Copy + PartialEq {
-    /// Values count on from update to update: what an update gives goes on from the value before it in place only if that was given
-    /// by the update just before.
+    /// Values increase from update to update: a value continues the one before it in place only if the update just before gave that one.
     const COUNTS_ON: bool = false;
 
-    /// The same of the neighbour `distance` further on.
+    /// The same for the neighbour `distance` further on.
     fn along(self, distance: u64) -> Self;
 }
 
@@ -21,16 +19,16 @@ impl Along for () {
     fn along(self, _: u64) {}
 }
 
-/// A run's length, and what is known of its first.
+/// A run's length, and the fact about its first.
 #[derive(Clone, Copy, Debug)]
 struct Run<V> {
     length: u64,
     value: V,
 }
 
-/// Runs of places in several volumes, none of which lies over another. Places are below 2^64 - 1.
+/// Runs of places in several volumes, without overlap. Places are below 2^64 - 1.
 ///
-/// Most updates are of a run that is there as it is, and are found by its place alone; the order of places is for the others.
+/// Most updates concern an existing run, which is found by its place alone; the order of places is for the others.
 ///
 /// ```
 /// use destage_trace::runs::Runs;
@@ -74,7 +72,7 @@ impl<V: Along> Runs<V> {
     ) {
         let end = last + 1;
         let goes_on = std::mem::replace(&mut self.latest, (volume, end)) == (volume, first);
-        // Most often all of it is one run that is there as it is, or there is nothing: then no run has to be cut.
+        // Mostly the whole range is one existing run, or empty: then no run has to be cut.
         if let Some(run) = self.runs.get_mut(&(volume, first))
             && run.length == end - first
         {
@@ -129,7 +127,7 @@ impl<V: Along> Runs<V> {
         })
     }
 
-    /// Whether there is none.
+    /// Whether there is no such run.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -177,7 +175,7 @@ impl<V: Along> Runs<V> {
         }
     }
 
-    /// Makes one run of those from `first` to just after `last` that continue each other.
+    /// Joins those from `first` to just after `last` that continue each other into one run.
     fn join(&mut self, volume: u32, first: u64, last: u64) {
         let before = self.before(volume, first);
         let mut at = before.map_or(first, |(start, _)| start);

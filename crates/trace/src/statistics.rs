@@ -1,6 +1,6 @@
-//! What a trace is like, in numbers, from one pass.
+//! Statistics of a trace, from one pass.
 //!
-//! Pages are those a request touches, also in part, unless its taker says which they are. Pages of different volumes are
+//! Pages are those a request touches, also in part, unless the caller says which they are. Pages of different volumes are
 //! different pages even where their addresses are equal.
 
 mod grid;
@@ -66,10 +66,10 @@ pub struct Collector {
     sector_end: u64,
 }
 
-/// Sectors in the largest unit that alignment is told of, 16 KiB.
+/// Sectors in the largest unit of alignment that is reported, 16 KiB.
 const ALIGNED_SECTORS: usize = 32;
 
-/// What is remembered of a volume: where its last requests ended, and its counts.
+/// The state of a volume: where its last requests ended, and its counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Volume {
     end: Option<u64>,
@@ -262,7 +262,7 @@ impl Collector {
     /// By how many sectors most reads and writes begin past a multiple of 4 KiB, and how many do.
     fn common_offset(&self) -> Option<(u64, u64)> {
         let count = |offset: usize| self.starts.iter().skip(offset).step_by(8).sum::<u64>();
-        // Of equals the smallest: 0 is no offset.
+        // Among equals the smallest: 0 is no offset.
         let (offset, most) = (0..8)
             .map(|offset| (offset, count(offset)))
             .rev()
@@ -271,7 +271,7 @@ impl Collector {
     }
 }
 
-/// The pages of `page_sectors` sectors that `request` has a sector of; one if it has none.
+/// The pages of `page_sectors` sectors of which `request` has at least one sector; one page if the request has no sector.
 fn covered(request: &Request, page_sectors: u64) -> RangeInclusive<u64> {
     let last = request.end().saturating_sub(1).max(request.sector);
     request.sector / page_sectors..=last / page_sectors

@@ -19,7 +19,7 @@ pub struct Trace {
     pub requests: Vec<Request>,
     /// SHA-256 of the uncompressed file, in hexadecimal; `None` if it was not read to the end, or not asked for.
     pub digest: Option<String>,
-    /// What was met on the way.
+    /// The counts of the reader.
     pub report: ReadReport,
     /// The first bad line that was skipped, as an error message.
     pub first_skipped: Option<String>,

@@ -1,4 +1,4 @@
-//! One trace out of another: cut, scaled, merged, without what gives its origin away.
+//! Traces made from other traces: cut, scaled, merged, without traits that show the origin.
 //!
 //! Everything works request by request in the order of arrival, so traces of any length fit.
 

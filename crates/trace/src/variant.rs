@@ -1,6 +1,6 @@
 //! Files that are in no known format, and yet nearly: other separators, words in lower case.
 //!
-//! Nothing is guessed. The user is told how to have such a file read as the table that it is.
+//! Nothing is guessed. The error tells the user how to have such a file read as the table that it is.
 
 use crate::cursor::next_line;
 use crate::decode::{State, decode};
@@ -11,7 +11,7 @@ use crate::options::{Choices, Columns};
 /// Lines looked at.
 const SAMPLE_LINES: usize = 64;
 
-/// What to type so that a file that begins with `lines` is read, and the format it is nearly in. Nothing if it is like none.
+/// The options with which a file that begins with `lines` is read, and the format it is nearly in. Nothing if it is like none.
 pub(crate) fn variant(lines: &[u8]) -> Option<(String, &'static str)> {
     let mut best = (0, None);
     for format in FORMATS {

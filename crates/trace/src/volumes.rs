@@ -22,7 +22,7 @@ impl Seen {
             && let Some(request) = batch.first()
         {
             let first = *self.first.get_or_insert(request.volume);
-            // All of them: a search looks at one at a time, and mostly finds nothing.
+            // All of them: a search checks one at a time, and mostly finds nothing.
             let others = batch.iter().map(|request| request.volume != first);
             self.several = others.fold(false, |several, other| several | other);
         }

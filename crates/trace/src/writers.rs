@@ -1,4 +1,4 @@
-//! Requests into files: the registry of forms, and what packs them.
+//! Requests into files: the registry of forms, and their writers.
 
 pub mod compact;
 pub mod csv;
@@ -18,7 +18,7 @@ use std::io::{self, BufWriter, Write};
 pub struct OutputForm {
     /// The name, which is that of the format that reads it.
     pub name: &'static str,
-    /// One sentence: what it keeps.
+    /// One sentence on what it keeps.
     pub about: &'static str,
     kind: Kind,
 }
@@ -89,7 +89,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// That of a file called `name`, by its ending; nothing for an ending that is known but not written.
+    /// The form of a file called `name`, by its ending; `None` for an ending that is known but not written.
     #[must_use]
     pub fn of_file(name: &str) -> Option<Self> {
         match name.rsplit_once('.') {
@@ -114,7 +114,7 @@ enum Lines<'a> {
 
 enum Packed<'a> {
     Plain(BufWriter<&'a mut (dyn Write + Send)>),
-    // Both gather what they get before they pack it.
+    // Both collect their input before they compress it.
     Zstd(Box<BufWriter<zstd::Encoder<'static, &'a mut (dyn Write + Send)>>>),
     Gzip(Box<BufWriter<GzEncoder<&'a mut (dyn Write + Send)>>>),
 }
@@ -146,7 +146,7 @@ impl<'a> TraceWriter<'a> {
             }
             #[cfg(feature = "parquet")]
             Kind::Parquet => {
-                let text = "Parquet is packed inside, and packed again it could not be read; expected a name that ends in .parquet";
+                let text = "Parquet files are compressed inside, and a compressed file of them could not be read; expected a name that ends in .parquet";
                 return Err(io::Error::new(io::ErrorKind::Unsupported, text));
             }
         }))
@@ -166,7 +166,7 @@ impl<'a> TraceWriter<'a> {
         }
     }
 
-    /// Ends the trace: what is not finished cannot be read.
+    /// Ends the trace: an unfinished file cannot be read.
     ///
     /// # Errors
     /// If the output fails.

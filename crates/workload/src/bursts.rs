@@ -15,7 +15,7 @@ use destage_base::{Random, parameters};
 use destage_trace::Request;
 
 parameters! {
-    /// What can be set of `bursts`.
+    /// The parameters of `bursts`.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;
@@ -23,7 +23,7 @@ parameters! {
         write_percent: f64 as WRITE_PERCENT;
         min_pages: u64 as MIN_PAGES;
         max_pages: u64 as MAX_PAGES;
-        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.05", about: "Mean of the exponentially distributed gaps within a burst; 0 lets a burst arrive at once." };
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.05", about: "Mean of the exponentially distributed gaps within a burst; with 0, all requests of a burst arrive at once." };
         /// Mean length of a burst; lengths are geometrically distributed.
         burst_requests: f64 = "64" in Kind::Number { min: 1.0, max: 1e9 }, "requests", "";
         /// Mean of the exponentially distributed pauses between bursts.
@@ -35,7 +35,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "bursts",
-    about: "Bursts of Zipf-distributed requests with pauses between: what a scheme may do in idle time decides how full the buffer is when the next burst comes.",
+    about: "Bursts of Zipf-distributed requests with pauses between: what a scheme does in idle time decides how full the buffer is when the next burst arrives.",
     parameters: Parameters::ROWS,
     make,
 };
@@ -94,7 +94,7 @@ impl Iterator for Bursts {
         let operation = write_or_read(self.writes.draw(random));
         let pages = self.sizes.draw(random);
         let page = self.places.place(self.ranks.draw(random) - 1);
-        // A request that would leave the footprint ends with it.
+        // A request that would leave the footprint ends at its end.
         Some(
             self.arrivals
                 .request(page.min(self.footprint_pages - pages), pages, operation),

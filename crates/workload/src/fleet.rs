@@ -1,8 +1,8 @@
 //! `fleet`: many volumes at once, each with its own rate, skew, footprint and share of writes.
 //!
-//! Arrivals of all volumes together are one stream, of which each volume takes its share: that is how independent volumes
-//! with exponential gaps look side by side. What a volume is like is drawn once from the seed, and shares come in halves and
-//! eighths, so that a thousand volumes need few tables. Draws, per request and in this order: the gap, the volume, the
+//! Arrivals of all volumes together are one stream, of which each volume takes its share: independent volumes with exponential gaps look like that
+//! together. The properties of a volume are drawn once from the seed, and shares come in halves and eighths, so that a
+//! thousand volumes need few tables. Draws, per request and in this order: the gap, the volume, the
 //! operation, the size, the rank. A draw that could come out only one way is not made.
 
 use super::shared::{
@@ -16,13 +16,13 @@ use destage_base::parameter::{Kind, Values};
 use destage_base::{Random, parameters};
 use destage_trace::Request;
 
-/// Footprints are the largest one, its half, and so on: so many of them.
+/// Footprints are the largest one, its half, and so on: this many of them.
 const FOOTPRINTS: u64 = 7;
 /// Skews are this many, at equal distances.
 const SKEWS: u64 = 8;
 
 parameters! {
-    /// What can be set of `fleet`.
+    /// The parameters of `fleet`.
     struct Parameters {
         requests: u64 as REQUESTS;
         /// How many volumes there are, numbered from 0.
@@ -44,7 +44,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "fleet",
-    about: "Many volumes side by side, of different rate, skew, footprint and share of writes: what `destage trace partition` takes apart.",
+    about: "Many volumes side by side that differ in rate, skew, footprint and share of writes: an input for `destage trace partition`.",
     parameters: Parameters::ROWS,
     make,
 };
@@ -62,7 +62,7 @@ struct Fleet {
     footprints: Vec<(u64, Places)>,
 }
 
-/// What a volume is like.
+/// The properties of a volume.
 struct Volume {
     footprint: u8,
     skew: u8,
@@ -143,7 +143,7 @@ impl Iterator for Fleet {
         let pages = self.sizes.draw(random);
         let rank = self.ranks[footprint * SKEWS as usize + skew].draw(random);
         let (footprint_pages, places) = &mut self.footprints[footprint];
-        // A request that would leave the footprint ends with it.
+        // A request that would leave the footprint ends at its end.
         let page = places.place(rank - 1).min(*footprint_pages - pages);
         Some(Request {
             // There are at most 2^20 volumes.

@@ -52,7 +52,7 @@ pub struct WorkloadError {
     pub parameter: &'static str,
     /// Its value.
     pub value: String,
-    /// What would have been right.
+    /// A correct text.
     pub expected: String,
 }
 
@@ -64,7 +64,7 @@ pub type Requests = Box<dyn Iterator<Item = Request> + Send>;
 pub struct Workload {
     /// The name, as in `--workload`.
     pub name: &'static str,
-    /// One sentence: what it does to a buffer.
+    /// One sentence on its effect on a buffer.
     pub about: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],

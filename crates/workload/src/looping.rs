@@ -14,7 +14,7 @@ use destage_base::{Random, parameters};
 use destage_trace::Request;
 
 parameters! {
-    /// What can be set of `looping`.
+    /// The parameters of `looping`.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;
@@ -25,14 +25,14 @@ parameters! {
         loop_pages: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 40 }, "pages", "";
         /// Size of the loop's requests; the last one before the loop starts over may be shorter.
         step_pages: u64 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "pages", "";
-        /// Share of requests that go on with the loop; all others are of one page, anywhere behind it.
+        /// Share of requests that continue the loop; all others are of one page, anywhere after the loop.
         loop_percent: f64 = "80" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
     }
 }
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "looping",
-    about: "A loop over a range with random pages between: recency keeps the wrong pages as soon as the loop is longer than the buffer.",
+    about: "A loop over a range with random pages between: LRU keeps the wrong pages as soon as the loop is longer than the buffer.",
     parameters: Parameters::ROWS,
     make,
 };
@@ -55,7 +55,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     let needed = u64::from(loop_percent < 100.0);
     if loop_pages + needed > footprint_pages {
         let expected = format!(
-            "at most {}, so that the loop and the pages behind it fit in footprint_pages",
+            "at most {}, so that the loop and the pages after it fit in footprint_pages",
             footprint_pages.saturating_sub(needed)
         );
         return Err(contradiction(

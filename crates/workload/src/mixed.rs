@@ -1,4 +1,4 @@
-//! `mixed`: what a personal computer does to its disk, in small.
+//! `mixed`: a small model of a personal computer's disk requests.
 //!
 //! Small writes come back to popular pages in one part of the footprint, streams run through the rest, and reads
 //! go to the popular pages. Draws, per request and in this order: the gap, whether it reads; then of a write
@@ -18,7 +18,7 @@ use destage_base::{Random, parameters};
 use destage_trace::{Operation, Request};
 
 parameters! {
-    /// What can be set of `mixed`.
+    /// The parameters of `mixed`.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES { default: "131072" };
@@ -41,7 +41,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "mixed",
-    about: "Small rewrites of popular pages, sequential streams and reads together: what separates one buffer scheme from another.",
+    about: "Small rewrites of popular pages, sequential streams and reads together: a mixture that separates one buffer scheme from another.",
     parameters: Parameters::ROWS,
     make,
 };
@@ -105,7 +105,7 @@ impl Iterator for Mixed {
         }
         let pages = self.sizes.draw(random);
         let page = self.places.place(self.ranks.draw(random) - 1);
-        // A request that would leave its part ends with it.
+        // A request that would leave its part ends at its end.
         Some(self.arrivals.request(
             page.min(self.random_pages - pages),
             pages,

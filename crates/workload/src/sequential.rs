@@ -27,7 +27,7 @@ pub(super) const STREAM_PAGES: Parameter = Parameter {
 };
 
 parameters! {
-    /// What can be set of `sequential`.
+    /// The parameters of `sequential`.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;
@@ -41,7 +41,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "sequential",
-    about: "Streams in turn, each writing ahead: no page comes back soon, so a buffer can only help by grouping.",
+    about: "Several streams that take turns, each sequential: no page is rewritten soon, so a buffer can only help by grouping pages.",
     parameters: Parameters::ROWS,
     make,
 };

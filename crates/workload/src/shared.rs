@@ -84,7 +84,7 @@ pub(super) const MEAN_INTERARRIVAL_MS: Parameter = Parameter {
     kind: Kind::Number { min: 0.0, max: 1e9 },
     default: "1",
     unit: "ms",
-    about: "Mean of the exponentially distributed gaps between arrivals; 0 lets all arrive at once.",
+    about: "Mean of the exponentially distributed gaps between arrivals; with 0, all requests arrive at once.",
     source: "",
     ..Parameter::BLANK
 };
@@ -108,7 +108,7 @@ pub(super) const CLUSTER_PAGES: Parameter = Parameter {
     },
     default: "1",
     unit: "pages",
-    about: "Pages next to each other in popularity stay next to each other in runs of this length, and the runs are scattered; the whole footprint leaves the most popular pages at its start.",
+    about: "Length of runs in which pages that are neighbours in popularity are neighbours in address; the runs are scattered. With a run as long as the footprint, the most popular pages are at its start.",
     source: "",
     ..Parameter::BLANK
 };
@@ -120,7 +120,7 @@ pub(super) const STREAMS: Parameter = Parameter {
     },
     default: "4",
     unit: "streams",
-    about: "Sequential streams, each in a part of its own, starting over at its end.",
+    about: "Number of sequential streams, each in a part of its own, which starts again at the end of its part.",
     source: "",
     ..Parameter::BLANK
 };
@@ -297,7 +297,7 @@ impl Arrivals {
         Some(())
     }
 
-    /// Lets so much time pass.
+    /// Lets this much time pass.
     pub fn wait(&mut self, ms: f64) {
         self.time_ms += ms;
     }

@@ -14,7 +14,7 @@ use destage_base::{Random, parameters};
 use destage_trace::Request;
 
 parameters! {
-    /// What can be set of `uniform`.
+    /// The parameters of `uniform`.
     pub(super) struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;
@@ -28,7 +28,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "uniform",
-    about: "Pages uniformly at random: hardly any locality, so a buffer gains only what it holds of the footprint.",
+    about: "Pages uniformly at random: there is hardly any locality, so a buffer absorbs only its share of the footprint.",
     parameters: Parameters::ROWS,
     make: |values, seed| make_as("uniform", &Parameters::from_values(values), seed),
 };

@@ -15,7 +15,7 @@ use destage_base::{Random, parameters};
 use destage_trace::Request;
 
 parameters! {
-    /// What can be set of `zipf`.
+    /// The parameters of `zipf`.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;
@@ -74,7 +74,7 @@ impl Iterator for Zipf {
         let operation = write_or_read(self.writes.draw(&mut self.random));
         let pages = self.sizes.draw(&mut self.random);
         let page = self.places.place(self.ranks.draw(&mut self.random) - 1);
-        // A request that would leave the footprint ends with it.
+        // A request that would leave the footprint ends at its end.
         Some(
             self.arrivals
                 .request(page.min(self.footprint_pages - pages), pages, operation),

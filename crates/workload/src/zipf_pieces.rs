@@ -1,8 +1,8 @@
 //! Most Zipf ranks without a logarithm: the inverse of the law's integral, in short pieces of a parabola.
 //!
-//! Whoever draws a rank computes a point and rounds it. Near enough to that point is a Taylor polynomial, and how
-//! far the two can be apart has a bound. Where no rank's limit is that close, both give the same rank; where one is,
-//! nothing is said and the caller computes. So every rank is what it would be without this file, to the last bit.
+//! To draw a rank, a point is computed and rounded. Near enough to that point is a Taylor polynomial, and how
+//! far the two can be apart has a bound. If no rank's limit is that close, both give the same rank; if one is, the function gives no answer and the
+//! caller computes. So every rank is the same as without this file, to the last bit.
 
 /// Pieces, a power of two: a table of 16 KiB stays in the first-level cache.
 const PIECES: usize = 512;

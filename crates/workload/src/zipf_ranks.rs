@@ -13,7 +13,7 @@ pub(super) struct ZipfRanks {
     law: Law,
 }
 
-/// The law, and what drawing by it needs.
+/// The law, and the data for drawing by it.
 #[derive(Clone, Debug)]
 struct Law {
     ranks: f64,
@@ -59,7 +59,7 @@ impl Law {
         this
     }
 
-    /// The rank that `draw`, of 53 bits, is taken as, or one of the draws that follow.
+    /// The rank for `draw`, of 53 bits, or for one of the draws that follow.
     #[cold]
     #[inline(never)]
     fn draw(&self, mut draw: u64, random: &mut Random) -> u64 {
@@ -112,7 +112,7 @@ fn log_1_plus_over(x: f64) -> f64 {
     }
 }
 
-/// A [`Scatter`] that remembers where it moved low numbers: those are the ones a Zipf law asks for again and again.
+/// A [`Scatter`] that remembers the places of low numbers: a Zipf law asks for these again and again.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     scatter: Scatter,
@@ -121,7 +121,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Pages whose place is remembered, at most: 1 MiB of them.
+    /// Most pages whose place is remembered: 1 MiB of them.
     const KNOWN_MAX: u64 = 1 << 18;
 
     pub fn new(pages: u64, cluster_pages: u64) -> Self {
@@ -156,7 +156,7 @@ impl Places {
 #[derive(Clone, Debug)]
 pub(super) struct Scatter {
     cluster_pages: u64,
-    /// Whole runs; what remains behind the last stays in place.
+    /// Whole runs; the rest after the last run stays in place.
     clusters: u64,
     /// Bits of one half of a run's number.
     half_bits: u32,
@@ -244,7 +244,7 @@ mod tests {
                 let mut sure = 0;
                 let check = |draw: u64| {
                     if let Some(rank) = ranks.pieces.rank(draw) {
-                        // Drawn again, it would show: no number follows another in this generator.
+                        // A second draw would change the result: the next number of `after` is another one.
                         let mut after = Random::new(1);
                         assert_eq!(
                             ranks.law.draw(draw, &mut after),

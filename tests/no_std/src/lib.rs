@@ -41,7 +41,7 @@ impl Driver for Nobody {
 /// Submits a request, so that all of the device is linked.
 ///
 /// # Safety
-/// Both pointers are to what their types say, and to nothing else.
+/// Both pointers point to values of their types, and to nothing else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn destage_submit(device: *mut Device, request: *const Request) -> bool {
     let (device, request) = unsafe { (&mut *device, &*request) };

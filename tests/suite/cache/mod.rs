@@ -244,7 +244,7 @@ fn what_they_do_not_go_with_is_named() {
                 "flash.scheduling=commands_arrival",
                 "flash.program_unit=2",
             ][..],
-            "does not hold a unit",
+            "and not a unit of several",
         ),
         (
             &[

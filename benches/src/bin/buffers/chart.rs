@@ -11,14 +11,14 @@ pub struct Line {
     pub name: &'static str,
     /// Nanoseconds per page in one buffer of each size.
     pub whole: Vec<f64>,
-    /// The same with small buffers of that total.
+    /// The same pages in small buffers of that total size.
     pub split: Vec<f64>,
 }
 
 const COLUMNS: usize = 3;
 const PANEL: (u32, u32) = (420, 340);
 const HEADER: u32 = 70;
-/// Colours that stay apart for readers who see few of them.
+/// Colours that colour-blind readers can tell apart.
 const COLOURS: [RGBColor; 9] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),

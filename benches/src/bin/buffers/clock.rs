@@ -1,4 +1,4 @@
-//! Seconds of this thread's processor time: what a measurement takes does not depend on who else runs.
+//! Seconds of this thread's processor time, which do not depend on other programs.
 
 use rustix::time::{ClockId, clock_gettime};
 

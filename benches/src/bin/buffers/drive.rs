@@ -16,7 +16,7 @@ pub const CLUSTER_PAGES: u32 = 64;
 /// Independently working dies of the device there is not.
 const DIES: u32 = 8;
 
-/// A buffer with the defaults of its scheme; nothing for the scheme that buffers nothing.
+/// A buffer with the defaults of its scheme; `None` for the scheme that buffers nothing.
 pub fn build(
     row: &SchemeRow,
     capacity: u32,

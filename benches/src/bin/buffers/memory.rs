@@ -8,13 +8,12 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use crate::drive::{build, future_of, run};
 use crate::streams::Stream;
 
-/// Counts what everything in this program takes; counting costs the measured path nothing, which does not
-/// allocate.
+/// Counts the memory of everything in this program; counting does not disturb the measured path, which does not allocate.
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What a buffer that has seen all of `stream` holds, divided by its resident pages: everything allocated
-/// since before it was built and not freed, whether used or only set aside.
+/// Heap bytes of a buffer after all of `stream`, divided by its resident pages: everything allocated since before it was built and not freed, whether
+/// used or only reserved.
 pub fn bytes_per_page(row: &SchemeRow, capacity: u32, stream: &Stream) -> Option<f64> {
     let future = future_of(row, stream);
     let region = Region::new(HEAP);

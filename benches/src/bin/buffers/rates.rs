@@ -46,8 +46,7 @@ fn target(row: &SchemeRow) -> f64 {
 /// One column of speed.
 struct Column {
     stream: Stream,
-    /// Streams without a target show what nothing but misses on scattered pages costs, and what whole blocks
-    /// in order do.
+    /// Streams without a target show the cost of misses on scattered pages alone, and the cost of whole blocks in order.
     has_target: bool,
 }
 
@@ -57,7 +56,7 @@ pub fn print(only: &[String]) {
     let streams: Vec<_> = columns.iter().map(|column| column.stream.name).collect();
     let selected = Selection::new(only, &streams);
     columns.retain(|column| selected.has(column.stream.name));
-    // Twice the buffer, so that what evictions leave behind is counted.
+    // The stream has twice as many pages as the buffer, so that memory left behind by evictions is counted.
     let fills = u64::from(CAPACITY) * 2;
     let memory = [streams::lone(fills), streams::sequential(fills)];
 
@@ -65,7 +64,7 @@ pub fn print(only: &[String]) {
         "the buffer alone, one thread, {CAPACITY} pages; million page writes per second of processor time, median of {RUNS} runs \
          of {WRITES} or more\n\
          bytes of heap per buffered page, with every page in a block of its own (lone) and with whole blocks (full)\n\
-         target: zipf and traces; * marks what misses it\n"
+         target: zipf and traces; * marks a miss of the target\n"
     );
     print!("{:<10} {:>6}", "scheme", "target");
     for Column { stream, .. } in &columns {
@@ -94,7 +93,7 @@ fn columns() -> Vec<Column> {
         .collect()
 }
 
-/// Those of some names that were asked for: all if none was.
+/// The names that were asked for; all names if none was.
 struct Selection<'a>(Vec<&'a str>);
 
 impl<'a> Selection<'a> {

@@ -1,13 +1,13 @@
-//! What a page costs in buffers of 1 Ki to 1 Mi pages, and how much of it is the processor's cache.
+//! The cost of a page in buffers of 1 Ki to 1 Mi pages, and the part of it that comes from the processor's cache.
 //!
-//! A larger buffer is slower for two reasons: its orders are larger, and its tables fit no cache. To tell them
-//! apart, each size is measured twice on the same pages, written at random to twice as many as fit:
+//! A larger buffer is slower for two reasons: its orders are larger, and its tables fit no cache. To tell the two apart, each size is measured twice
+//! on the same pages, which are written at random and are twice as many as fit:
 //!
 //! * in one buffer of that size;
 //! * in as many buffers of 1 Ki pages as make that size, the page number saying which.
 //!
 //! Both touch as much memory as randomly, so both miss the caches alike; only the size of the orders differs.
-//! The quotient is what size itself costs.
+//! The quotient is the cost of size itself.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub fn print(chart: &Path, only: &[String]) -> Result<(), Box<dyn std::error::Er
     println!(
         "cost over size: ns of processor time per page write, pages at random out of {SPREAD} times the buffer, least of {RUNS} measurements\n\
          upper row: one buffer of that many pages; lower row: the same pages in buffers of {SMALLEST} pages\n\
-         quotient: the largest of upper by lower, target under {TARGET}; * marks what misses it\n"
+         quotient: the largest ratio of upper to lower, target under {TARGET}; * marks a miss of the target\n"
     );
     print!("{:<10}", "scheme");
     for size in SIZES {

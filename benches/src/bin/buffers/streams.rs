@@ -103,7 +103,7 @@ fn trace_folder() -> Result<PathBuf, String> {
     ))
 }
 
-/// The writes of the real traces that are there, every page that a request touches; tells `skip` of the others.
+/// The writes of the real traces that are there, with every page that a request touches; tells `skip` of the missing ones.
 pub fn traces(mut skip: impl FnMut(&str, String)) -> Vec<Stream> {
     let folder = trace_folder();
     let mut streams = Vec::new();

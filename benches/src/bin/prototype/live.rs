@@ -1,4 +1,4 @@
-//! One input on one buffer: live in real time, and as a run of what the server recorded.
+//! One input on one buffer: live in real time, and as a simulated run of the requests that the server recorded.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -23,21 +23,21 @@ const DEVICE: [&str; 8] = [
 /// One command at a time, as USB mass storage has it.
 const CLOSED: [&str; 4] = ["--set", "host.replay=closed", "--set", "host.queue_depth=1"];
 
-/// An input as a trace that ends with a flush, so that what is left in the buffer is paid for.
+/// An input as a trace that ends with a flush, so that the pages left in the buffer are written too.
 pub struct Work {
     pub name: String,
     program: PathBuf,
     folder: PathBuf,
 }
 
-/// What was measured of one buffer.
+/// The measurements of one buffer.
 pub struct Row {
     pub buffer: &'static str,
-    /// Metrics of the live device, which are those of the run unless there is a difference.
+    /// Metrics of the live device, which equal those of the run unless there is a difference.
     pub live: Value,
     /// Metrics that the client measured.
     pub client: Value,
-    /// Metrics of the trace without a server, one request behind the other.
+    /// Metrics of the trace without a server, one request after the other.
     pub alone: Value,
     /// Throughput by counts of operations, as in the paper's simulation.
     pub counted_mb_per_s: f64,
@@ -108,7 +108,7 @@ impl Work {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// What a command says as JSON.
+    /// The JSON output of a command.
     fn json(&self, parts: &[&[&str]]) -> Result<Value, Failure> {
         Ok(serde_json::from_str(&self.text(&parts.concat())?)?)
     }

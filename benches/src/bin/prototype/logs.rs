@@ -1,4 +1,4 @@
-//! Logs of the live device held against those of a run, line by line.
+//! Logs of the live device compared with those of a run, line by line.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub fn responses(path: &Path) -> Result<Vec<f64>, Failure> {
     times.collect()
 }
 
-/// The number below which `share` of `sorted` lie, both of them 0 to 1; none of an empty list.
+/// The number below which the part `share` of `sorted` lies, from 0 to 1; `None` for an empty list.
 pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()

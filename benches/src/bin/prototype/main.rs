@@ -16,13 +16,13 @@ mod tables;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What went wrong, in words.
+/// The error, in words.
 pub type Failure = Box<dyn std::error::Error>;
 
 /// The buffers of the paper's figure.
 const BUFFERS: [&str; 4] = ["nocache", "lru", "fab", "bplru"];
 
-/// What runs if nothing is named: W5, W9 and W7 of the paper, in part.
+/// The inputs that run if none is named: W5, W9 and W7 of the paper, in part.
 const INPUTS: [&str; 3] = [
     "standin-mp3-fat:requests=900",
     "standin-postmark:file_system=fat,requests=3000",

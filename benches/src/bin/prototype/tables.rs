@@ -1,4 +1,4 @@
-//! What was measured, as Markdown.
+//! The measurements as Markdown.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ fn seconds(metrics: &serde_json::Value) -> Result<f64, Failure> {
     Ok(number(metrics, "host.completed")? / number(metrics, "throughput.iops")?)
 }
 
-/// What the live device took in, over the time of the client.
+/// Bytes that the live device accepted, over the time of the client.
 fn written_mb_per_s(row: &Row) -> Result<f64, Failure> {
     Ok(number(&row.live, "host.bytes_written")? / 1e6 / seconds(&row.client)?)
 }

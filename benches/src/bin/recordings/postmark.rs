@@ -71,7 +71,7 @@ impl Pool {
     }
 }
 
-/// The whole of it; `read_bias` of ten steps read, the others append (PostMark's `set bias read`, 5 if nothing is said).
+/// The whole of it; `read_bias` of ten steps read, the others append (PostMark's `set bias read`, 5 by default).
 pub fn run(folder: &Path, count: u64, transactions: u64, read_bias: u64) -> Result<(), Failure> {
     let folders = count.div_ceil(FOLDER_FILES).max(1);
     for place in 0..folders {

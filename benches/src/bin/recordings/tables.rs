@@ -1,4 +1,4 @@
-//! Recordings held against stand-ins, as Markdown.
+//! Recordings compared with stand-ins, as Markdown.
 //!
 //! The folder has, for each line `NAME|STAND-IN|WHAT IT WAS` of `list`, the statistics and the runs of both:
 //! `NAME.recorded.info`, `NAME.recorded.runs`, `NAME.stand-in.info` and `NAME.stand-in.runs`, as `destage` writes JSON.

@@ -1,4 +1,4 @@
-//! What a parameter needs beside it, and what it cannot stand beside: conditions on a whole configuration.
+//! The conditions on a whole configuration that a parameter needs, and those that it excludes.
 //!
 //! A condition is text that people read and programs check: `flash.suspend != never`, `host.queues > 1 or host.link_lanes = 4|8`,
 //! `clock and bytes`. A clause compares the value of a key with one word or number, or with several that stand between `|`; a word
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::Value;
 
-/// What a parameter cannot stand beside.
+/// The settings that a parameter excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exclusion {
     /// Which of the parameter's values: the end of a clause, such as `= pool` or `> 1`; empty: all but the default.
@@ -24,25 +24,25 @@ pub trait Whole {
     /// The value of `key`, if the configuration has such a parameter.
     fn value(&self, key: &str) -> Option<Value>;
 
-    /// Whether the fact called `name` holds; nothing if there is no such fact.
+    /// Whether the fact called `name` holds; `None` if there is no such fact.
     fn fact(&self, name: &str) -> Option<bool>;
 }
 
 /// A condition, read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Condition<'t> {
-    /// It holds if all clauses of one of these hold.
+    /// The condition holds if all clauses of one of these lists hold.
     pub any: Vec<Vec<Clause<'t>>>,
 }
 
 /// A part of a condition.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Clause<'t> {
-    /// The value of a key is, or is not, one of these.
+    /// The value of a key is, or is not, one of these words.
     Is {
         /// The key.
         key: &'t str,
-        /// Whether it has to be one of them.
+        /// Whether the value has to be one of the words.
         wanted: bool,
         /// The values.
         values: Vec<&'t str>,
@@ -59,7 +59,7 @@ pub enum Clause<'t> {
 }
 
 impl<'t> Condition<'t> {
-    /// Reads a condition; nothing if it is none.
+    /// Reads a condition; `None` if it is none.
     #[must_use]
     pub fn read(text: &'t str) -> Option<Self> {
         let all = |part: &'t str| part.split(" and ").map(Clause::read).collect();

@@ -1,7 +1,7 @@
 //! Parameters declared once: [`choices!`](crate::choices) and [`parameters!`](crate::parameters).
 //!
-//! From one declaration come a struct with typed fields, the [`Parameter`] rows, and what reads the struct
-//! from checked [`Values`]. So code matches over an enum and never over a word.
+//! One declaration gives a struct with typed fields, the [`Parameter`] rows, and the function that fills the struct from checked [`Values`]. So code
+//! matches over an enum and never over a word.
 //!
 //! ```
 //! use destage_base::parameter::{Kind, Value, Values};
@@ -41,10 +41,10 @@ use super::{AUTO, Kind, Parameter, Value, Values};
 
 /// A type a parameter's value may have.
 pub trait Field: Sized {
-    /// What the parameter may hold, if its row does not say it more narrowly.
+    /// The possible values of the parameter, unless its row restricts them.
     const KIND: Kind;
 
-    /// `value` as this type; nothing if it is of another kind.
+    /// `value` as this type; `None` if it is of another kind.
     fn of(value: &Value) -> Option<Self>;
 }
 
@@ -84,7 +84,7 @@ impl Field for u64 {
     }
 }
 
-/// A count, or none yet: it is found from what it is used for.
+/// A count, or `None` until it is derived from the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CountOrAuto {
     /// It is still to be found.
@@ -135,7 +135,7 @@ impl Field for String {
 /// The value of `row`; its default, if `values` have none.
 ///
 /// # Panics
-/// If the value is not one of the row's, which is a bug in whoever set it.
+/// If the value is not one of the row's, which is a bug in the code that set it.
 #[must_use]
 pub fn field<T: Field>(values: &Values, row: &Parameter) -> T {
     let value = match values.get(row.name) {
@@ -145,7 +145,7 @@ pub fn field<T: Field>(values: &Values, row: &Parameter) -> T {
     value.unwrap_or_else(|| panic!("{}: expected {}", row.name, row.expected()))
 }
 
-/// `given`, which a row says of a field whose type has the kind `natural`.
+/// `given`, for a field of kind `natural` in its row.
 ///
 /// # Panics
 /// When compiled, if a value of `given` may not fit the type.
@@ -197,7 +197,7 @@ pub const fn count(lists: &[&[Parameter]]) -> usize {
     rows
 }
 
-/// The rows of `lists`, one list behind the other.
+/// The rows of `lists`, one list after the other.
 ///
 /// # Panics
 /// When compiled, if they are not `N`.
@@ -314,7 +314,7 @@ macro_rules! parameters {
                 &JOINED
             };
 
-            /// What `values` say; the default of what they do not have.
+            /// The struct of `values`; a parameter without a value has its default.
             #[must_use]
             $visibility fn from_values(values: &$crate::parameter::Values) -> Self {
                 Self {

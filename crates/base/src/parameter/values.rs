@@ -51,7 +51,7 @@ impl Values {
         defaults.map(|(name, default)| (*name, self.set.get(name).unwrap_or(default)))
     }
 
-    /// Those that are not at their default, by name in ascending order.
+    /// The values that are not at their default, by name in ascending order.
     pub fn chosen(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         let set = self.set.iter().map(|(name, value)| (*name, value));
         set.filter(|(name, value)| self.defaults.get(name) != Some(*value))

@@ -1,8 +1,8 @@
 //! Clusters in buckets, each bucket by a key: the least key of the highest bucket.
 //!
-//! What [`BySize`](super::BySize) does where the order within a size is not that of putting: a cluster that changes its
-//! size but not its age belongs somewhere in the middle. Each bucket is a *pairing heap*, a tree in which no
-//! cluster has a lesser key than its parent, held together by links only:
+//! The structure behind [`BySize`](super::BySize) if the order within a size is not the order of insertion: a cluster that changes its size but not
+//! its age belongs somewhere in the middle. Each bucket is a *pairing heap*, a tree in which no cluster has a smaller key than its parent, connected
+//! by links only:
 //!
 //! ```text
 //!   bucket 4:  3             first child, and on to its siblings
@@ -43,7 +43,7 @@ pub struct Buckets<Key = u64> {
     nodes: Vec<Node<Key>>,
     /// By bucket.
     roots: Vec<u32>,
-    /// A bit per bucket: whether it may have clusters. Cleared when found wrong.
+    /// A bit per bucket: whether it may have clusters. A wrong bit is cleared when it is found.
     filled: Vec<u64>,
     len: usize,
 }
@@ -202,7 +202,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         all
     }
 
-    /// Parts `node` from the siblings after it; the first of these.
+    /// Separates `node` from the siblings after it; returns the first of these.
     #[inline]
     fn cut(&mut self, node: u32) -> u32 {
         core::mem::replace(&mut self.nodes[node as usize].next, NONE)

@@ -8,13 +8,13 @@
 //!   size 4: ring  B A   <-- the largest is A        shrunk: (2, since before C) -> F
 //! ```
 //!
-//! A ring per size, filled at one end, is in the order of putting by itself, so everything is O(1) as
-//! long as a cluster that changes its size is put in anew. A cluster that shrinks without being
-//! written (a trim) keeps its age and would belong somewhere in the middle of a ring. Such clusters are
-//! rare and stand apart in an ordered map until they are put in anew.
+//! A ring per size that is filled at one end is always in order of insertion, so everything is O(1) as long as a cluster that changes its size is
+//! inserted again. A cluster that shrinks without being
+//! written (a trim) keeps its age and would belong somewhere in the middle of a ring. Such clusters are rare and are kept in an ordered map until
+//! they are inserted again.
 //!
-//! No cluster has 0 pages, so that ring is free for clusters that a scheme keeps out of the comparison: one
-//! pair of links serves both orders.
+//! No cluster has 0 pages, so the ring of that size is free for clusters that a scheme excludes from the comparison: one pair of links serves both
+//! orders.
 //!
 //! Cost: O(1) per call and one bit per size to find the largest (64 sizes to a word); O(log n) for
 //! clusters that shrank. 12 bytes per cluster.
@@ -40,7 +40,7 @@ pub struct BySize {
     rings: Rings,
     /// How many clusters are in [`APART`].
     apart: usize,
-    /// A bit per size: whether its ring may have clusters. Cleared when found wrong; never set of [`APART`].
+    /// A bit per size: whether its ring may have clusters. A wrong bit is cleared when it is found; the bit of [`APART`] is never set.
     filled: Vec<u64>,
     /// By cluster: when it was put in, in calls of `put`, from 1 on.
     ages: Vec<u32>,
@@ -65,7 +65,7 @@ impl BySize {
         }
     }
 
-    /// How many clusters there are, those apart included.
+    /// The number of clusters, including those set apart.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rings.len() + self.shrunk.len()
@@ -84,7 +84,7 @@ impl BySize {
         self.rings.contains(cluster) || self.ranks.contains_key(&cluster)
     }
 
-    /// Puts `cluster`, whether it was here or not, last among those of `size` pages, which are not 0.
+    /// Inserts `cluster`, whether it was here or not, last among those of `size` pages, which are not 0.
     #[inline]
     pub fn put(&mut self, cluster: ClusterId, size: u32) {
         debug_assert!(size != APART, "{cluster:?} has no pages");
@@ -98,7 +98,7 @@ impl BySize {
         self.filled[size as usize / 64] |= 1 << (size % 64);
     }
 
-    /// Puts `cluster`, whether it was here or not, first among those that are apart.
+    /// Inserts `cluster`, whether it was here or not, first among those set apart.
     #[inline]
     pub fn put_apart(&mut self, cluster: ClusterId) {
         // Most writes go to the cluster written last.
@@ -117,15 +117,14 @@ impl BySize {
         self.apart
     }
 
-    /// Of the clusters apart, the one put there first.
+    /// Among the clusters set apart, the one inserted first.
     #[inline]
     #[must_use]
     pub fn oldest_apart(&self) -> Option<ClusterId> {
         self.rings.back(APART)
     }
 
-    /// `cluster` now has `size` pages and is as old as before, or is gone if these are none; nothing if it
-    /// is not here. One that is apart stays so.
+    /// `cluster` now has `size` pages and is as old as before, or is removed if it has none; no effect if it is not here. One that is apart stays so.
     pub fn resize(&mut self, cluster: ClusterId, size: u32) {
         let is_apart = self.rings.contains(cluster) && self.ages[cluster.index()] == APART;
         if is_apart && size > 0 {
@@ -151,7 +150,7 @@ impl BySize {
         rank.is_some_and(|rank| self.shrunk.remove(&rank).is_some())
     }
 
-    /// The largest, of these the one put in first; none of those apart.
+    /// The largest cluster, and among equals the one inserted first; clusters set apart do not count.
     #[inline]
     pub fn largest(&mut self) -> Option<ClusterId> {
         let in_rings = self.largest_in_rings();
@@ -169,13 +168,13 @@ impl BySize {
         self.rings.iter(APART)
     }
 
-    /// Shows `visit` all clusters, in the order they would be the largest, until it answers `false`; whether
-    /// it never did. Those apart come last, oldest first.
+    /// Shows `visit` all clusters, in the order in which they would be the largest, until it answers `false`; returns whether it never did. Clusters
+    /// set apart come last, oldest first.
     pub fn visit(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         self.visit_compared(visit) && self.rings.iter_back(APART).all(visit)
     }
 
-    /// As [`visit`](Self::visit), without those apart.
+    /// As [`visit`](Self::visit), without clusters set apart.
     pub fn visit_compared(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         let sizes = (self.filled.len() * 64) as u32;
         let filled = |size: &u32| self.filled[*size as usize / 64] >> (size % 64) & 1 != 0;

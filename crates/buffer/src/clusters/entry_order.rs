@@ -1,4 +1,4 @@
-//! What the order in which the pages of a cluster entered tells.
+//! The classification of a cluster by the order in which its pages entered.
 
 use destage_base::Lpn;
 

@@ -1,8 +1,7 @@
-//! The buffered pages by logical block: what every block-level scheme stands on.
+//! The buffered pages by logical block: the base of every block-level scheme.
 //!
 //! A *cluster* is the buffered pages of one logical block, `cluster_pages` consecutive logical pages.
-//! Clusters are numbered; the number of one that is gone is given to the next one made, so whatever a
-//! scheme keeps per cluster is an array.
+//! Clusters are numbered, and the number of a removed cluster is used again, so per-cluster data of a scheme is an array.
 //!
 //! ```text
 //!   block 3 --index--> cluster 1          pages by slot (cluster, before, after, offset)
@@ -72,35 +71,35 @@ pub struct Place {
     pub pages: u32,
 }
 
-/// Memory by cluster is set aside for one cluster in so many pages, and grows if there are more: a
-/// small index stays in the cache, and few buffers hold nothing but lone pages.
+/// Memory for clusters is reserved for one cluster in this many pages, and grows if there are more: a small index stays in the cache, and few buffers
+/// hold only single pages.
 const PAGES_PER_CLUSTER: usize = 16;
 
 #[derive(Clone, Copy)]
 struct Cluster<Data> {
-    /// The slot of the page that entered first; of a cluster that is gone, the one gone before it.
+    /// The slot of the page that entered first; for a removed cluster, the cluster removed before it.
     first: u32,
     pages: u32,
     data: Data,
 }
 
-/// What is kept beside the links of a page in the ring of its cluster.
+/// The data stored beside the links of a page in the ring of its cluster.
 #[derive(Clone, Copy, Default)]
 struct Page {
     cluster: u32,
     offset: u32,
 }
 
-/// Ends the chain of the clusters that are gone.
+/// Marks the end of the chain of freed clusters.
 const NO_CLUSTER: u32 = u32::MAX;
 
-/// All clusters, with a scheme's own `Data` beside each.
+/// All clusters, each with a scheme's own `Data`.
 pub struct Clusters<Data = ()> {
-    /// From block to cluster; it counts blocks where it usually counts pages.
+    /// From block to cluster: a page map whose keys are block numbers.
     index: PageMap<()>,
     clusters: Vec<Cluster<Data>>,
-    /// The cluster that went last, whose number is used first, while the cache still has it; each that is
-    /// gone names as its `first` the one gone before it.
+    /// The cluster removed last, whose number is used first, while the cache still has it; each removed cluster names the one removed before it as
+    /// its `first`.
     free: u32,
     /// By slot: a ring per cluster, in the order the pages entered.
     pages: Links<Page>,
@@ -197,14 +196,14 @@ impl<Data: Copy + Default> Clusters<Data> {
         self.pages(cluster) == self.cluster_pages
     }
 
-    /// The scheme's own of `cluster`.
+    /// The scheme's own data of `cluster`.
     #[inline]
     #[must_use]
     pub fn data(&self, cluster: ClusterId) -> &Data {
         &self.clusters[cluster.index()].data
     }
 
-    /// The scheme's own of `cluster`, to be changed.
+    /// The scheme's own data of `cluster`, to be changed.
     #[inline]
     pub fn data_mut(&mut self, cluster: ClusterId) -> &mut Data {
         &mut self.clusters[cluster.index()].data

@@ -1,7 +1,6 @@
 //! Lists over clusters: the order of every block-level scheme.
 //!
-//! The lists are those of [`destage_base::list`], 8 bytes per cluster: what a cluster is about is known
-//! elsewhere.
+//! The lists are those of [`destage_base::list`], 8 bytes per cluster: the data of a cluster is stored elsewhere.
 
 use destage_base::list::{Item, Lists};
 

@@ -3,15 +3,15 @@
 //! | family | orders |
 //! | --- | --- |
 //! | [`block`] | the buffered pages of one logical block |
-//! | [`bound`] | nothing a real buffer could: what no scheme can beat |
-//! | [`device`] | single pages, with an eye on what the dies are doing |
+//! | [`bound`] | bounds that no scheme can exceed |
+//! | [`device`] | single pages, chosen by the state of the dies |
 //! | [`die`] | the pages of each die apart |
-//! | [`emulator`] | what the write buffers of today's emulators and simulators order |
+//! | [`emulator`] | the write buffers of today's emulators and simulators |
 //! | [`hybrid`] | single pages and clusters side by side |
 //! | [`page`] | single pages, or the pages of one request |
 //! | [`run`] | runs of pages that came together |
 //! | [`set`] | the lines of each set of a set-associative cache apart |
-//! | [`tier`] | what a log in front of the device would hold |
+//! | [`tier`] | the contents of a log in front of the device |
 
 pub mod block;
 pub mod bound;

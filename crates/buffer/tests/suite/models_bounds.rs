@@ -121,7 +121,7 @@ fn belady_is_a_bound() {
 }
 
 #[test]
-#[should_panic(expected = "a trace that is known to its end")]
+#[should_panic(expected = "a trace that is read to its end")]
 fn belady_refuses_to_guess() {
     let row = find("belady").unwrap();
     assert!(row.needs_future);

@@ -114,7 +114,7 @@ fn run(row: &SchemeRow, text: &str) -> usize {
     steps
 }
 
-/// What a scheme that knows the future is told at the start of a buffer.
+/// What a scheme that knows the coming writes is told at the start of a buffer.
 fn writes_until_next_capacity<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Operation> {
     let lines = lines.take_while(|line| !line.starts_with("capacity"));
     let commands = lines.map(|line| line.split(['#', '=']).next().unwrap_or_default());

@@ -10,16 +10,16 @@ use crate::output::table::{Side, Table};
 use crate::output::{numbers, ranking, setting};
 use destage::Record;
 
-/// Which columns, in which order of rows.
+/// The columns of the table, and the order of its rows.
 pub(crate) struct Chosen {
-    /// Metrics and parameters; the usual ones if there are none.
+    /// Metrics and parameters; empty stands for the usual columns.
     columns: Vec<String>,
-    /// By what rows are sorted, and whether the largest comes first.
+    /// The column that sorts the rows, and whether the largest value comes first.
     sort: Option<(String, bool)>,
 }
 
 impl Chosen {
-    /// What was typed; `is_parameter` knows the parameters of the runs.
+    /// What was typed; `is_parameter` says whether a name is a parameter of the runs.
     pub(crate) fn new(
         columns: Option<&str>,
         sort: Option<&str>,
@@ -49,7 +49,7 @@ impl Chosen {
         })
     }
 
-    /// The table as text: of the usual columns as many as a terminal is wide.
+    /// The table as text, with as many of the usual columns as the terminal has room for.
     pub(crate) fn table(&self, records: &[Record]) -> String {
         match self.columns.is_empty() {
             true => summary::table(&self.sorted(records)),
@@ -79,7 +79,7 @@ impl Chosen {
         }
     }
 
-    /// The records in the order of the rows. Those without a value of what they are sorted by come last.
+    /// The records in the order of the rows. Records without a value in the sort column come last.
     fn sorted(&self, records: &[Record]) -> Vec<Record> {
         let mut records = records.to_vec();
         if let Some((key, is_descending)) = &self.sort {
@@ -120,7 +120,7 @@ impl Chosen {
     }
 }
 
-/// What stands in a cell, and the number it is, if it is one.
+/// The text of a cell, and its value if it is a number.
 struct Cell {
     shown: String,
     number: Option<f64>,

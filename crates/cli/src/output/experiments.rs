@@ -10,7 +10,7 @@ use destage_study::shown::short;
 use super::summary;
 use super::table::{Side, Table};
 
-/// The longest cell of a table.
+/// Most characters in a cell of a table.
 const WIDEST: usize = 44;
 
 /// A study: its figures as tables, and where the report is.
@@ -55,7 +55,7 @@ pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
         }
     }
     text.push_str(&format!(
-        "{}\n{:.0} s; everything in {}\n",
+        "{}\nThe run took {:.0} s; all files are in {}\n",
         report.counts().join("\n"),
         report.manifest.wall_time_s,
         folder.display()
@@ -81,7 +81,7 @@ fn data(figure: &Figure) -> String {
     table.text()
 }
 
-/// What fits a column.
+/// The text, cut to the width of a column.
 fn cut(text: &str) -> String {
     match text.chars().count() > WIDEST {
         true => text.chars().take(WIDEST - 1).chain(['…']).collect(),

@@ -1,6 +1,6 @@
 //! Results as Parquet: a row per run, in the columns of the CSV.
 //!
-//! Whole numbers are unsigned integers of 64 bits, all others doubles, words UTF-8. What a run does not have is null. Units are
+//! Whole numbers are unsigned integers of 64 bits, all others doubles, words UTF-8. A value that a run does not have is null. Units are
 //! in the names of metrics; a study's `size` is in bytes.
 
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use destage_study::csv::Names;
 use destage_study::rows::{Row, Rows};
 use serde_json as json;
 
-/// Names the schema and its version, under `destage.schema`, as traces do.
+/// Key of the schema and its version, named `destage.schema` as in traces.
 const SCHEMA: &str = "runs 1";
 
-/// The type that holds all values of a column.
+/// The smallest type that holds all values of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Flag,
@@ -73,7 +73,7 @@ pub(crate) fn runs(records: &[Record]) -> Vec<u8> {
     encode(&columns).expect("memory can be written, and the columns are those of the schema")
 }
 
-/// The file of a study: what tells its runs from each other, as numbers where all of a column are, then metrics.
+/// The file of a study: first the columns that identify a run (numeric if all values are numbers), then metrics.
 pub(crate) fn rows(rows: &Rows) -> Vec<u8> {
     let Names { labels, metrics } = Names::of(rows);
     let mut columns = Vec::new();
@@ -157,7 +157,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Of sentences, where an empty one is none; no column if all are empty.
+    /// A column of sentences; empty sentences are missing values, and the column is left out if all are empty.
     fn of_words(name: &'a str, cells: impl Iterator<Item = String>) -> Option<Self> {
         let values = cells.map(|cell| Some(cell).filter(|cell| !cell.is_empty()).map(Value::Text));
         let values: Vec<_> = values.collect();

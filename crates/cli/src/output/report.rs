@@ -23,11 +23,11 @@ pub(crate) enum Form {
     Html,
 }
 
-/// The forms that have a row per run and nothing else.
+/// The forms that have one row per run and nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Table {
     Csv,
-    /// The columns that people see, for a text of theirs.
+    /// The columns that the terminal shows, for a table to paste into a text.
     MarkedUp(Markup),
     #[cfg(feature = "parquet")]
     Parquet,
@@ -55,7 +55,7 @@ impl Table {
     }
 }
 
-/// What tells the runs of a study apart, and those of the usual metrics that it has.
+/// The columns that identify a run of a study, and those of the usual metrics that its runs have.
 fn study(rows: &Rows) -> output::table::Table {
     let Names { labels, metrics } = Names::of(rows);
     let usual: Vec<_> = summary::metric_columns()
@@ -120,7 +120,7 @@ fn ending(path: &Path) -> String {
     ending.to_ascii_lowercase()
 }
 
-/// A result file that is wanted: checked before the work, filled after it.
+/// A result file: its name is checked before the work, and the file is filled afterwards.
 pub(crate) struct ResultFile {
     form: Form,
     file: PendingFile,
@@ -146,7 +146,7 @@ impl ResultFile {
         })
     }
 
-    /// Fills the file with what `content` gives for its form; it is not yet in its place.
+    /// Fills the file with what `content` gives for its form, without renaming it into its place yet.
     pub(crate) fn fill_with(
         mut self,
         content: impl Fn(Form) -> Vec<u8>,
@@ -156,7 +156,7 @@ impl ResultFile {
     }
 }
 
-/// The form of standard output; none is text for people.
+/// The form of standard output; `None` stands for text for people.
 pub(crate) fn machine_form(machine: Machine) -> Option<Form> {
     match machine {
         Machine { json: true, .. } => Some(Form::Json),
@@ -165,19 +165,19 @@ pub(crate) fn machine_form(machine: Machine) -> Option<Form> {
     }
 }
 
-/// The page of what a command prints as JSON; `title` stands in place of the usual one.
+/// The page that shows a command's JSON; `title` replaces the usual title.
 pub(crate) fn page(document: &str, title: Option<&str>) -> Vec<u8> {
     let page = destage_report::html(document, title);
     page.expect("a command's own document is one that has a page")
         .into_bytes()
 }
 
-/// Refuses output files that are each other, or an input.
+/// Refuses output files that are the same file, or one of the inputs.
 pub(crate) fn check_distinct(
     outputs: &[(&str, &PathBuf)],
     inputs: &[&Path],
 ) -> Result<(), Failure> {
-    // Devices and pipes take any number of writers. What cannot be written is refused where it is opened.
+    // Devices and pipes take any number of writers. A file that cannot be written is refused when it is opened.
     let key = |path: &Path| files::place(path).ok().flatten();
     for (index, (option, path)) in outputs.iter().enumerate() {
         let Some(place) = key(path) else { continue };

@@ -1,4 +1,4 @@
-//! Several runs as one table: what they differ in, and the few metrics that tell buffers apart.
+//! Several runs as one table: the settings in which they differ, and the few metrics that distinguish buffers.
 
 use destage::sim::metrics::rows;
 use destage::words::{remark, short};
@@ -8,17 +8,17 @@ use terminal_size::{Width, terminal_size};
 use crate::output::numbers;
 use crate::output::table::{Side, Table};
 
-/// A column: two lines of heading, and a cell of a run.
+/// A column: two lines of heading, and a function that gives the cell of a run.
 pub(crate) struct Column {
     /// Above each other.
     pub(crate) head: [&'static str; 2],
-    /// Where its cells stand.
+    /// Alignment of the cells.
     pub(crate) side: Side,
     cell: fn(&Record) -> Option<String>,
 }
 
 impl Column {
-    /// The cell of `record`; a dash for what has no meaning in it.
+    /// The cell of `record`; a dash if the metric has no meaning in this run.
     pub(crate) fn cell(&self, record: &Record) -> String {
         (self.cell)(record).unwrap_or_else(|| "-".to_owned())
     }
@@ -36,9 +36,9 @@ fn metric(record: &Record, name: &str) -> Option<String> {
     record.metrics.get(name).map(numbers::metric)
 }
 
-/// Characters in a line where no terminal says how many it has.
+/// Line width that is assumed where the terminal does not state one.
 const WIDTH: usize = 100;
-/// Columns that are left out first where the table is wider than a line. Machine output has all.
+/// Columns that are left out first if the table is wider than a line. JSON and CSV have all columns.
 const SPARE: [[&str; 2]; 6] = [
     ["", "evictions"],
     ["pages per", "destage"],
@@ -48,7 +48,7 @@ const SPARE: [[&str; 2]; 6] = [
     ["write", "hits %"],
 ];
 
-/// Characters in a line: what `COLUMNS` says, or the terminal.
+/// Width of a line in characters: the value of `COLUMNS`, or the width of the terminal.
 pub(crate) fn width() -> usize {
     let said = std::env::var("COLUMNS")
         .ok()
@@ -74,7 +74,7 @@ const FTL: Column = Column {
     cell: |record| Some(record.ftl.clone()),
 };
 
-/// Why there are no metrics. The whole sentence stands beside the table.
+/// Why there are no metrics, in short. The whole sentence stands beside the table.
 const FAILED: Column = Column {
     head: ["", "failed"],
     side: Side::Left,
@@ -116,7 +116,7 @@ const METRICS: [Column; 8] = [
     }),
 ];
 
-/// The columns that tell `records` apart.
+/// The columns in which `records` differ.
 pub(crate) fn identity(records: &[Record]) -> Vec<Column> {
     let differ = |column: &Column| {
         let mut cells = records.iter().map(|record| column.cell(record));
@@ -130,7 +130,7 @@ pub(crate) fn identity(records: &[Record]) -> Vec<Column> {
     columns
 }
 
-/// The columns for `records`: those that differ, and the metrics any of them has.
+/// The columns for `records`: the parameters in which they differ, and every metric that at least one of them has.
 pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     let mut columns = identity(records);
     let present = |column: &Column| records.iter().any(|record| (column.cell)(record).is_some());
@@ -138,7 +138,7 @@ pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     columns
 }
 
-/// What became of `flash.blocks_per_plane = auto`; a sentence for each input where it follows from that.
+/// The device size that `flash.blocks_per_plane = auto` led to; one sentence for each input if it depends on the input.
 pub(crate) fn sizings(inputs: &[Facts]) -> Vec<String> {
     let sentence = |facts: &Facts| {
         let sizing = facts.sizing?;
@@ -159,7 +159,7 @@ pub(crate) fn sizings(inputs: &[Facts]) -> Vec<String> {
     inputs.iter().filter_map(sentence).collect()
 }
 
-/// The table as text: as many of the metrics as a terminal is wide.
+/// The table as text, with as many metrics as the terminal has room for.
 pub(crate) fn table(records: &[Record]) -> String {
     let mut columns = columns(records);
     let (width, mut spare) = (width(), SPARE.iter());
@@ -180,7 +180,7 @@ pub(crate) fn whole(records: &[Record]) -> Table {
     laid_out(&columns(records), records)
 }
 
-/// What the columns of metrics are called, and the metrics' names; for results that are no records.
+/// Headings of the metrics' columns, and the metrics' names; for results that are not records.
 pub(crate) fn metric_columns() -> impl Iterator<Item = ([&'static str; 2], String)> {
     let names = [
         rows::RESPONSE.of("mean"),
@@ -211,14 +211,14 @@ fn laid_out(columns: &[Column], records: &[Record]) -> Table {
     table
 }
 
-/// What a reader of the table has to know to read it; whole lines, or nothing.
+/// Notes that a reader of the table needs, as whole lines; empty if there are none.
 pub(crate) fn remarks(records: &[Record]) -> String {
     let width = width();
     let lines = |text: String| format!("\n{}\n", wrapped(&text, width));
     remark(records).map_or_else(String::new, lines)
 }
 
-/// `text` in lines of at most `width` characters, where its words allow that.
+/// `text` broken into lines of at most `width` characters, if its words allow that.
 pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;

@@ -10,14 +10,14 @@ pub(crate) enum Markup {
     Latex,
 }
 
-/// Which side of its column a cell stands at.
+/// Side of its column at which a cell stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Right,
 }
 
-/// Rows of cells; the widest cell of a column is its width, two spaces between columns.
+/// Rows of cells; each column is as wide as its widest cell, and two spaces separate columns.
 pub(crate) struct Table {
     sides: Vec<Side>,
     rows: Vec<Vec<String>>,
@@ -34,7 +34,7 @@ impl Table {
         }
     }
 
-    /// Appends a row; cells that are left out are empty.
+    /// Appends a row; missing cells are empty.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
@@ -54,7 +54,7 @@ impl Table {
             .collect()
     }
 
-    /// The text in as many tables, each with the first column, as one of `width` characters has no room for.
+    /// The text as several tables that each repeat the first column, so that none is wider than `width` characters.
     pub(crate) fn within(&self, width: usize) -> String {
         let widths = self.lined_up().widths();
         let mut texts = Vec::new();
@@ -73,7 +73,7 @@ impl Table {
         texts.join("\n")
     }
 
-    /// The same table in which the decimal points of a column of numbers stand under each other.
+    /// The same table with decimal points aligned in columns of numbers.
     fn lined_up(&self) -> Self {
         let fraction = |cell: &str| {
             let cell = cell.trim_end();
@@ -103,7 +103,7 @@ impl Table {
         }
     }
 
-    /// The first column and those of `range`.
+    /// A table of the first column and those of `range`.
     fn columns(&self, range: Range<usize>) -> Self {
         let sides = [&self.sides[..1], &self.sides[range.clone()]].concat();
         let rows = self.rows.iter().map(|row| {
@@ -119,7 +119,7 @@ impl Table {
         }
     }
 
-    /// The table for `markup`. The rows above the rule are one heading, the empty ones are left out.
+    /// The table for `markup`. The heading, joined from the rows above the rule without its empty lines.
     pub(crate) fn marked_up(&self, markup: Markup) -> String {
         let width = self.sides.len();
         let (head, body) = self.rows.split_at(self.rule_after);
@@ -146,7 +146,7 @@ impl Table {
         }
     }
 
-    /// The text, each line ended, none with spaces at its end.
+    /// The text; every line ends with a line break and without trailing spaces.
     pub(crate) fn text(&self) -> String {
         let lined_up = self.lined_up();
         let widths = lined_up.widths();

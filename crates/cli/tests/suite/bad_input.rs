@@ -377,7 +377,8 @@ fn a_parameter_of_another_scheme() {
     // It is taken and named; a value that it could not have is a slip all the same.
     let outcome = place.run(&["run", "t.disksim", "--buffer", "fifo:lru_unit=request"]);
     assert_eq!(outcome.status, 0, "{}", outcome.errors);
-    let named = "buffer.lru_unit was set, and decides nothing: it is a parameter of lru, and fifo is chosen";
+    let named =
+        "buffer.lru_unit was set, but has no effect: it is a parameter of lru, but fifo is chosen";
     assert!(outcome.errors.contains(named), "{}", outcome.errors);
     refused(
         &place,

@@ -24,7 +24,7 @@ fn refused(place: &Place, arguments: &[&str], doing: &str) {
     assert!(begun.elapsed() < SECONDS_MAX, "{arguments:?}");
     assert_eq!(outcome.status, 2, "{arguments:?}\n{}", outcome.errors);
     assert_eq!(outcome.output, "", "{arguments:?}");
-    let start = format!("destage: error: {doing}: asked for ");
+    let start = format!("destage: error: {doing}: needs ");
     let errors = &outcome.errors;
     assert!(errors.starts_with(&start), "{arguments:?}\n{errors}");
     assert!(

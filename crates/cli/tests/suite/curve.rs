@@ -26,7 +26,7 @@ fn what_is_wrong_is_said() {
         (&["--salts", "4"], "<--sample <RATE>|--error <PERCENT>>"),
         (
             &["--sample", "1%", "--metric", "response.mean_ms"],
-            "is not sampled",
+            "cannot be sampled",
         ),
     ] {
         let arguments: Vec<&str> = workload.iter().chain(more).copied().collect();
@@ -69,7 +69,11 @@ fn a_sampled_table_has_intervals() {
         "{}",
         outcome.output
     );
-    assert!(outcome.output.contains("8 samples, 12.50 % of the blocks"));
+    assert!(
+        outcome
+            .output
+            .contains("8 samples, each with 12.50 % of the blocks")
+    );
 }
 
 #[test]
@@ -113,7 +117,7 @@ fn a_metric_that_no_size_has_is_said_to_be_missing() {
         ),
         (
             &["--metric", "buffer.oldest_dirty_ms_max"],
-            "buffer.oldest_dirty_ms_max: one pass over all sizes does not tell it.",
+            "buffer.oldest_dirty_ms_max: one pass over all sizes does not give it.",
         ),
         (
             &["--metric", "ftl.merges.full", "--ftl", "page"],

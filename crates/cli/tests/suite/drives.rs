@@ -1,4 +1,4 @@
-//! `destage drive check` and `drive fit`: a profile held against measurements, and fitted to them.
+//! `destage drive check` and `drive fit`: a profile compared with measurements, and fitted to them.
 
 use crate::common;
 
@@ -532,8 +532,8 @@ mod measured {
         let measure = "drive measure disk.img -o found --what rates,latency --requests 1000 --seconds 0.05 --passes 1";
         let measure: Vec<_> = measure.split(' ').collect();
         let plan = place.succeed(&[&measure[..], &["--dry-run"]].concat());
-        assert!(plan.contains("16 MiB are used"), "{plan}");
-        assert!(plan.contains("written 2 times, 32 MiB"), "{plan}");
+        assert!(plan.contains("the measurement uses 16 MiB"), "{plan}");
+        assert!(plan.contains("overwrites them 2 times, 32 MiB"), "{plan}");
         // Nothing was written to say so.
         assert!(!exists(&place.path("found")));
         let image = std::fs::read(place.path("disk.img")).expect("a file");
@@ -565,11 +565,11 @@ mod measured {
         let again: Vec<_> = again.iter().map(String::as_str).collect();
         let refused = place.run(&again);
         assert_eq!(refused.status, 2);
-        let expected = "disk.img: holds something in its first or last MiB";
+        let expected = "disk.img: holds data in its first or last MiB";
         assert!(refused.errors.contains(expected), "{}", refused.errors);
         assert!(!exists(&place.path("more")));
         let told = place.succeed(&[&again[..], &["--overwrite", "--dry-run"]].concat());
-        assert!(told.contains("written 2 times"), "{told}");
+        assert!(told.contains("overwrites them 2 times"), "{told}");
     }
 
     #[test]
@@ -579,7 +579,7 @@ mod measured {
         for (arguments, expected) in [
             ("none.img -o found", "none.img: "),
             ("/dev/null -o found", "neither a block device nor a file"),
-            ("short.img -o found", "too few to measure"),
+            ("short.img -o found", "too little to measure"),
             ("short.img -o found --what rate", "--what rate"),
             ("short.img -o found --bytes much", "--bytes much"),
             ("short.img -o found --set a=b", "expected model:PROFILE"),
@@ -594,7 +594,7 @@ mod measured {
             ("nbd://10809 -o found", "expected nbd+unix:"),
             (
                 "model:one-die.toml -o found --control c.sock",
-                "counts by itself",
+                "counts its programmed bytes by itself",
             ),
             (
                 "model:one-die.toml -o found --bytes 1TiB",

@@ -141,7 +141,7 @@ fn what_is_wrong_is_said_and_nothing_is_left() {
     for (arguments, text) in [
         (
             &["trace", "partition", "all.csv", "-o", "fleet"][..],
-            "fleet: is there already",
+            "fleet: exists already",
         ),
         (&["trace", "partition", "bad.csv", "-o", "half"], "wrote"),
         (
@@ -173,11 +173,11 @@ fn what_is_wrong_is_said_and_nothing_is_left() {
         (&["fleet", "fleet", "--buffers", "lrv"], "lrv"),
         (
             &["fleet", "fleet", "--sizes", "1TiB"],
-            "so that the shared buffer is possible",
+            "so that the shared buffer is not too large",
         ),
         (
             &["fleet", "fleet", "--set", "ftl.kind=page"],
-            "ftl.kind: a fleet is of buffers alone",
+            "ftl.kind: a fleet simulates buffers alone",
         ),
         (&["fleet", "fleet", "-o", "x.txt"], "-o x.txt"),
     ] {

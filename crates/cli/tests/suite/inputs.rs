@@ -248,7 +248,7 @@ fn what_can_be_read_once_is_named_once() {
         let outcome = place.run_with(arguments, b"0 0 0 8 0\n");
         assert_eq!(outcome.status, 2, "{arguments:?}");
         let text =
-            "-: is named twice, and can be read only once; expected it once, or a regular file";
+            "-: is named twice, but can be read only once; expected it once, or a regular file";
         assert!(outcome.errors.contains(text), "{}", outcome.errors);
         assert!(place.files().is_empty(), "{:?}", place.files());
     }

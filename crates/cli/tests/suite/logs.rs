@@ -155,11 +155,11 @@ fn a_page_to_watch_does_not_change_results_and_is_written_whole_or_not_at_all() 
     for (more, expected) in [
         (
             &["--size", "32MiB"][..],
-            "a buffer of 8192 pages is too large to be drawn; expected one of at most 4096 pages",
+            "a buffer of 8192 pages is too large to be drawn; expected at most 4096 pages",
         ),
         (
             &["--set", "sim.costing=op_count"],
-            "sim.costing = op_count: there are no moments to be watched without a clock; expected sim.costing = event",
+            "sim.costing = op_count: without a clock there are no moments to watch; expected sim.costing = event",
         ),
         (
             &["--payload", "--cut-at-program", "5"],

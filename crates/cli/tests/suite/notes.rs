@@ -25,7 +25,7 @@ const WRITES: [&str; 2] = [
     "--workload",
     "uniform:requests=20000,footprint_pages=2000,mean_interarrival_ms=5",
 ];
-const NOTHING: &str = "nothing had to be cleaned there, so erases and WAF mean nothing yet";
+const NOTHING: &str = "no block had to be cleaned there, so erases and WAF mean nothing yet";
 
 #[test]
 fn a_run_without_cleaning_says_what_erases_mean() {
@@ -130,7 +130,10 @@ fn overload_is_named() {
     let many = "compare --buffers lru,fab,clc --sizes 64KiB,128KiB --ftls page --set flash.blocks_per_plane=2048 --workload uniform:requests=20000,mean_interarrival_ms=0.001";
     let errors = place.run(&many.split(' ').collect::<Vec<_>>()).errors;
     assert_eq!(errors.lines().count(), 1, "{errors}");
-    assert!(errors.contains("; and 5 other runs likewise"), "{errors}");
+    assert!(
+        errors.contains("; the same holds for 5 other runs"),
+        "{errors}"
+    );
 }
 
 /// What somebody tries first is no overload: made-up workloads, with their defaults, on the default device.
@@ -163,12 +166,12 @@ fn warnings_stand_in_every_form_and_bear_no_conclusion() {
     };
     let calm = compare("5", &[]);
     assert!(
-        !calm.contains("No conclusion") && !calm.contains("ms with infinite"),
+        !calm.contains("no conclusion is drawn") && !calm.contains("ms with infinite"),
         "{calm}"
     );
     assert!(!compare("5", &["--json"]).contains("warnings"));
     let text = compare("0.001", &[]);
-    assert!(text.contains("No conclusion is drawn from "), "{text}");
+    assert!(text.contains("no conclusion is drawn from them"), "{text}");
     assert!(!text.contains("choice of scheme"), "{text}");
     let json = common::json(&compare("0.001", &["--json", "-o", "r.html"]));
     let warning = json["warnings"][0].as_str().unwrap();

@@ -56,7 +56,7 @@ fn times_of_a_clock_in_the_wrong_unit_are_told() {
         let time = |index: u64| (first + 10_000 * index).to_string();
         place.write("t.csv", table(20, time, |index| 8 * index));
         let errors = place.run(&["trace", "info", "t.csv"]).errors;
-        let told = format!(" in {unit}, and was taken for ns; trace.time_unit={unit} says so");
+        let told = format!(" in {unit}, but was read as ns; trace.time_unit={unit} corrects that");
         assert!(errors.contains(&told), "{errors}");
         let set = format!("trace.time_unit={unit}");
         assert_eq!(
@@ -75,7 +75,8 @@ fn times_that_most_requests_share_are_told() {
     for command in [&["trace", "info"][..], &run] {
         let errors = place.run(&[command, &["t.csv"]].concat()).errors;
         assert!(
-            errors.contains("t.csv: 95 % of its requests arrive with the one before them"),
+            errors
+                .contains("t.csv: 95 % of its requests arrive at the same time as the one before"),
             "{errors}"
         );
         assert_eq!(errors.lines().count(), 1, "{errors}");
@@ -101,7 +102,7 @@ fn a_shift_that_hides_alignment_is_told_with_its_remedy() {
             continue;
         };
         let told = format!(
-            "{name}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={shift} it would be {then} %"
+            "{name}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={shift}, {then} % would"
         );
         assert!(outcome.errors.contains(&told), "{}", outcome.errors);
         let set = format!("trace.lba_shift={shift}");
@@ -115,7 +116,7 @@ fn a_shift_that_hides_alignment_is_told_with_its_remedy() {
     );
     let errors = place.run(&["trace", "info", "zero.csv"]).errors;
     assert!(
-        errors.contains("trace.lba_shift=-1 it would be 99 %"),
+        errors.contains("trace.lba_shift=-1, 99 % would"),
         "{errors}"
     );
     let mended = place.run(&["trace", "info", "zero.csv", "--set", "trace.lba_shift=-1"]);
@@ -160,7 +161,7 @@ fn pages_that_fall_together_when_addresses_are_shrunk_are_told() {
         (
             "near.disksim",
             4,
-            "destage: warning: near.disksim: trace.addr_map=shrink lets several pages of the trace fall together on 4 pages of the device, so hits and rewrites are not the trace's own; a larger device keeps them apart\n",
+            "destage: warning: near.disksim: with trace.addr_map=shrink, 4 pages of the device each stand for several pages of the trace, so hits and rewrites are not those of the trace; a larger device keeps such pages apart\n",
         ),
     ] {
         // A buffer alone has no device to shrink to.

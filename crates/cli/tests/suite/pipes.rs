@@ -63,7 +63,7 @@ fn commands_that_read_twice_refuse_pipes_and_do_not_wait() {
         ),
         (
             "run FILE --buffer belady --size 1MiB",
-            "a scheme that knows the future",
+            "a scheme that knows the coming writes",
         ),
         (
             "run FILE --set trace.volumes=concatenate",

@@ -452,8 +452,8 @@ fn a_comparison_says_what_it_found() {
     let told = text.split("\n\n").last().unwrap();
     let starts = [
         "With 256 KiB of buffer, lru answers in ",
-        "From 64 KiB to 256 KiB, the share of page writes it absorbs goes from ",
-        "At 64 KiB, the choice of scheme alone makes a factor of ",
+        "From 64 KiB to 256 KiB, the share of page writes that it absorbs goes from ",
+        "At 64 KiB, the choice of scheme alone makes a difference of a factor of ",
     ];
     assert_eq!(told.lines().count(), 3, "{told}");
     for (line, start) in told.lines().zip(starts) {

@@ -486,7 +486,7 @@ fn what_makes_no_server_is_refused() {
     place.write("file", "x");
     for (arguments, expected) in [
         (&["serve"][..], "--unix"),
-        (&["serve", "--unix", "file"], "is no socket"),
+        (&["serve", "--unix", "file"], "is not a socket"),
         (&["serve", "--unix", "no/folder"], "No such file"),
         (&["serve", "--tcp", "0.0.0.0:0"], "--listen-anywhere"),
         (
@@ -499,7 +499,7 @@ fn what_makes_no_server_is_refused() {
         ),
         (
             &["serve", "--unix", "s", "--buffer", "belady"],
-            "knows the writes to come",
+            "has to know the coming writes",
         ),
         (
             &["serve", "--unix", "s", "--record", "t.xyz"],
@@ -507,7 +507,7 @@ fn what_makes_no_server_is_refused() {
         ),
         (
             &["serve", "--unix", "s", "--record", "t.csv.xz"],
-            "is only read",
+            "are read and not written",
         ),
         (&["serve", "--unix", "s", "--vwc", "maybe"], "device.vwc"),
         (&["serve", "--unix", "s", "--plp", "much"], "device.plp"),

@@ -93,7 +93,7 @@ fn what_needs_the_requests_beforehand_fails_alone_on_a_stream() {
         "{}",
         outcome.output
     );
-    let text = "error: - on belady of 8 MiB, FTL page: -: a scheme that knows the future reads the trace twice; expected a regular file";
+    let text = "error: - on belady of 8 MiB, FTL page: -: a scheme that knows the coming writes reads the trace twice; expected a regular file";
     assert!(outcome.errors.contains(text), "{}", outcome.errors);
 }
 
@@ -165,11 +165,11 @@ fn capacities_that_cannot_be_had_are_refused() {
     for (arguments, expected) in [
         (
             &["--capacity", "1GiB", "--set", "flash.blocks_per_plane=9"][..],
-            "--capacity 1GiB: device.capacity_bytes stands for flash.blocks_per_plane, which is set, too (setting flash.blocks_per_plane=9); expected one of them",
+            "--capacity 1GiB: device.capacity_bytes replaces flash.blocks_per_plane, which is set as well (setting flash.blocks_per_plane=9); expected one of the two",
         ),
         (
             &["--capacity", "1GiB", "--config", "c.toml"],
-            "which is set, too (c.toml); expected one of them",
+            "which is set as well (c.toml); expected one of the two",
         ),
         (
             &["--capacity", "lots"],
@@ -181,7 +181,7 @@ fn capacities_that_cannot_be_had_are_refused() {
         ),
         (
             &["--op", "7", "--ftl", "bast"],
-            "--op 7: bast has no ftl.reserve_percent, by which over-provisioning is set; expected one of page, dftl, hat",
+            "--op 7: bast has no ftl.reserve_percent, which over-provisioning sets; expected one of page, dftl, hat",
         ),
         (&["--op", "-1"], "unexpected argument '-1'"),
         (
@@ -209,7 +209,7 @@ fn addresses_that_no_device_holds_are_refused() {
     assert!(
         outcome
             .errors
-            .contains("addresses of the input end at page 125000000001"),
+            .contains("the input's addresses end at page 125000000001"),
         "{}",
         outcome.errors
     );

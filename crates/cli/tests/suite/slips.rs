@@ -32,7 +32,7 @@ fn refused(place: &Place, arguments: &[&str], expected: &str) {
 #[test]
 fn a_dash_is_no_file_for_a_log() {
     let place = place();
-    let expected = "-: is no file; expected a name, /dev/stdout for standard output, or ./- for a file of that name";
+    let expected = "-: is not a file; expected a name, /dev/stdout for standard output, or ./- for a file of that name";
     refused(
         &place,
         &["run", "t.disksim", "--response-log", "-"],
@@ -59,7 +59,7 @@ fn the_compact_form_has_no_other_unit_of_time() {
     refused(
         &place,
         &["run", "t.compact", "--set", "trace.time_unit=us"],
-        "trace.time_unit: \"us\" is not usable; expected auto for t.compact, since compact counts 0.1 ns; `destage trace scale` makes other times",
+        "trace.time_unit: \"us\" is not usable; expected auto for t.compact, since compact counts 0.1 ns; `destage trace scale` changes times",
     );
     let told = place.succeed(&["trace", "info", "t.compact"]);
     assert!(
@@ -71,7 +71,7 @@ fn the_compact_form_has_no_other_unit_of_time() {
 #[test]
 fn a_slice_beyond_the_trace_is_told() {
     let place = place();
-    let warning = "destage: warning: t.disksim: not one request is left of it (skip, limit, writes only, trace.array_member)\n";
+    let warning = "destage: warning: t.disksim: no request is left of it (skip, limit, writes only, trace.array_member)\n";
     for command in [&["run", "t.disksim"][..], &["trace", "info", "t.disksim"]] {
         let outcome = place.run(&[command, &["--skip", "2"]].concat());
         assert_eq!(
@@ -121,7 +121,7 @@ fn a_workload_has_no_format() {
         refused(
             &place(),
             &[command, "--workload", "uniform", "--format", "spc"],
-            "--format spc: uniform is generated; expected a format of a trace only",
+            "--format spc: uniform is generated and has no format; expected a format only for a trace",
         );
     }
 }
@@ -130,7 +130,7 @@ fn a_workload_has_no_format() {
 fn volumes_that_lie_over_one_another_are_told_of() {
     let place = place();
     place.write("two.disksim", "0.5 0 0 8 0\n1.5 1 8 8 0\n");
-    let warning = "destage: warning: two.disksim: several volumes lie over one another; trace.volumes=separate or concatenate lays them apart\n";
+    let warning = "destage: warning: two.disksim: several volumes overlap in one address space; trace.volumes=separate or concatenate keeps them apart\n";
     for (file, more, errors) in [
         ("two.disksim", &[][..], warning),
         (

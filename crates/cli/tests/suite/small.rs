@@ -176,7 +176,7 @@ fn a_parameter_of_the_host_that_decides_nothing_is_named() {
         let run = ["run", "t.disksim", "--set", "host.queue_depth=3"];
         let outcome = place.run(&[&run[..], arguments].concat());
         assert_eq!(outcome.status, 0, "{}", outcome.errors);
-        let sentence = "host.queue_depth was set, and decides nothing";
+        let sentence = "host.queue_depth was set, but has no effect";
         // It stands in the manifest of what is kept, too.
         let json = place.succeed(&[&run[..], arguments, &["--json"]].concat());
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -191,7 +191,7 @@ fn a_parameter_of_the_host_that_decides_nothing_is_named() {
     let profile = ["--profile", "disksim-ssd", "--ftl", "none"];
     let outcome = place.run(&[&["run", "t.disksim"], &profile[..]].concat());
     assert!(
-        !outcome.errors.contains("decides nothing"),
+        !outcome.errors.contains("has no effect"),
         "{}",
         outcome.errors
     );
@@ -210,7 +210,7 @@ fn a_workload_of_which_nothing_is_left_is_named() {
         for cut in [["--limit", "0"], ["--skip", "100"], ["--skip", "1000000"]] {
             let errors = errors(command, &cut);
             assert!(
-                errors.contains("uniform:requests=100: not one request is left of it"),
+                errors.contains("uniform:requests=100: no request is left of it"),
                 "{command} {cut:?}: {errors}"
             );
         }

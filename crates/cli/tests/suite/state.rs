@@ -26,7 +26,7 @@ fn precondition(place: &Place) {
     assert_eq!((outcome.status, &*outcome.errors), (0, ""));
     assert_eq!(
         outcome.output,
-        "used.state; --set sim.precondition=file:used.state uses it\n"
+        "used.state; use it with --set sim.precondition=file:used.state\n"
     );
 }
 
@@ -81,7 +81,7 @@ fn what_cannot_be_used_exits_with_2_and_leaves_nothing() {
     let other = [&KEPT[..], &["--set", "flash.dies=4", "-o", "r.json"]].concat();
     refused(
         &simulation("run", &other),
-        "sim.precondition = file:used.state: is of a device with flash.dies = 2, and here it is 4",
+        "sim.precondition = file:used.state: is of a device with flash.dies = 2, but here it is 4",
     );
     let other = [&KEPT[..], &["--ftls", "page,bast"]].concat();
     let outcome = place.run(&simulation("compare", &other));
@@ -89,7 +89,7 @@ fn what_cannot_be_used_exits_with_2_and_leaves_nothing() {
     assert!(
         outcome
             .errors
-            .contains("ftl.kind = page, and here it is bast"),
+            .contains("ftl.kind = page, but here it is bast"),
         "{}",
         outcome.errors
     );
@@ -99,7 +99,7 @@ fn what_cannot_be_used_exits_with_2_and_leaves_nothing() {
     place.write("used.state", bytes);
     refused(&simulation("run", &KEPT), "used.state: is damaged");
     place.write("used.state", "something else");
-    refused(&simulation("run", &KEPT), "is no state of a device");
+    refused(&simulation("run", &KEPT), "is not the state of a device");
     refused(
         &simulation("run", &["--set", "sim.precondition=file:none.state"]),
         "sim.precondition = file:none.state: ",
@@ -118,7 +118,7 @@ fn what_cannot_be_used_exits_with_2_and_leaves_nothing() {
     refused(&[&full[..], &DEVICE, &RANDOM].concat(), "reserve");
     refused(
         &simulation("run", &["--set", "sim.warmup_requests=4000"]),
-        "sim.warmup_requests = 4000: the run ended after 4000 requests, and nothing was measured",
+        "sim.warmup_requests = 4000: the run ended after 4000 requests, and measured none of them",
     );
     assert_eq!(place.files(), ["used.state"]);
 }

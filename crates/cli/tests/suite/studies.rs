@@ -67,7 +67,7 @@ fn another_study_of_the_same_name_is_refused() {
     refused(
         &second,
         &[
-            "two/x.toml: the results of another study called \"x\" are kept here, of ",
+            "two/x.toml: the folder holds results of another study called \"x\", of ",
             "one/x.toml",
         ],
     );
@@ -579,7 +579,7 @@ fn warnings_of_runs_and_inputs_stand_in_all_that_a_study_writes() {
     let study = ["study", "w.toml", "--results", "kept", "--quiet"];
     let overload = "a request takes ";
     let dropped = "requests without length dropped: 1";
-    let in_vain = "host.queue_depth was set, and decides nothing";
+    let in_vain = "host.queue_depth was set, but has no effect";
     // What is kept tells as much as what was just run, and as the parts together.
     let mut documents = Vec::new();
     for arguments in [&study[..], &study, &["study", "merge", "kept"]] {

@@ -218,15 +218,15 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         ),
         (
             &["convert", "f.csv", "-o", "f.txt"],
-            "-o f.txt: the ending names no form of traces; expected --to with one of compact, csv, disksim",
+            "-o f.txt: the ending names no format of traces; expected --to with one of compact, csv, disksim",
         ),
         (
             &["convert", "f.csv", "--to", "compct", "-o", "f"],
-            "--to \"compct\": no such form of traces; did you mean \"compact\"?",
+            "--to \"compct\": no such format of traces; did you mean \"compact\"?",
         ),
         (
             &["convert", "f.csv", "-o", "g.csv.xz"],
-            "-o g.csv.xz: that compression is only read; expected .zst, .gz or neither",
+            "-o g.csv.xz: files with that compression are read and not written; expected .zst, .gz or neither",
         ),
         (&["convert", "f.csv", "-o", "./f.csv"], "-o ./f.csv"),
         (
@@ -239,7 +239,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         ),
         (
             &["cut", "f.csv", "-o", "c.csv", "--from", "1s"],
-            "c.csv: not one request is left to write; expected at least one",
+            "c.csv: no request is left to write; expected at least one",
         ),
         (
             &["scale", "f.csv", "-o", "c.csv", "--time", "0"],

@@ -304,7 +304,7 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
     assert!(
         outcome
             .errors
-            .contains("mix.fio: line 14: runtime=30 ends nothing here"),
+            .contains("mix.fio: line 14: runtime=30 does not end the job here"),
         "{}",
         outcome.errors
     );

@@ -18,9 +18,9 @@ use crate::side_by_side::side_by_side;
 
 /// Requests under way at most in `latency.csv`: seven streams of 64.
 pub(super) const LATENCY_DEPTH: u64 = 448;
-/// Reads, and as many writes, that one of the streams asks for in a second whatever the load is.
+/// Reads, and equally many writes, per second of the stream whose rate does not depend on the load.
 pub(super) const STREAM_PER_S: f64 = 5000.0;
-/// Share of writes in what the other streams ask for.
+/// Share of writes in the requests of the other streams.
 pub(super) const WRITE_SHARE: f64 = 0.99;
 /// A load is below saturation while the drive did less than this share of the most it ever did.
 pub(super) const SATURATED: f64 = 0.98;
@@ -33,14 +33,14 @@ pub(super) const RANDOM_WRITES: &str = "wrandiops";
 /// Bytes of a request of saturated bandwidth.
 pub(super) const RATE_BYTES: u64 = 128 << 10;
 
-/// How a profile is held against measurements.
+/// How a profile is compared with measurements.
 #[derive(Clone, Debug)]
 pub struct CheckPlan {
-    /// The drive: a profile, and what was set besides.
+    /// The drive: a profile, with changes.
     pub settings: Settings,
     /// How small it is made.
     pub scale: Scale,
-    /// Requests that are measured for each load; half as many come before them.
+    /// Requests that are measured for each load; half as many precede them.
     pub requests: u64,
 }
 
@@ -61,19 +61,19 @@ impl CheckPlan {
 pub struct Compared {
     /// Place of its row in [`Check::measurements`].
     pub row: usize,
-    /// What was measured, such as `read p99` or `waf`.
+    /// The measured quantity, such as `read p99` or `waf`.
     pub what: String,
     /// Its value, in the unit of the file.
     pub measured: f64,
-    /// The model's; nothing where the model cannot do the experiment.
+    /// The model's; `None` where the model cannot do the experiment.
     pub modelled: Option<f64>,
     /// How far the model is off, as a share of the measured value: 0 inside the range of repetitions, else from its nearer bound.
     pub error: Option<f64>,
-    /// It counts in the summary: of latencies those below saturation.
+    /// Whether the row counts in the summary: latencies count below saturation.
     pub counts: bool,
 }
 
-/// The errors of all rows that tell of the same thing.
+/// The errors of all rows about the same quantity.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// What was measured.
@@ -86,16 +86,16 @@ pub struct Summary {
     pub p90: f64,
 }
 
-/// A profile held against a file of measurements.
+/// A profile compared with a file of measurements.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// How it came to be.
     pub manifest: Manifest,
-    /// What the drive did.
+    /// The drive's measurements.
     pub measurements: Measurements,
     /// In the order of the file.
     pub rows: Vec<Compared>,
-    /// What stood in the way of experiments; a sentence each.
+    /// Why experiments could not be done; one sentence each.
     pub left_out: Vec<String>,
 }
 
@@ -135,10 +135,10 @@ impl Measured {
     }
 }
 
-/// Holds the drive of `plan` against `measurements`: does their experiments on it, made small.
+/// Compares the drive of `plan` with `measurements`: repeats their experiments on a smaller simulated drive.
 ///
 /// # Errors
-/// What is wrong with a row of the measurements or with the settings, or that `effort.progress` asked to stop.
+/// An error in a row of the measurements or in the settings, or an interrupt because `effort.progress` asked to stop.
 pub fn check(
     measurements: Measurements,
     plan: &CheckPlan,
@@ -147,7 +147,7 @@ pub fn check(
     check_from(&States::default(), measurements, plan, effort)
 }
 
-/// The same, of a drive that may begin in one of `states`.
+/// The same, for a drive that may begin in one of `states`.
 pub(super) fn check_from(
     states: &States,
     measurements: Measurements,
@@ -185,9 +185,9 @@ pub(super) fn check_from(
 
 /// Phases of writes to one drive that was empty before the first.
 struct Chain {
-    /// What the host uses.
+    /// The capacity that the host uses.
     used_gib: f64,
-    /// Each with the places of its rows.
+    /// Each phase with the indices of its rows.
     phases: Vec<(Phase, Vec<usize>)>,
 }
 
@@ -261,7 +261,7 @@ impl Work<'_> {
             let others = (offered - stream).max(0.0);
             let writes = stream + WRITE_SHARE * others;
             let all = 2.0 * stream + others;
-            // Beyond saturation a closed queue is what is seen.
+            // Beyond saturation the drive behaves as with a closed queue.
             let is_saturated = number(group[0], "writes_per_s")? < SATURATED * writes;
             loads.push(Load {
                 arrivals: match is_saturated {
@@ -349,7 +349,7 @@ impl Work<'_> {
             let Some(pattern) = pattern(text, measurements.text(row, "detail")) else {
                 let (what, detail) = (text, measurements.text(row, "detail"));
                 self.left_out.push(format!(
-                    "{} rows of {} are not modelled: writes of the kind {what} {detail:?} cannot be generated yet",
+                    "{} rows of {} are not modelled: writes of the kind {what} {detail:?} cannot be generated",
                     group.len(),
                     key.0
                 ));
@@ -551,7 +551,7 @@ impl Work<'_> {
     }
 }
 
-/// The pattern that a file calls `text`, with `detail` about it; nothing if it is not known.
+/// The pattern that a file calls `text`, with `detail` about it; `None` if it is not known.
 fn pattern(text: &str, detail: &str) -> Option<Pattern> {
     Some(match text {
         "sequential" | "sequential-noshuffle" => Pattern::Sequential,
@@ -572,7 +572,7 @@ fn block_bytes(text: &str) -> Option<u64> {
     (bytes > 0 && bytes % block == 0 && bytes <= block << 16).then_some(bytes)
 }
 
-/// The errors of what counts among `rows`, by what was measured, in their order.
+/// The errors of the counting rows in `rows`, by measured quantity, in their order.
 pub(super) fn summed<'r>(rows: impl Iterator<Item = &'r Compared>) -> Vec<Summary> {
     let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
     for compared in rows.filter(|compared| compared.counts) {
@@ -604,13 +604,13 @@ impl Summary {
 }
 
 impl Check {
-    /// The errors of what counts, by what was measured, in the order of the file.
+    /// The errors of the counting rows, by measured quantity, in the order of the file.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
         summed(self.rows.iter())
     }
 
-    /// The columns of the file as they stand there, `"what"`, `"measured"`, `"modelled"`, `"error"` and `"counts"`.
+    /// The unchanged columns of the file, `"what"`, `"measured"`, `"modelled"`, `"error"` and `"counts"`.
     pub(super) fn row(&self, compared: &Compared) -> Map<String, Value> {
         let columns = self.measurements.columns.iter();
         let fields = &self.measurements.rows[compared.row].fields;
@@ -626,7 +626,7 @@ impl Check {
         map
     }
 
-    /// A line for each value: the columns of the file, `what`, `measured`, `modelled`, `error` and `counts`; empty where there is no model.
+    /// A line for each value: the columns of the file, `what`, `measured`, `modelled`, `error` and `counts`; empty without a model.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let added = ["what", "measured", "modelled", "error", "counts"];
@@ -649,8 +649,9 @@ impl Check {
         text
     }
 
-    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: what `destage drive check --json` prints. A row has the columns of the
-    /// file as they stand there, `"what"`, `"measured"`, `"modelled"` and `"error"`, the last two `null` where there is no model.
+    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: the output of `destage drive check --json`. A row has the unchanged columns of the
+    /// file,
+    /// `"what"`, `"measured"`, `"modelled"` and `"error"`, the last two `null` without a model.
     #[must_use]
     pub fn to_json(&self) -> String {
         let row = |compared: &Compared| Value::Object(self.row(compared));

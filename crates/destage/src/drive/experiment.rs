@@ -1,4 +1,4 @@
-//! The experiments that files of measurements tell of, on a drive that was [made small](super::scaled).
+//! The experiments that files of measurements come from, on a drive that was [made small](super::scaled).
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -72,8 +72,8 @@ impl Collector {
         }
     }
 
-    /// Reads and writes a second that were complete while measured requests arrived. At both ends of that time as many are under way, so
-    /// that neither the beginning nor the end of the run counts.
+    /// Reads and writes a second that were complete while measured requests arrived. Equally many requests are under way at both ends of that time,
+    /// so that neither the beginning nor the end of the run counts.
     fn rates(&self) -> [f64; 2] {
         let (begin, end) = self.window;
         let seconds = to_ms(end.saturating_sub(begin)) / 1e3;
@@ -111,11 +111,11 @@ impl Observer for Collector {
     }
 }
 
-/// States that drives were brought into. Other drives begin in them, too, if they are the same but for their times.
+/// States that drives were brought into. Other drives that differ only in their times begin in the same states.
 #[derive(Default)]
 pub(super) struct States(Mutex<Vec<Kept>>);
 
-/// What a state depends on, and its file.
+/// The inputs of a state, and its file.
 type Kept = (BTreeMap<String, String>, Arc<tempfile::NamedTempFile>);
 
 impl States {
@@ -149,7 +149,7 @@ impl States {
 pub(super) struct Bench {
     pub drive: Scaled,
     state: Arc<tempfile::NamedTempFile>,
-    /// Requests that are measured in a run; half as many come before them.
+    /// Requests that are measured in a run; half as many precede them.
     requests: u64,
 }
 
@@ -180,7 +180,7 @@ impl Arrivals {
     }
 }
 
-/// What is asked for in a steady state.
+/// The load in a steady state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub arrivals: Arrivals,
@@ -191,7 +191,7 @@ pub(super) struct Load {
     pub sequential: bool,
 }
 
-/// What a steady state gave.
+/// The results in a steady state.
 pub(super) struct Steady {
     pub responses: Responses,
     pub reads_per_s: f64,
@@ -285,7 +285,7 @@ impl Bench {
     }
 }
 
-/// In what order the pages of a phase are written.
+/// The order in which the pages of a phase are written.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Pattern {
     /// Once, in order of address.
@@ -306,7 +306,7 @@ pub(super) struct Phase {
     pub drive_writes: f64,
 }
 
-/// What a drive did when it had been written so often, from the start of the first phase on.
+/// The drive's write amplification after an amount of writes, counted from the start of the first phase.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
     /// Bytes that the host wrote.
@@ -389,7 +389,7 @@ impl Course {
         })
     }
 
-    /// What it was like when the host had written `bytes`, on a straight line between two points.
+    /// The value after the host had written `bytes`, interpolated between two points.
     fn at(&self, bytes: f64) -> Option<Point> {
         let behind = self.points.partition_point(|point| point.bytes < bytes);
         let last = self.points.last()?;
@@ -440,7 +440,7 @@ fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     Ok(series.intervals.iter().enumerate().map(point).collect())
 }
 
-/// The requests of `phase` over `pages` pages of a block, without an end but for those that write each page once.
+/// The requests of `phase` over `pages` pages of a block; they never end, except if the phase writes each page once.
 ///
 /// # Errors
 /// If the workload contradicts itself.
@@ -475,7 +475,7 @@ fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Reques
     })
 }
 
-/// Keeps what tasks find, by their number.
+/// Keeps the results of tasks, by their number.
 pub(super) struct Found<T>(Mutex<Vec<Option<T>>>);
 
 impl<T> Found<T> {

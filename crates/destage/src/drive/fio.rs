@@ -16,10 +16,10 @@ const COLUMNS: [&str; 8] = [
     "p99_us",
 ];
 
-/// The columns, and a row for each job of `text`; `drive` is what was measured.
+/// The columns, and a row for each job of `text`; `drive` is the name of the measured drive.
 ///
 /// # Errors
-/// What is not as fio writes it: the job, and what was expected.
+/// The part that differs from fio's form: the job, and what was expected.
 pub(super) fn rows(text: &str, drive: &str) -> Result<(Vec<String>, Vec<Row>), String> {
     let document: Value = serde_json::from_str(text)
         .map_err(|error| format!("{error}; expected a result that fio wrote as JSON"))?;

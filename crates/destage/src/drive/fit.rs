@@ -1,9 +1,9 @@
 //! A profile fitted to measurements of a drive: few numbers, found on few rows and judged by the others.
 //!
-//! Each trial does the experiments of the rows that are [for fitting](super::split) on the drive with other numbers, made small, through the code
-//! of [`check`](super::check()). What the figures say directly is read off first: the time of the firmware from writes at the lightest load,
-//! the times of the types of page from its reads, program time from the saturated rate. The rest is searched along one number after the other, with ever
-//! smaller steps, since percentiles are no smooth function of anything: what two modes of a distribution do to a median has no slope. Every trial
+//! Each trial repeats the experiments of the rows that are [for fitting](super::split) on a smaller simulated drive with other numbers, through the
+//! code of [`check`](super::check()). Numbers that follow directly from the figures are computed first: the time of the firmware from writes at the
+//! lightest load, the times of the types of page from its reads, the program time from the saturated rate. The other numbers are searched one after
+//! the other, with ever smaller steps, since percentiles are not smooth functions: a median between two modes of a distribution jumps. Every trial
 //! has the same requests, so that equal inputs give equal profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ use crate::manifest::Manifest;
 /// How a profile is fitted.
 #[derive(Clone, Debug)]
 pub struct FitPlan {
-    /// The profile from which it begins, and what was set besides.
+    /// The profile from which it begins, with changes.
     pub start: Settings,
     /// Its name, for the source of the new one.
     pub name: String,
@@ -38,7 +38,7 @@ pub struct FitPlan {
     pub scale: Scale,
     /// Requests that are measured for each load of a trial; a check of the result has as many.
     pub requests: u64,
-    /// Fits on all rows, so that none is left to judge by.
+    /// Fits to all rows, so that none is left to judge by.
     pub all_rows: bool,
 }
 
@@ -59,16 +59,16 @@ impl FitPlan {
 /// A number that was fitted.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// The parameter; with `/1`, `/2`, ... behind it the first, second, ... of several numbers of one parameter.
+    /// The parameter; with `/1`, `/2`, ... after it the first, second, ... of several numbers of one parameter.
     pub key: String,
     /// The number.
     pub value: f64,
-    /// Between these bounds the rows leave it open: two standard errors to each side. What they do not tell at all may be anything that is
-    /// tried.
+    /// Between these bounds the rows leave it open: two standard errors to each side. A number that the rows do not determine may have any value that
+    /// was tried.
     pub low: f64,
     /// See `low`.
     pub high: f64,
-    /// Others that the rows cannot tell from this one: what one of them does to the figures the other undoes.
+    /// Other numbers that the rows cannot tell from this one: a change of one can be undone by the other.
     pub tied: Vec<String>,
 }
 
@@ -79,9 +79,9 @@ pub struct Fit {
     pub manifest: Manifest,
     /// The numbers, at most 16.
     pub parameters: Vec<Fitted>,
-    /// The profile held against each file; rows that it was fitted on do not count.
+    /// The profile compared with each file; rows that it was fitted on do not count.
     pub checks: Vec<Check>,
-    /// What each value of each check was for.
+    /// The use of each value of each check.
     pub uses: Vec<Vec<Use>>,
     /// The profile, as a TOML file.
     pub profile: String,
@@ -92,12 +92,12 @@ pub struct Fit {
 /// Fits a profile to `files`, which are of one drive.
 ///
 /// # Errors
-/// What is wrong with a row or with the settings, that files are of several drives or have nothing to fit on, or that `effort.progress` asked to stop.
+/// An error in a row or in the settings; files of several drives, or without rows to fit to; or an interrupt because `effort.progress` asked to stop.
 pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Result<Fit, Error> {
     let started = Instant::now();
     let Some(first) = files.first() else {
         return Err(Error::Input(
-            "no file of measurements; expected one or more".to_owned(),
+            "no file of measurements; expected at least one".to_owned(),
         ));
     };
     let drive = first.drive().to_owned();
@@ -127,7 +127,7 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
         .collect();
     if fitted.is_empty() {
         return Err(Error::Input(format!(
-            "{}: no rows to fit on; docs/DRIVES.md says which are",
+            "{}: no rows to fit to; docs/DRIVES.md says which rows a fit uses",
             first.file
         )));
     }
@@ -235,7 +235,7 @@ struct Off {
     line: u64,
     /// What was measured.
     what: String,
-    /// The logarithm of modelled over measured, in units of what is wanted: twice as much is as far off as half as much.
+    /// The logarithm of modelled over measured, in units of the goal: twice as much is as wrong as half as much.
     error: f64,
     /// Measured less modelled, in the unit of the file; 0 between the bounds of the repetitions.
     lacks: f64,
@@ -251,7 +251,7 @@ impl Off {
 /// The errors of a trial, in the order of the rows.
 type Errors = Vec<Off>;
 
-/// How far off a figure may be: as a share, or by so much in its own unit, whichever is more. Nothing if it is not fitted on.
+/// The allowed error of a figure: as a share, or as an amount in its own unit, whichever is more. Nothing if it is not fitted on.
 fn wanted(what: &str) -> Option<(f64, f64)> {
     Some(match what {
         "read p50" => (0.03, 0.5),
@@ -271,7 +271,7 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
     })
 }
 
-/// An error of more than this counts for less and less more: what the model cannot do is not to draw everything else along.
+/// A larger error than this counts less and less: a property that the model cannot reproduce must not distort the other numbers.
 const FAR: f64 = 12.0;
 /// Steps of the search, as factors: the first is coarse, since the search may begin far off.
 const COARSE_STEPS: [f64; 2] = [1.5, 1.2];
@@ -281,9 +281,9 @@ const FINE_STEPS: [f64; 1] = [1.1];
 const LAST_STEPS: [f64; 1] = [1.04];
 /// How often figures are read off, at most.
 const READINGS: usize = 3;
-/// What says the times of the three types of page: a third of the reads is of each, and few wait where the load is light.
+/// Determines the times of the three types of page: a third of the reads is of each type, and few reads wait at light load.
 const TYPES: [&str; 3] = ["read p10", "read p50", "read p75"];
-/// What says program time.
+/// Determines the program time.
 const RATE: &str = "saturated writes_per_s";
 /// Ways to suspend a program, from which the search begins: microseconds that it takes in any case, and of a pulse.
 const SUSPENSIONS: [(f64, f64); 6] = [
@@ -298,7 +298,7 @@ const SUSPENSIONS: [(f64, f64); 6] = [
 const REPEATS: u32 = 4;
 /// A trial is better only by more than this share, so that chance decides little.
 const BETTER: f64 = 0.995;
-/// Another number of dies has to be better by more than that: little tells of it.
+/// Another number of dies has to be better by more than this, as few rows depend on it.
 const CLEARLY_BETTER: f64 = 0.9;
 /// Part of the requests that the first, coarse steps have.
 const COARSE: u64 = 3;
@@ -322,10 +322,10 @@ struct Search<'a> {
     trials: u64,
 }
 
-/// A model that gives no more than this share of what was measured gives nothing.
+/// A modelled value below this share of the measured one counts as this share.
 const NOTHING: f64 = 1e-6;
 
-/// What an error counts for.
+/// The weight of an error.
 fn counted(error: f64) -> f64 {
     match error.abs() {
         near if near <= FAR => error,
@@ -333,7 +333,7 @@ fn counted(error: f64) -> f64 {
     }
 }
 
-/// The loss of a trial: what `errors` cost together.
+/// The loss of a trial: the sum of the weights of `errors`.
 fn loss(errors: Option<&Errors>) -> f64 {
     errors.map_or(f64::INFINITY, |errors| {
         errors.iter().map(|off| counted(off.error).abs()).sum()
@@ -341,7 +341,7 @@ fn loss(errors: Option<&Errors>) -> f64 {
 }
 
 impl Search<'_> {
-    /// The errors of the drive with `numbers`; nothing if there is no such drive. `fills` says whether fills are tried, or everything else.
+    /// The errors of the drive with `numbers`; `None` if there is no such drive. `fills` says whether fills are tried, or everything else.
     fn errors(
         &mut self,
         numbers: &[f64],
@@ -367,7 +367,7 @@ impl Search<'_> {
             let checked = match check_from(&self.states, file.clone(), &plan, self.effort) {
                 Ok(checked) => checked,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // There is no such drive: too small for what is used, or with less than it takes.
+                // There is no such drive: too small for the used capacity, or with less than the layer needs.
                 Err(_) => {
                     found = None;
                     break;
@@ -438,7 +438,7 @@ impl Search<'_> {
         Ok(numbers)
     }
 
-    /// The numbers that no figure says directly: those of suspension, and of bursts.
+    /// The numbers that do not follow directly from a figure: those of suspension, and of bursts.
     fn searched(&self) -> Vec<usize> {
         let is_searched = |key: &str| key.starts_with(SUSPENSION) || key == BURST || key == BUFFER;
         (0..self.knobs.all().len())
@@ -470,9 +470,9 @@ impl Search<'_> {
         Ok((lines, figure))
     }
 
-    /// What the figures say directly: the time of the firmware from the median of writes at the lightest load, the times of the types of page from
-    /// what a third of its reads are below each, and program time from the saturated rate, to which it is in inverse proportion. What a command costs
-    /// besides is the model's, so the difference to a trial is added. Of all trials the best stays.
+    /// Numbers that follow directly from the figures: the time of the firmware from the median of writes at the lightest load, the times of the types
+    /// of page from the thirds of its reads, and the program time from the saturated rate, to which it is inversely proportional. The other parts of
+    /// a command's time are the model's, so the difference to a trial is added. Of all trials the best stays.
     fn read_off(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (light, _) = self.lightest("write", "50")?;
         let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
@@ -548,7 +548,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Twice and half as many dies, each with as much longer or shorter programs: that leaves the saturated rate as it is.
+    /// Tries twice and half as many dies, with programs longer or shorter in proportion, which leaves the saturated rate unchanged.
     fn dies(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (Some(dies), Some(program)) = (self.knobs.find(DIES), self.knobs.find(PROGRAM)) else {
             return Ok(());
@@ -637,7 +637,7 @@ impl Search<'_> {
         after.clamp(low, high)
     }
 
-    /// How far the rows leave each number open, from how much the errors move with it.
+    /// The bounds of each number, from how much the errors change with it.
     fn intervals(&mut self, numbers: &[f64]) -> Result<Vec<Fitted>, Error> {
         let requests = self.plan.requests;
         let count = numbers.len();
@@ -673,7 +673,7 @@ impl Search<'_> {
         }
         let squares: f64 = here.iter().map(|off| counted(off.error).powi(2)).sum();
         let free = here.len().saturating_sub(count).max(1) as f64;
-        // What is wanted is the least that is believed of a model.
+        // The goal is never less than the assumed accuracy of a model.
         let variance = (squares / free).max(0.25);
         let product = |one: &[f64], other: &[f64]| -> f64 {
             one.iter().zip(other).map(|(one, other)| one * other).sum()
@@ -683,7 +683,7 @@ impl Search<'_> {
             .map(|one| slopes.iter().map(|other| product(one, other)).collect())
             .collect();
         for (place, row) in normal.iter_mut().enumerate() {
-            // So little is known beforehand: within a factor of e to the tenth.
+            // The assumed range beforehand: within a factor of e to the tenth.
             row[place] += variance / 100.0;
         }
         let covariance = inverse(&normal, variance);
@@ -720,7 +720,7 @@ impl Search<'_> {
     }
 }
 
-/// The profile of `settings` as a TOML file: everything that is set of it.
+/// The profile of `settings` as a TOML file, with every parameter that is set.
 fn profile(settings: &Settings, drive: &str, source: &str) -> String {
     let mut sections: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
     for key in settings.keys() {
@@ -737,7 +737,7 @@ fn profile(settings: &Settings, drive: &str, source: &str) -> String {
     }
     let mut text = format!(
         "[profile]\nabout = {}\nsource = {}\n",
-        quoted(&format!("{drive}, as it was measured.")),
+        quoted(&format!("{drive}, from its measurements.")),
         quoted(source)
     );
     for (section, pairs) in sections {
@@ -760,7 +760,7 @@ impl Fit {
         summed(self.checks.iter().flat_map(|check| &check.rows))
     }
 
-    /// `{"manifest", "drive", "parameters", "rows", "summary", "left_out"}`: what `destage drive fit --json` prints. A row is one of
+    /// `{"manifest", "drive", "parameters", "rows", "summary", "left_out"}`: the output of `destage drive fit --json`. A row is one of
     /// [`Check::to_json`] with `"use"`, which is `fit`, `judge` or `show`.
     #[must_use]
     pub fn to_json(&self) -> String {

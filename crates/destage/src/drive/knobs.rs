@@ -19,7 +19,7 @@ pub(super) struct Knob {
     pub bounds: (f64, f64),
     /// Whole numbers only.
     pub is_whole: bool,
-    /// The measurements that tell of it.
+    /// The measurements that determine it.
     shapes: &'static [Shape],
 }
 
@@ -60,14 +60,14 @@ pub(super) const FIRMWARE: &str = "device.firmware_ns";
 pub(super) const SUSPEND: &str = "flash.suspend_us";
 pub(super) const PULSE: &str = "flash.suspend_pulse_us";
 pub(super) const TAIL: &str = "flash.suspend_tail_us";
-/// What the names of the numbers of suspension begin with.
+/// Prefix of the names of the numbers of suspension.
 pub(super) const SUSPENSION: &str = "flash.suspend_";
 /// How much room a burst of collection gains.
 pub(super) const BURST: &str = "ftl.gc_burst_units";
 pub(super) const BUFFER: &str = "buffer.capacity_bytes";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
-/// All of them: no drive has more numbers than these.
+/// All numbers: no drive has more than these.
 const KNOBS: [Knob; 15] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
@@ -113,7 +113,7 @@ const KNOBS: [Knob; 15] = [
 
 /// Bytes of the buffer from which the search begins where its size shows.
 const START_BUFFER: u32 = 8_000_000;
-/// Cores of the firmware where a time of the firmware is a delay, and nothing queues for it.
+/// Number of firmware cores at which a firmware time is a constant delay without queueing.
 const DELAY_CORES: &str = "256";
 
 /// The numbers that are fitted, in a profile.
@@ -121,13 +121,13 @@ const DELAY_CORES: &str = "256";
 pub(super) struct Knobs {
     start: Settings,
     all: Vec<Knob>,
-    /// Bytes that the drive has to offer, because so many are used in a measurement.
+    /// Bytes that the drive has to offer, because a measurement uses that many.
     used_bytes: Option<f64>,
 }
 
 impl Knobs {
-    /// Those that measurements of `shapes` tell of, in the profile `start`. `used_gib` are used at most in a fill. Of a drive that `stalls` writes
-    /// long before it is saturated, collection comes in bursts.
+    /// The numbers that measurements of `shapes` determine, in the profile `start`. `used_gib` are used at most in a fill. On a drive that `stalls`
+    /// writes long before it is saturated, garbage is collected in bursts.
     pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, stalls: bool) -> Self {
         let all = KNOBS.into_iter();
         let told = |knob: &Knob| knob.shapes.iter().any(|shape| shapes.contains(shape));
@@ -141,7 +141,7 @@ impl Knobs {
         }
         if stalls {
             set(&mut start, "ftl.gc_pace", "burst");
-            // Beyond it no stall that is seen could come from the buffer's size.
+            // Beyond this size, no observed stall could come from the buffer's size.
             set(&mut start, BUFFER, &START_BUFFER.to_string());
         }
         let is_delay = shapes.contains(&Shape::Latency);
@@ -232,7 +232,7 @@ impl Knobs {
             let own = settings.text("ftl.own_percent");
             let own = own.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
             let blocks = f64::from(geometry.blocks_per_plane);
-            // A thousandth more, for what is rounded.
+            // A thousandth more, because of rounding.
             let offered = used * 1.001 / (row as f64 * (1.0 - own / 100.0));
             let reserved = (blocks - offered.ceil()).max(0.0);
             let percent = 100.0 * (reserved + 0.5) / blocks;

@@ -1,11 +1,11 @@
-//! What a drive did: files of measurements, one row a line, known by their columns.
+//! Measurements of a drive: files with one row a line, recognised by their columns.
 
 use std::path::Path;
 
 use super::fio;
 use crate::error::Error;
 
-/// Which experiment a file of measurements tells of. Each has columns of its own.
+/// The experiment that a file of measurements comes from. Each has columns of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// Response times of 4 KiB reads and writes over the load, in steady state (`latency.csv`).
@@ -18,7 +18,7 @@ pub enum Shape {
     Rates,
 }
 
-/// The columns that name each shape, and what a file of it is called in errors.
+/// The columns of each shape, and its name in errors.
 const SHAPES: [(Shape, &str, &[&str]); 4] = [
     (
         Shape::Latency,
@@ -37,7 +37,7 @@ const SHAPES: [(Shape, &str, &[&str]); 4] = [
     ),
     (
         Shape::Fill,
-        "write amplification over what is written",
+        "write amplification over bytes written",
         &[
             "drive",
             "run",
@@ -82,7 +82,7 @@ const SHAPES: [(Shape, &str, &[&str]); 4] = [
 ];
 
 impl Shape {
-    /// What it tells of, in words.
+    /// The experiment, in words.
     #[must_use]
     pub fn words(self) -> &'static str {
         let row = SHAPES.iter().find(|(shape, ..)| *shape == self);
@@ -104,7 +104,7 @@ pub struct Row {
 pub struct Measurements {
     /// The file, as given.
     pub file: String,
-    /// Which experiment it tells of.
+    /// The experiment that the file comes from.
     pub shape: Shape,
     /// The names in its first line.
     pub columns: Vec<String>,
@@ -114,12 +114,12 @@ pub struct Measurements {
 
 impl Measurements {
     /// Reads the file at `path`: CSV, or JSON as fio writes it with `--output-format=json`, each job of which is a row of
-    /// [`Shape::Depth`] of the drive that the file's name says. Of several drives in it, `drive` names the one that is wanted: the whole text of the column
-    /// `drive`, or a part that only one of them has.
+    /// [`Shape::Depth`] of the drive that the file's name says. If the file has several drives, `drive` selects one: the whole text of the column
+    /// `drive`, or a part that fits only one of them.
     ///
     /// # Errors
-    /// If the file cannot be read, its columns are of no [`Shape`], a line has another number of fields, or `drive` does not name
-    /// one of its drives: with the file, the line and what was expected.
+    /// The file cannot be read, its columns are of no [`Shape`], a line has another number of fields, or `drive` does not select one of its drives:
+    /// the error has the file, the line and what was expected.
     pub fn read(path: &Path, drive: Option<&str>) -> Result<Self, Error> {
         let file = path.display().to_string();
         let wrong = |what: String| Error::Input(format!("{file}: {what}"));
@@ -162,7 +162,7 @@ impl Measurements {
         Ok(measurements)
     }
 
-    /// Drops the rows of all drives but the one that `wanted` names.
+    /// Drops the rows of all drives except the one that `wanted` selects.
     fn keep_drive(&mut self, wanted: Option<&str>) -> Result<(), Error> {
         let mut drives: Vec<String> = Vec::new();
         for row in &self.rows {
@@ -212,14 +212,14 @@ impl Measurements {
         self.rows.first().map_or("", |row| self.text(row, "drive"))
     }
 
-    /// The text of `row` in `column`; nothing if there is no such column.
+    /// The text of `row` in `column`; `None` if there is no such column.
     #[must_use]
     pub fn text<'r>(&self, row: &'r Row, column: &str) -> &'r str {
         let place = self.columns.iter().position(|name| name == column);
         place.map_or("", |place| &row.fields[place])
     }
 
-    /// The number of `row` in `column`, which must be one that is not negative.
+    /// The number of `row` in `column`, which must not be negative.
     ///
     /// # Errors
     /// If it is none: with file, line, column and text.
@@ -254,7 +254,7 @@ impl Measurements {
     }
 }
 
-/// The shape whose columns `columns` has.
+/// The shape whose columns are among `columns`.
 fn shape_of(columns: &[String]) -> Result<Shape, String> {
     let missing = |needed: &[&'static str]| -> Vec<&'static str> {
         let absent = |name: &&&str| !columns.iter().any(|column| column == **name);
@@ -275,7 +275,7 @@ fn shape_of(columns: &[String]) -> Result<Shape, String> {
     }
     let (words, missing) = nearest.unwrap_or_default();
     Err(format!(
-        "the columns {} are of no measurement; for {words} {} would have to be there, too",
+        "the columns {} belong to no kind of measurement; for {words}, the file also needs {}",
         columns.join(","),
         missing.join(", ")
     ))

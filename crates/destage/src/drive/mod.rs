@@ -1,9 +1,9 @@
-//! Measured drives: a profile held against what a real drive did.
+//! Measured drives: a profile compared with the measurements of a real drive.
 //!
-//! A file of [`Measurements`] is a table, known by its columns, of an experiment on one or more drives. [`check`] does that
-//! experiment on the drive of a profile, made small, and gives what was measured beside what the model says, row by row. [`measure`](measure())
-//! does the experiments on a drive, and leaves such files.
-//! `docs/DRIVES.md` says what the columns are, and how the experiments are done.
+//! A file of [`Measurements`] is a table, known by its columns, of an experiment on one or more drives. [`check`] repeats that experiment on a
+//! smaller simulated drive of the profile, and gives measured and modelled values, row by row. [`measure`](measure()) does the experiments on a
+//! drive, and leaves such files.
+//! `docs/DRIVES.md` describes the columns and the experiments.
 
 mod check;
 mod experiment;

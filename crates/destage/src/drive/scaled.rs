@@ -1,9 +1,9 @@
-//! A drive made small enough to be simulated in seconds, so that its steady state stays what it was.
+//! A drive made small enough to be simulated in seconds, with the same steady state.
 //!
 //! Dies, planes, channels, program units and times stay. Blocks have fewer pages, and a plane has fewer blocks: at least
-//! [`Scale::superblocks`] rows of blocks over all planes, of [`Scale::units`] program units each. The flash over what the host uses,
-//! less what garbage collection keeps free and what is open, stays in proportion, and so does the share of time that erases take: a
-//! block with fewer pages is erased more often and for a shorter time. The write buffer is at most 0.5 % of what the host uses.
+//! [`Scale::superblocks`] rows of blocks over all planes, of [`Scale::units`] program units each. The ratio of flash to used capacity, without the
+//! blocks that garbage collection keeps free and those that are open, stays the same, and so does the share of time that erases take: a block with
+//! fewer pages is erased more often and for a shorter time. The write buffer is at most 0.5 % of the capacity that the host uses.
 
 use destage_base::parameter::Value;
 use destage_flash::Geometry;
@@ -13,15 +13,15 @@ use crate::error::Error;
 use crate::progress::Silent;
 use crate::state::Prepared;
 
-/// The largest share of what the host uses that the write buffer may be.
+/// The largest size of the write buffer, as a share of the capacity that the host uses.
 const BUFFER_SHARE: f64 = 0.005;
 
 /// How small a drive is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scale {
-    /// Blocks of a plane, at least; each is one of a superblock over all planes. A drive that has fewer keeps those.
+    /// Blocks of a plane, at least; each is one of a superblock over all planes. A drive with fewer blocks keeps them.
     pub superblocks: u32,
-    /// Program units of a block. A drive whose blocks have fewer keeps those.
+    /// Program units of a block. A drive whose blocks have fewer pages keeps them.
     pub units: u32,
 }
 
@@ -36,7 +36,7 @@ impl Default for Scale {
 
 /// A drive made small.
 pub struct Scaled {
-    /// Everything that is set of it.
+    /// All parameters that are set.
     pub settings: Settings,
     /// Pages that the host uses, from the first on; a page is a unit of the mapping.
     pub used_pages: u64,
@@ -44,7 +44,7 @@ pub struct Scaled {
     pub page_bytes: u64,
 }
 
-/// A device in some size: what there is, what is kept, what is used.
+/// A device of some size: its blocks, those kept free, those in use.
 struct Shape {
     dies: u64,
     planes: u64,
@@ -67,19 +67,19 @@ impl Shape {
         (self.dies * self.planes * self.data_pages) as f64
     }
 
-    /// Pages that hold data when nothing is being written: all but those of blocks that are kept free or are open.
+    /// Pages that hold data when nothing is being written: all pages except those of blocks that are kept free or are open.
     fn filled(&self, kept: &Kept) -> f64 {
         self.row() * (self.blocks as f64 - kept.blocks(self))
     }
 }
 
-/// What garbage collection keeps free, and what is open.
+/// Blocks that garbage collection keeps free, and open blocks.
 struct Kept {
     low: u64,
     min_free_percent: f64,
     pools: u64,
     separate: bool,
-    /// Of a layer that collects superblocks over all dies: the number of superblocks, those that are open included.
+    /// For a layer that collects superblocks over all dies: the number of superblocks, open ones included.
     superblocks: Option<u64>,
     /// Share of the flash that the layer keeps for itself.
     own: f64,
@@ -148,7 +148,7 @@ impl Scaled {
             Some(bytes) if bytes <= capacity_bytes as f64 * 1.000_001 => bytes / page_bytes as f64,
             Some(bytes) => {
                 return Err(Error::Input(format!(
-                    "{:.1} GiB are used in the measurement, and the profile offers {:.1} GiB; expected a profile of a drive of that size",
+                    "the measurement used {:.1} GiB, but the profile offers {:.1} GiB; expected a profile of a drive of that size",
                     bytes / GIB,
                     capacity_bytes as f64 / GIB
                 )));
@@ -164,7 +164,7 @@ impl Scaled {
             Some(bytes) => config.with_blocks(config.blocks_for_capacity(bytes)?),
             None if config.is_open() => {
                 return Err(Error::Input(
-                    "flash.blocks_per_plane: auto: a drive that is held against measurements has a size; expected a number, or device.capacity_bytes".to_owned(),
+                    "flash.blocks_per_plane: auto: a drive that is compared with measurements has a size; expected a number, or device.capacity_bytes".to_owned(),
                 ));
             }
             None => config,
@@ -182,7 +182,7 @@ impl Scaled {
         Ok(pages * config.geometry().page_bytes)
     }
 
-    /// What is used, in units of `bytes`.
+    /// The used capacity, in units of `bytes`.
     #[must_use]
     pub fn used(&self, bytes: u64) -> u64 {
         self.used_pages * self.page_bytes / bytes
@@ -192,7 +192,7 @@ impl Scaled {
 /// Bytes of a GiB.
 pub(super) const GIB: f64 = (1_u64 << 30) as f64;
 
-/// This drive before anything was written to it.
+/// This drive before its first write.
 fn without_fill(config: &Config) -> Config {
     let mut config = config.clone();
     config.set("sim.precondition", Value::Text("none".to_owned()));
@@ -209,7 +209,7 @@ fn made_small(
     let geometry = config.geometry();
     let own = Shape::of(&geometry);
     let kept = Kept::of(config);
-    // Flash that may hold data, over what the host uses.
+    // Flash that may hold data, over the capacity that the host uses.
     let over = own.filled(&kept) * (1.0 - kept.own) / used;
     let flash = &config.typed.flash;
     let per_page = match config.parameters().get("flash.page_bytes") {
@@ -228,7 +228,7 @@ fn made_small(
         data_pages,
         ..Shape::of(&geometry)
     };
-    // Whole blocks are reserved: of the sizes in question the one that comes nearest to the flash over what is used.
+    // Whole blocks are reserved: among the possible sizes, the one whose ratio of flash to used capacity comes nearest.
     let fitting = (least..=most).map(|blocks| {
         let shape = small(blocks);
         let rows = shape.filled(&kept) / over / shape.row();

@@ -4,7 +4,8 @@
 //!
 //! | shape | fitted on | judged by |
 //! | --- | --- | --- |
-//! | latency over load | of the loads below saturation the lowest, that nearest to half of it and that nearest to 90 % of it; and the saturated rate | all other loads below saturation |
+//! | latency over load | of the loads below saturation the lowest, the one nearest to half of it and the one nearest to 90 % of it; and the saturated
+//! rate | all other loads below saturation |
 //! | write amplification | the uniform overwrite with the most in use, and the fill before it | everything else |
 //! | queue depth | one job, depths 1, 8 and 32 | one job, all other depths but 2 |
 //! | saturated rates | reads, and writes in order | random writes |
@@ -13,14 +14,14 @@ use super::check::{RANDOM_WRITES, SATURATED};
 use super::measured::{Measurements, Row, Shape};
 use crate::error::Error;
 
-/// What a value is for.
+/// The use of a value in a fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
-    /// The profile is fitted on it.
+    /// The profile is fitted to it.
     Fit,
     /// The profile is judged by it.
     Judge,
-    /// It is shown, and nothing else.
+    /// It is only shown.
     Show,
 }
 
@@ -39,10 +40,10 @@ impl Use {
 /// The most in use is the same for fills that differ by no more than this share.
 const SAME_USE: f64 = 0.001;
 
-/// What each row of `measurements` is for. Of saturated rates, which stand in one row, see [`of_value`].
+/// The use of each row of `measurements`. For saturated rates, which stand in one row, see [`of_value`].
 ///
 /// # Errors
-/// What is wrong with a number.
+/// An error in a number.
 pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     match measurements.shape {
         Shape::Latency => of_loads(measurements),
@@ -55,7 +56,7 @@ pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     }
 }
 
-/// What the value `what` of a row that is for `row` is for.
+/// The use of the value `what` of a row whose own use is `row`.
 pub(super) fn of_value(what: &str, row: Use) -> Use {
     match what {
         RANDOM_WRITES => Use::Judge,
@@ -136,7 +137,7 @@ fn of_depth(measurements: &Measurements, row: &Row) -> Result<Use, Error> {
     let jobs = measurements.positive(row, "jobs")? as u64;
     Ok(match (jobs, depth) {
         (1, 1 | 8 | 32) => Use::Fit,
-        // The host sleeps between two requests, and that is what is seen.
+        // The host sleeps between two requests, so the measured time is that of waking up.
         (1, 2) => Use::Show,
         (1, _) => Use::Judge,
         _ => Use::Show,

@@ -6,13 +6,13 @@ use destage_sim::explain::{Bucket, Explained, OPERATIONS, Responses, Series, Slo
 
 use super::{TAIL, mean_ms, name};
 
-/// What a request may wait for, with and without garbage collection: places of parts, and words.
+/// The causes that a request may wait for, with and without garbage collection: places of parts, and words.
 const WAITS: [(usize, Option<usize>, &str); 10] = [
     (0, None, "in the queue"),
     (1, None, "on the host bus"),
     (2, Some(3), "waiting for a buffer slot"),
     (4, Some(5), "waiting for a die"),
-    (6, None, "in flash of their own"),
+    (6, None, "in their own flash operations"),
     (7, None, "behind reads of their die"),
     (8, None, "behind programs of their die"),
     (9, None, "behind erases of their die"),
@@ -28,7 +28,7 @@ pub fn words(explained: &Explained) -> Vec<String> {
     let Some(timed) = &explained.timed else {
         return Vec::new();
     };
-    // Writes first: they are what a buffer is for.
+    // Writes first: a buffer is for writes.
     let of = |place: usize, what: &str| slowest(&timed.responses[place], what);
     let mut sentences: Vec<String> = [of(1, "writes"), of(0, "reads")]
         .into_iter()
@@ -48,11 +48,11 @@ pub struct PartMeans {
     pub requests: u64,
     /// Their mean response, in ms.
     pub response_ms: f64,
-    /// By part, the mean time in it, in ms.
+    /// The mean time in each part, in ms.
     pub parts: Vec<(&'static str, f64)>,
 }
 
-/// For each operation of which requests completed, the means of all of them and of the slowest.
+/// For each operation with completed requests, the means of all requests and of the slowest.
 #[must_use]
 pub fn means(explained: &Explained) -> Vec<PartMeans> {
     let timed = explained.timed.iter();
@@ -98,12 +98,12 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
     let share = 100.0 * tail.requests as f64 / all.requests as f64;
     let begin = if share > 50.0 {
         format!(
-            "Most {what} take about the same, {} on average",
+            "Most {what} take about the same time, {} on average",
             time(of_tail)
         )
     } else {
         format!(
-            "The slowest {} % of {what} take {} on average, all of them {}",
+            "The slowest {} % of {what} take {} on average, all {what} {}",
             percent(share),
             time(of_tail),
             time(mean)
@@ -112,7 +112,7 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
     Some(format!("{begin}: {}.", parts(&tail)))
 }
 
-/// The largest parts of the time of `bucket`. A long queue is made of others' time in the device, so then that is told too.
+/// The largest parts of the time of `bucket`. A long queue consists of other requests' time in the device, so that time is described too.
 fn parts(bucket: &Bucket) -> String {
     let mut shares = shares(bucket, &WAITS);
     shares.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -139,7 +139,7 @@ fn parts(bucket: &Bucket) -> String {
     }
 }
 
-/// What share of a time was spent with what, in percent.
+/// The shares of a time that were spent in each part, in percent.
 struct Share {
     share: f64,
     /// Of it, the share in which garbage collection was in the way.
@@ -160,7 +160,7 @@ impl Share {
     }
 }
 
-/// The shares of `waits` in all of them together.
+/// The shares of `waits` in all requests together.
 fn shares(bucket: &Bucket, waits: &[(usize, Option<usize>, &'static str)]) -> Vec<Share> {
     let times = waits.iter().map(|(plain, gc, words)| {
         let in_gc = gc.map_or(0, |gc| bucket.sums[gc]);
@@ -194,7 +194,7 @@ fn burst(timed: &Timed) -> Option<String> {
     let beside_gc = match worst.iter().filter(collecting).count() {
         0 => String::new(),
         count => {
-            format!("; {count} of them found a die collecting garbage when the device took them in")
+            format!("; {count} of them were accepted while a die was collecting garbage")
         }
     };
     let share = 100.0 * (last - first) as f64 / span as f64;
@@ -220,7 +220,7 @@ fn end(series: &Series) -> Ticks {
     series.start + before * series.length + series.last_length
 }
 
-/// How busy the dies were, and with what.
+/// The shares of time that the dies were busy, and with which work.
 fn dies(series: &Series) -> Option<String> {
     let span = end(series) - series.start;
     let dies = series.intervals.first()?.busy.len();
@@ -283,7 +283,7 @@ fn time(ms: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Of a run whose commands wait in no queues.
+    /// For a run whose commands do not wait in queues.
     fn bucket(of: [u128; 7]) -> Bucket {
         let mut bucket = Bucket {
             requests: 1,
@@ -309,7 +309,7 @@ mod tests {
     fn behind_a_queue_stands_what_made_it() {
         assert_eq!(
             parts(&bucket([900, 0, 75, 0, 0, 0, 25])),
-            "90 % of it in the queue; of the rest 75 % waiting for a buffer slot, 25 % in flash of their own"
+            "90 % of it in the queue; of the rest 75 % waiting for a buffer slot, 25 % in their own flash operations"
         );
         assert_eq!(
             parts(&bucket([9, 0, 0, 0, 0, 0, 0])),

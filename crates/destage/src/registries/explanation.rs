@@ -1,5 +1,5 @@
-//! What a word means, whatever it is the name of: a parameter, a metric, a scheme, a layer, a profile, a workload, a format, an
-//! experiment, or a message of the program.
+//! The meaning of a word, whatever it names: a parameter, a metric, a scheme, a layer, a profile, a workload, a format, an experiment, or a message
+//! of the program.
 
 use std::collections::BTreeSet;
 
@@ -20,16 +20,16 @@ use super::problems::PROBLEMS;
 use super::{Registry, Row, buffer, ftl, profile, rows, workload};
 use crate::error::Error;
 
-/// What one word means in one of its meanings.
+/// One meaning of a word.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The name.
     pub name: String,
-    /// What it is the name of: `parameter`, `metric`, `buffer`, `ftl`, `profile`, `workload`, `format`, `experiment`, `message`.
+    /// The kind of thing that the word names: `parameter`, `metric`, `buffer`, `ftl`, `profile`, `workload`, `format`, `experiment`, `message`.
     pub kind: &'static str,
-    /// What that is, in a sentence or more.
+    /// Its description, in one or more sentences.
     pub about: String,
-    /// What else is known, each under a short heading.
+    /// Further facts, each under a short heading.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -73,7 +73,7 @@ struct Owned {
     has_example: bool,
 }
 
-/// All parameters, those of schemes, layers and workloads among them. Equal rows of several owners are one.
+/// All parameters, those of schemes, layers and workloads included. Equal rows of several owners are one.
 fn all_parameters() -> Vec<Owned> {
     let mut all: Vec<Owned> = Vec::new();
     let mut add = |prefix: &str, row: &'static Parameter, owner: Option<&'static str>| {
@@ -144,8 +144,8 @@ impl Owned {
     }
 }
 
-/// The parameters that `key` names: one by its whole name, or all of a section such as `flash`. Of a parameter that several schemes
-/// have with other defaults there is one for each.
+/// The parameters that `key` names: one by its whole name, or all of a section such as `flash`. A parameter that several schemes have with different
+/// defaults has one entry for each.
 ///
 /// # Errors
 /// If there is none; near names are suggested.
@@ -191,7 +191,7 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
                 .filter(|problem| text.contains(problem.phrase))
                 .map(of_problem),
         );
-        // A message names what it is about.
+        // The subject of a message is named in it.
         let mut seen = BTreeSet::new();
         for word in
             text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "._-/".contains(letter)))
@@ -222,7 +222,7 @@ fn named(name: &str, experiments: &[Row]) -> Vec<Explanation> {
     let of_key = parameters.iter().filter(|one| one.key == key);
     found.extend(of_key.map(Owned::explanation));
     let metric = renamed::metric(name).unwrap_or(name);
-    // A row such as `ftl.*` takes every name of its section, those of parameters and misspelt ones too.
+    // A row such as `ftl.*` takes every name of its section, including parameters and misspelt names.
     let is_whole = |row: &&MetricRow| {
         row.name == metric || !row.name.ends_with('*') || metric.starts_with("scheme.")
     };
@@ -333,7 +333,7 @@ fn unknown(name: &str) -> Error {
         nearest => nearest,
     };
     Error::Input(format!(
-        "explain {name:?}: nothing is called so{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), or a message of the program",
+        "explain {name:?}: nothing has this name{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), or a message of the program",
         nearest
     ))
 }

@@ -3,8 +3,8 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `page` | one row with its parameters |
-//! | `explanation` | what a word means, whatever it is the name of |
-//! | `problems` | messages that users meet, each with its cause and what to do |
+//! | `explanation` | the meaning of a word, whatever it names |
+//! | `problems` | messages that users meet, each with its cause and a remedy |
 
 mod explanation;
 mod page;
@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 pub use explanation::{Explanation, explain, parameters_named};
 pub use page::{Entry, Page, buffer, ftl, parameters, profile, workload};
 
-/// What there are lists of.
+/// The kinds of lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registry {
     /// Schemes.
@@ -46,7 +46,7 @@ pub struct Row {
     pub name: String,
     /// One sentence.
     pub about: String,
-    /// What else is known of it.
+    /// Further facts.
     pub fields: Vec<(&'static str, Value)>,
 }
 
@@ -68,7 +68,7 @@ impl Row {
         self
     }
 
-    /// As an object: `name`, what else is known, `about`.
+    /// As an object: `name`, further facts, `about`.
     #[must_use]
     pub fn to_json(self) -> Value {
         let mut map = Map::new();

@@ -33,11 +33,11 @@ pub struct Page {
 pub struct Entry {
     /// The dotted name.
     pub name: String,
-    /// What is known of it.
+    /// The known facts about it.
     pub row: &'static Parameter,
     /// The value, and where it comes from, where something sets it.
     pub set: Option<(Setting, String)>,
-    /// What its row gives as a default is an example: it is not set unless somebody does.
+    /// The default in its row is an example: the parameter is not set unless the user sets it.
     pub has_example: bool,
 }
 
@@ -54,7 +54,7 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
     rows.iter().map(entry).collect()
 }
 
-/// The rows of all parameters by their full names; one that several schemes or layers share, once for each of them.
+/// The rows of all parameters by their full names; a parameter that several schemes or layers share occurs once for each of them.
 fn every_row() -> impl Iterator<Item = (String, &'static Parameter)> {
     let of = |prefix: &'static str, rows: &'static [Parameter]| {
         rows.iter()
@@ -108,7 +108,7 @@ pub fn parameters() -> Page {
 pub fn buffer(name: &str) -> Result<Page, Error> {
     let row = find_row(name, "buffer", SCHEMES, |row| row.name)?;
     let reconstructed = if row.reconstructed {
-        " Rules put together from descriptions by others."
+        " Rules combined from descriptions by others."
     } else {
         ""
     };
@@ -154,10 +154,10 @@ pub fn workload(name: &str) -> Result<Page, Error> {
     })
 }
 
-/// The profile called `name`, or in a file of that name ending in `.toml`, with what it and those that it builds on set.
+/// The profile called `name`, or in a file of that name ending in `.toml`, with its own settings and those of the profiles that it builds on.
 ///
 /// # Errors
-/// If there is no such profile, or it is none that a run would take.
+/// If there is no such profile, or a run would refuse it.
 pub fn profile(name: &str) -> Result<Page, Error> {
     let chain = profiles::chain(name)?;
     let describe = |key: &str| {
@@ -256,20 +256,20 @@ impl Page {
 }
 
 impl Entry {
-    /// Where the value comes from; of one that nothing sets, the default.
+    /// The origin of the value; for a value that is not set, the default.
     #[must_use]
     pub fn source(&self) -> &str {
         let set = self.set.as_ref();
         set.map_or(self.row.source, |(_, source)| source)
     }
 
-    /// What has to hold, in words, for it to decide anything: all of it.
+    /// The conditions, in words, that all have to hold for the parameter to have an effect.
     #[must_use]
     pub fn needs(&self) -> Vec<String> {
         self.row.needs.iter().map(|text| in_words(text)).collect()
     }
 
-    /// What it cannot stand beside: that in words, and why. Those of its own row, and those of others that name it.
+    /// The exclusions: the other setting in words, and the reason. The exclusions of its own row, and those of other rows that name it.
     #[must_use]
     pub fn excludes(&self) -> Vec<(String, &'static str)> {
         let own = self.row.excludes.iter().map(|exclusion| {
@@ -298,8 +298,8 @@ impl Entry {
         all
     }
 
-    /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`: what it needs as sentences
-    /// without a subject, what it excludes as `{"with", "because"}`.
+    /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`: its needs as sentences without a subject,
+    /// its exclusions as `{"with", "because"}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = self.row;

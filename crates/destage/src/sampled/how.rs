@@ -11,7 +11,7 @@ pub struct SampledHow {
     pub rate: f64,
     /// How many samples.
     pub salts: u32,
-    /// If an error was asked for: that, what was reached, both in percent, and of which metric.
+    /// If an error was asked for: that error, the error that was reached, both in percent, and the metric.
     pub error: Option<(f64, Option<f64>, String)>,
 }
 
@@ -49,14 +49,14 @@ impl std::fmt::Display for SampledHow {
         let share = numbers::real(100.0 * self.rate);
         write!(
             formatter,
-            "Estimated from {samples}, {share} % of the blocks each"
+            "Estimated from {samples}, each with {share} % of the blocks"
         )?;
         formatter.write_str(match self.salts {
-            1 => ": nothing says how sure that is.\n",
-            _ => "; in brackets, where it lies with 95 % certainty.\n",
+            1 => "; a single sample gives no interval.\n",
+            _ => "; in brackets, the interval that contains the value with 95 % probability.\n",
         })?;
         formatter.write_str(
-            "A size without a value has less than 8 blocks in a sample. Response times are not sampled.\n",
+            "A size without a value has fewer than 8 blocks in a sample. Samples give no response times.\n",
         )?;
         let Some((asked, reached, metric)) = &self.error else {
             return Ok(());
@@ -65,11 +65,11 @@ impl std::fmt::Display for SampledHow {
         match self.is_met() {
             true => writeln!(
                 formatter,
-                "{metric} is off by {reached} % of the largest value at most; asked for: {asked} %."
+                "The error of {metric} is at most {reached} % of the largest value; asked for: {asked} %."
             ),
             false => writeln!(
                 formatter,
-                "{metric} may be off by {reached} % of the largest value, and not {asked} % as asked for: with a larger share samples save nothing. Without an error and a sample rate the curve is exact."
+                "The error of {metric} may be {reached} % of the largest value, and not {asked} % as asked for: a larger share would take as long as the exact curve. Without an error and a sample rate the curve is exact."
             ),
         }
     }

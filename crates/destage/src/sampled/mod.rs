@@ -19,7 +19,7 @@ use crate::record::Record;
 /// How many samples there are by default.
 pub const SALTS: u32 = 8;
 
-/// Which part of the blocks stands for all.
+/// The blocks that stand for all blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
     /// How much.
@@ -43,7 +43,7 @@ pub enum Rate {
 }
 
 impl Sampling {
-    /// What makes no sense.
+    /// The arguments that make no sense.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if !(1..=64).contains(&self.salts) {
             let what = format!(" {}: expected a number from 1 to 64", self.salts);
@@ -58,7 +58,7 @@ impl Sampling {
             Rate::Error { .. } if self.salts < 4 => Err(Error::argument(
                 "salts",
                 format!(
-                    " {}: expected at least 4 with an error: they tell by how much they differ",
+                    " {}: expected at least 4 with an error: the interval follows from how much the samples differ",
                     self.salts
                 ),
             )),
@@ -76,17 +76,17 @@ impl Sampling {
     }
 }
 
-/// An error if no sample tells `metric`.
+/// An error if samples cannot give `metric`.
 ///
 /// # Errors
-/// That, and of what kind they are that it tells.
+/// The same, and the kind of metrics that samples give.
 pub fn check_metric(metric: &str) -> Result<(), Error> {
     match is_estimated(metric) {
         true => Ok(()),
         false => Err(Error::argument(
             "metric",
             format!(
-                " {metric}: is not sampled: a miniature has less to do than the device, and so answers sooner, and largest values do not add up; expected a count, such as buffer.destaged_pages, or waf.bytes, waf.host, waf.ftl, wear.erase_mean or buffer.mean_destage_pages"
+                " {metric}: cannot be sampled: a sample keeps a smaller device less busy, so its response times are shorter, and largest values do not add up; expected a count, such as buffer.destaged_pages, or waf.bytes, waf.host, waf.ftl, wear.erase_mean or buffer.mean_destage_pages"
             ),
         )),
     }
@@ -107,9 +107,9 @@ impl Rate {
 /// A point of a sampled curve.
 #[derive(Clone, Debug)]
 pub struct SampledPoint {
-    /// The likeliest values, and those of the host, which are exact.
+    /// The estimated values, and those of the host, which are exact.
     pub record: Record,
-    /// By metric: between which values it lies with 95 % certainty. None with one sample.
+    /// By metric, the 95 % interval. None with one sample.
     pub ranges: BTreeMap<String, [Number; 2]>,
 }
 

@@ -32,17 +32,17 @@ use crate::survey::Survey;
 const CAPACITY: &str = "buffer.capacity_bytes";
 /// Requests that are divided at a time.
 const BATCH: usize = 1 << 16;
-/// The least pages of a miniature's buffer: a page more or less is then a small part of it.
+/// Fewest pages of a miniature's buffer: a page more or less is then a small part of it.
 const LEAST_PAGES: u64 = 16;
-/// The least blocks of a miniature's buffer, where the scheme may think in them.
+/// Fewest blocks of a miniature's buffer, for schemes that work with blocks.
 const LEAST_BLOCKS: u64 = 8;
 
-/// What is asked for.
+/// The request.
 pub(crate) struct Asked<'a> {
     pub(crate) input: &'a Input,
     /// The schemes, each at any size.
     pub(crate) schemes: &'a [Combination],
-    /// The sizes in bytes, ascending; none: what the caller makes of the number of pages that are written.
+    /// The sizes in bytes, ascending; `None`: the caller derives them from the number of written pages.
     pub(crate) sizes: Option<&'a [u64]>,
     pub(crate) sizes_of: fn(u64, &Config) -> Vec<u64>,
     /// The share that each sample has, and how many there are.
@@ -50,7 +50,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) salts: u32,
 }
 
-/// What came of it.
+/// The outcome of it.
 pub(crate) struct Found {
     pub(crate) sizes: Vec<u64>,
     /// For each scheme, ascending by size.
@@ -72,7 +72,7 @@ struct Scheme<'a> {
     is_one_pass: bool,
 }
 
-/// What is told apart by a splitter.
+/// The settings that distinguish splitters.
 #[derive(Clone, PartialEq)]
 struct Division {
     config: usize,
@@ -84,7 +84,7 @@ struct Division {
 /// The curves that `asked` describes.
 ///
 /// # Errors
-/// What is wrong with the input or a scheme, or that the run was interrupted.
+/// An error in the input or a scheme, or an interrupt of the run.
 pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Error> {
     let counter = Counter::new(effort.progress, None);
     for scheme in asked.schemes {
@@ -100,7 +100,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     if !is_known {
         if !asked.input.can_be_read_again() {
             return Err(Error::Input(format!(
-                "{}: can be read only once, and the sizes of the buffer follow from it; expected sizes, or a regular file",
+                "{}: can be read only once, but the sizes of the buffer follow from its content; expected sizes, or a regular file",
                 asked.input.name()
             )));
         }
@@ -160,7 +160,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     })
 }
 
-/// Whether the sizes stand before the one reading there is.
+/// Whether the sizes are known before the only reading of the input.
 fn is_known_size(asked: &Asked<'_>, is_known: bool) -> bool {
     asked.sizes.is_some() || !is_known
 }
@@ -169,7 +169,7 @@ fn is_known_size(asked: &Asked<'_>, is_known: bool) -> bool {
 struct Run {
     scheme: usize,
     sample: u32,
-    /// Pages of the full buffer; none where one pass gives all.
+    /// Pages of the full buffer; `None` where one pass gives all.
     pages: Option<u64>,
     /// None if one pass gives all.
     config: Config,
@@ -254,7 +254,7 @@ fn footprint(asked: &Asked<'_>, config: &Config, counter: &Counter<'_>) -> Resul
     Ok((written.len() as f64 / share).ceil() as u64)
 }
 
-/// Pages of the buffer of the miniature of one of `pages`; none if that is too small to stand for it.
+/// Pages of the miniature's buffer for a buffer of `pages`; `None` if that is too small to stand for it.
 fn small(scheme: &Scheme<'_>, rate: f64, pages: u64) -> Option<u64> {
     let small = (pages as f64 * rate).round() as u64;
     let least = match scheme.is_one_pass {
@@ -316,7 +316,7 @@ fn runs(
 /// No size is large enough to be sampled.
 fn too_small(rate: f64) -> Error {
     let what = format!(
-        " {rate}: the largest buffer has less than {LEAST_BLOCKS} blocks in a sample, or of page-level LRU {LEAST_PAGES} pages; expected a larger rate, or no sample"
+        " {rate}: the largest buffer has fewer than {LEAST_BLOCKS} blocks in a sample (or, for page-level LRU, fewer than {LEAST_PAGES} pages); expected a larger rate, or no sample"
     );
     Error::argument("sample", what)
 }
@@ -327,7 +327,7 @@ impl Division {
     }
 }
 
-/// The parts of `runs` whose models fit in memory together; all of them, of what can be read once only.
+/// The parts of `runs` whose models fit in memory together; all of them if the input can be read only once.
 fn shares(asked: &Asked<'_>, runs: &[Run], effort: &Effort<'_>) -> Vec<Range<usize>> {
     let (mut shares, mut start, mut sum) = (Vec::new(), 0, 0_u64);
     let step = asked.salts as usize;
@@ -406,7 +406,7 @@ fn read(
     let of = &schemes[0].config;
     let options = asked.input.options(of)?;
     destage_memory::doing(format!("reading {name}"));
-    // One pass looks at sampled pages and at no virtual time, so that most requests are passed over unseen.
+    // One pass reads only sampled pages and has no virtual time, so that most requests are skipped without being decoded.
     let sieve = match &splitters[..] {
         [only] if schemes.iter().all(|scheme| scheme.is_one_pass) => only.sieve(),
         _ => None,
@@ -456,17 +456,17 @@ fn read(
     })
 }
 
-/// What points are made of.
+/// The data of points.
 struct Gathered<'a> {
     asked: &'a Asked<'a>,
     sizes: &'a [u64],
     page_bytes: u64,
     splitters: &'a [Splitter],
-    /// By splitter: what reads ask for, and writes.
+    /// By splitter: the requested pages of reads and of writes.
     of_samples: Vec<[sample::Asked; 2]>,
 }
 
-/// A size of a scheme: pages of the full buffer, 0 without one, and what it gives.
+/// A size of a scheme: pages of the full buffer, 0 without one, and its values.
 type Point = (u64, Result<Estimates, Error>);
 
 impl Gathered<'_> {
@@ -574,7 +574,7 @@ impl Gathered<'_> {
     }
 }
 
-/// What is exact, since no sample was needed for it.
+/// Exact values, for which no sample was needed.
 fn of_host(host: &HostCounts) -> Vec<(String, Number)> {
     let rows = [
         (rows::HOST_REQUESTS, host.requests),

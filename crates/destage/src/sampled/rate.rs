@@ -9,14 +9,14 @@ use crate::error::Error;
 const FIRST: f64 = 0.01;
 /// The largest: a run of everything takes as long as eight samples of an eighth, so beyond it nothing is saved.
 const MOST: f64 = 0.125;
-/// A rate that ought to do is taken larger by this, since what it rests on is an estimate.
+/// The chosen rate is larger by this factor, since it is based on an estimate.
 const MARGIN: f64 = 1.25;
 
 /// What [`for_error`] chose.
 pub(crate) struct Chosen {
     pub(crate) found: Found,
     pub(crate) rate: f64,
-    /// Half the widest interval, in percent of its curve's largest value; none if no point has one.
+    /// Half the widest interval, in percent of its curve's largest value; `None` if no point has one.
     pub(crate) percent: Option<f64>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn for_error(
 ) -> Result<Chosen, Error> {
     if !asked.input.can_be_read_again() {
         let what = format!(
-            ": {}: can be read only once, and a rate is found by trying; expected a sample rate, or a regular file",
+            ": {}: can be read only once, but the search for a rate reads it several times; expected a sample rate, or a regular file",
             asked.input.name()
         );
         return Err(Error::argument("error", what));
@@ -59,7 +59,7 @@ pub(crate) fn for_error(
                 percent: worst,
             });
         }
-        // An error falls with the root of what is sampled.
+        // An error falls with the square root of the sample.
         let wanted = worst.map_or(2.0, |worst| MARGIN * (worst / percent).powi(2));
         rate = (rate * wanted.max(2.0)).min(MOST);
     }

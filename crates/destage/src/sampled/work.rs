@@ -1,4 +1,4 @@
-//! Miniatures that go on as requests come, on as many threads as there are.
+//! Miniatures that advance as requests arrive, on all threads.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,7 +14,7 @@ use crate::error::Error;
 /// Batches that wait for a worker, at most.
 const WAITING: usize = 2;
 
-/// What each miniature gets of a batch of requests: by splitter, then sample.
+/// The part of a batch of requests that each miniature gets: by splitter, then sample.
 pub(super) type Parts = Vec<Vec<Part>>;
 
 /// A miniature.
@@ -36,7 +36,7 @@ pub(super) enum Model<'a> {
     Failed(Error),
 }
 
-/// What came of it.
+/// The outcome of it.
 pub(super) enum Measured {
     /// The metrics of one size.
     Run(Result<Metrics, Error>),
@@ -91,8 +91,7 @@ fn feed(run: &mut Simulation<'_>, part: &Part) -> Result<bool, SimError> {
     Ok(true)
 }
 
-/// Lets `miniatures` go on with what `next` gives until that is nothing, with so many `threads`; what they measured, in
-/// their order.
+/// Advances `miniatures` with the batches of `next` until there are none left, with this many `threads`; returns their results, in their order.
 pub(super) fn carry_out(
     miniatures: Vec<Miniature<'_>>,
     threads: usize,
@@ -126,7 +125,7 @@ pub(super) fn carry_out(
                     break;
                 }
             };
-            // A worker that is gone is found below.
+            // A worker that has ended is detected below.
             senders
                 .iter()
                 .for_each(|sender| drop(sender.send(Arc::clone(&parts))));

@@ -1,7 +1,7 @@
-//! What full runs would measure, by runs that cost less.
+//! Forecasts of full runs, by shorter runs.
 //!
-//! What a buffer counts needs neither a clock nor flash: a run of the buffer alone has nearly the same. Flash programs at least what
-//! the buffer destages and pads, and until it collects garbage no more. How much that adds depends on the scheme: then, and for other
+//! The counts of a buffer depend neither on a clock nor on flash: a run of the buffer alone has nearly the same. Flash programs at least the pages
+//! that the buffer destages and pads, and exactly these until it collects garbage. How much that adds depends on the scheme: then, and for other
 //! counts, runs need the flash, but no clock. Times need both, and are tried on an excerpt of the input.
 
 use std::collections::BTreeMap;
@@ -32,13 +32,12 @@ const OF_BUFFER: [&MetricRow; 8] = [
     rows::BUFFER_ON_DEMAND_UPDATES,
     rows::BUFFER_DIRTY_AT_END,
 ];
-/// Metrics of flash that follow from what the buffer gives it.
+/// Metrics of flash that follow from the destages of the buffer.
 const OF_PROGRAMS: [&MetricRow; 3] = [rows::WAF_BYTES, rows::WAF_HOST, rows::FLASH_PROGRAMS];
 
 const CAPACITY: &str = "buffer.capacity_bytes";
 
-/// Of the pages that are free, how many may be written before the flash collects garbage: its dies are not used evenly, and none
-/// waits until it is full.
+/// The share of the free pages that may be written before the flash collects garbage: its dies are not used evenly, and none waits until it is full.
 const WRITTEN_OF_FREE: f64 = 0.5;
 
 /// By which runs a metric is foreseen.
@@ -53,18 +52,18 @@ enum Kind {
 }
 
 impl Goal {
-    /// Whether its metric follows from what flash programs.
+    /// Whether its metric follows from the number of programs.
     fn is_of_programs(&self) -> bool {
         OF_PROGRAMS.iter().any(|row| row.name == self.metric)
     }
 
-    /// Whether no run without a clock tells its metric.
+    /// Whether no run without a clock gives its metric.
     pub(super) fn is_of_times(&self) -> bool {
         Kind::of(&self.metric, false, false) == Kind::Excerpt
     }
 }
 
-/// Whether what flash programs depends on more than what the buffer gives it in a run of `whole` under `config`.
+/// Whether the programs of flash depend on more than the destages of the buffer, in a run of `whole` under `config`.
 fn flash_matters(whole: &Whole, config: &Config) -> bool {
     // Runs say why there can be no such device.
     let free = config.free_pages().unwrap_or(0);
@@ -84,7 +83,7 @@ impl Kind {
         }
     }
 
-    /// What is asked where runs of this kind fail and full runs do not.
+    /// The settings to change if runs of this kind fail and full runs do not.
     fn next(self) -> Self {
         match self {
             Self::Buffer => Self::Counts,
@@ -101,7 +100,7 @@ pub(super) struct Forecast {
     input: Input,
     demand: Demand,
     page_bytes: u64,
-    /// The settings of all runs of its kind; scheme and size come from what is foreseen.
+    /// The settings of all runs of its kind; scheme and size come from the candidates.
     settings: Settings,
     /// The runs that were made, by size.
     known: Vec<BTreeMap<usize, Record>>,
@@ -145,7 +144,7 @@ impl Forecast {
         Ok(all)
     }
 
-    /// Makes it one of the next kind, without anything known: runs of its kind fail, and full runs do not.
+    /// Replaces it by an empty one of the next kind: runs of its kind fail, and full runs do not.
     pub(super) fn take_next_kind(
         &mut self,
         whole: &Whole,
@@ -167,7 +166,7 @@ impl Forecast {
         known.is_some_and(|record| record.error.is_some())
     }
 
-    /// Forgets all of `scheme`; those behind it move up.
+    /// Forgets all runs of `scheme`; later schemes move up.
     pub(super) fn remove(&mut self, scheme: usize) {
         self.known.remove(scheme);
     }
@@ -182,7 +181,7 @@ impl Forecast {
         self.known.iter().map(BTreeMap::len).sum()
     }
 
-    /// The schemes at the size behind one of so many `parts` of theirs, the one that looks best on an excerpt of the input first.
+    /// The schemes at the size after one of this many `parts` of their sizes, the one that looks best on an excerpt of the input first.
     pub(super) fn glimpse(
         &self,
         whole: &Whole,
@@ -221,7 +220,7 @@ impl Forecast {
         Ok(())
     }
 
-    /// What foresees `candidates` at `wanted`.
+    /// The runs that forecast `candidates` at `wanted`.
     fn combinations(
         &self,
         candidates: &[Vec<Combination>],
@@ -252,7 +251,7 @@ impl Forecast {
         wanted.iter().map(of).collect()
     }
 
-    /// What it says of the metric of goal `index`, if it is about that and knows.
+    /// Its value of the metric of goal `index`, if it has one.
     pub(super) fn value(
         &self,
         goals: &[Goal],
@@ -285,7 +284,7 @@ impl Forecast {
         }
     }
 
-    /// What is known of `scheme` at `place`, with a `factor` for each of the goals, if that is of all the input.
+    /// The known facts about `scheme` at `place`, with a `factor` for each of the goals, if that is of all the input.
     pub(super) fn record(
         &self,
         candidates: &[Vec<Combination>],
@@ -317,11 +316,11 @@ impl Forecast {
 }
 
 impl Kind {
-    /// What such runs read; `enters` says whether a page that is read may enter a buffer.
+    /// The input of such runs; `enters` says whether a page that is read may enter a buffer.
     fn input(self, whole: &Whole, enters: bool) -> Input {
         match self {
             Self::Excerpt => whole.excerpt(),
-            // What reads of pages that are never written tell it, no buffer remembers but one that they enter.
+            // Reads of pages that are never written matter only to a buffer that keeps read pages.
             Self::Buffer if !enters => whole.of_written_pages(),
             Self::Buffer | Self::Counts => whole.input.clone(),
         }

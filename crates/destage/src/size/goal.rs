@@ -1,4 +1,4 @@
-//! What a buffer has to reach.
+//! The goal of a search.
 
 use destage_sim::metrics;
 
@@ -20,7 +20,7 @@ impl Goal {
     /// Reads one, as it is typed.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the text.
     pub fn read(text: &str) -> Result<Self, Error> {
         let wrong = |why: String| Error::argument("goal", format!(" {text:?}: {why}"));
         let (metric, sign, value) = text
@@ -39,8 +39,12 @@ impl Goal {
             .parse()
             .ok()
             .filter(|value: &f64| value.is_finite());
-        let value = number
-            .ok_or_else(|| wrong(format!("{:?} is no value; expected a number", value.trim())))?;
+        let value = number.ok_or_else(|| {
+            wrong(format!(
+                "{:?} is not a value; expected a number",
+                value.trim()
+            ))
+        })?;
         Ok(Self {
             metric: metric.to_owned(),
             below: sign == "<",
@@ -76,7 +80,7 @@ impl Goal {
         }
     }
 
-    /// Whether `record` has reached it. What has no such metric has not.
+    /// Whether `record` has reached it. A record without the metric misses the goal.
     #[must_use]
     pub fn is_met_by(&self, record: &Record) -> bool {
         let value = record.number(&self.metric);
@@ -103,9 +107,9 @@ mod tests {
         for (text, part) in [
             ("waf.bytes", "expected METRIC<VALUE"),
             ("waf.bites<1", "did you mean"),
-            ("waf.bytes<", "\"\" is no value"),
-            ("waf.bytes<=1", "\"=1\" is no value"),
-            ("waf.bytes<inf", "is no value"),
+            ("waf.bytes<", "\"\" is not a value"),
+            ("waf.bytes<=1", "\"=1\" is not a value"),
+            ("waf.bytes<inf", "is not a value"),
         ] {
             let error = Goal::read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");

@@ -1,4 +1,4 @@
-//! What it takes to save the buffer when the power fails.
+//! The cost of saving the buffer when the power fails.
 
 use destage_sim::settings::Config;
 use serde_json::{Map, Value, json};
@@ -7,19 +7,19 @@ use serde_json::{Map, Value, json};
 const FROM_V: f64 = 5.0;
 /// The device runs down to this, in volts.
 const TO_V: f64 = 3.0;
-/// The energy of a program is that of flash whose program takes as long, in milliseconds, unless another energy is given.
+/// The energy of a program is that of flash with the same program time, in milliseconds, unless another energy is given.
 const DEFAULT_PROGRAM_MS: f64 = 0.2;
 
-/// Programming all pages of a full buffer. What the layer has to clean before comes on top.
+/// Programming all pages of a full buffer. Garbage collection that is needed first comes on top.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HoldUp {
     /// How long it takes, in milliseconds, with the channels, planes and program units of the device.
     pub dump_ms: f64,
-    /// Whether it may take longer: planes that program together are full only if the layer lays pages on all of them alike.
+    /// Whether it may take longer: planes that program together are full only if the layer spreads pages evenly over them.
     pub is_least: bool,
     /// How long one program takes, in milliseconds.
     pub program_ms: f64,
-    /// What it uses; none if the energy of a program is the default's, which is that of flash with other times.
+    /// Its energy; `None` if the energy of a program is the default, which is that of flash with other times.
     pub energy: Option<DumpEnergy>,
 }
 
@@ -28,12 +28,12 @@ pub struct HoldUp {
 pub struct DumpEnergy {
     /// `flash.program_uj` for each program and `flash.transfer_uj_per_byte` for each byte, in joules.
     pub joules: f64,
-    /// A capacitor that holds so much between 5 V and 3 V, in farads.
+    /// The capacitor that holds this energy between 5 V and 3 V, in farads.
     pub capacitance_f: f64,
 }
 
 impl HoldUp {
-    /// Of a buffer of `bytes` on the device of `config`; none without flash.
+    /// For a buffer of `bytes` on the device of `config`; `None` without flash.
     pub(super) fn of(config: &Config, bytes: u64) -> Option<Self> {
         if !config.has_flash() {
             return None;

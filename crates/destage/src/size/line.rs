@@ -5,17 +5,17 @@ use super::search::Range;
 /// How often the place of a scheme is looked for where its values point, before sizes are halved.
 pub(super) const POINTED: usize = 3;
 
-/// By what a scheme is off the goals, as a line over the places of its sizes.
+/// The distance of a scheme from the goals, as a line over the places of its sizes.
 pub(super) struct Line {
     /// A size that was run, and by which part of the goals the scheme is off them there.
     place: usize,
     excess: f64,
-    /// What each size more adds.
+    /// The change for each further size.
     slope: f64,
 }
 
 impl Line {
-    /// Through the two values of `excess` that are known nearest to where a scheme of so many `sizes` begins to reach the goals.
+    /// Through the two values of `excess` that are known nearest to where a scheme of this many `sizes` begins to reach the goals.
     pub(super) fn around(
         range: Range,
         sizes: usize,
@@ -43,7 +43,7 @@ impl Line {
         }
     }
 
-    /// The first place where it reaches the goals; none if it comes no nearer to them.
+    /// The first place where it reaches the goals; `None` if it comes no nearer to them.
     pub(super) fn crossing(&self) -> Option<usize> {
         let crossing = self.place as f64 - self.excess / self.slope;
         (self.slope < 0.0).then(|| crossing.ceil().max(0.0) as usize)

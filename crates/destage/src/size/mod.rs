@@ -42,7 +42,7 @@ pub const SIZED_SCHEMES: [&str; 8] = [
     "apu-lru",
 ];
 
-/// What is asked for.
+/// The request.
 #[derive(Clone)]
 pub struct SizePlan {
     /// Everything but scheme and size.
@@ -73,25 +73,25 @@ pub struct Answers {
     pub manifest: Manifest,
     /// As they were asked for.
     pub goals: Vec<Goal>,
-    /// Schemes that reach the goals, the smallest buffer first; of equal sizes the one that reaches the first goal best. The sizes of the
-    /// first two are their smallest; those behind them reach the goals at a size that was tried, or seem to.
+    /// Schemes that reach the goals, the smallest buffer first; among equal sizes the one that reaches the first goal best. The sizes of the first
+    /// two are their smallest; later schemes reach the goals at a size that was tried, or seem to.
     pub answers: Vec<Answer>,
     /// Bounds that reach the goals, the smallest first: no device can have them.
     pub bounds: Vec<Answer>,
-    /// Of goals about response times, if it is not known which scheme is the next best: the one that came nearest to the goals at the
-    /// best one's size. If it is among the answers it is the second one.
+    /// For goals about response times, if it is not known which scheme is the second best: the one that came nearest to the goals at the best one's
+    /// size. If it is among the answers it is the second one.
     pub nearest: Option<String>,
     /// Schemes that do not, at the largest size that was tried.
     pub missed: Vec<Record>,
-    /// Schemes of which a run failed, with that run and its error: it is not known whether they reach the goals.
+    /// Schemes with a failed run, with that run and its error: it is not known whether they reach the goals.
     pub failed: Vec<Record>,
     /// The best answer at twice the load, if the input's times play a part. Its run may have failed.
     pub twice_the_load: Option<Record>,
     /// The best answer on the second half of the input, if its length is known. Its run may have failed.
     pub second_half: Option<Record>,
-    /// By scheme, sizes in bytes that are smaller than the best answer and were not tried: a larger buffer is taken to do better.
+    /// By scheme, the sizes in bytes that are smaller than the best answer and were not tried, on the assumption that a larger buffer does better.
     pub untried: Vec<(String, Vec<u64>)>,
-    /// What it takes to save the best answer's buffer; none without flash.
+    /// The cost of saving the best answer's buffer; `None` without flash.
     pub hold_up: Option<HoldUp>,
     /// Sizes that could be answered, in bytes.
     pub sizes: Vec<u64>,
@@ -108,7 +108,7 @@ pub struct Answers {
 /// The smallest buffers that reach the goals of `plan` on `input`.
 ///
 /// # Errors
-/// What is wrong with the plan or the input, that it can be read only once, or that `effort.progress` asked to stop.
+/// An error in the plan or the input, an input that can be read only once, or an interrupt because `effort.progress` asked to stop.
 pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answers, Error> {
     let started = Instant::now();
     input.check_exists()?;
@@ -118,7 +118,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     }
     if !input.can_be_read_again() {
         return Err(Error::Input(format!(
-            "{}: can be read only once, and many runs are needed; expected a regular file",
+            "{}: can be read only once, but the search needs many runs; expected a regular file",
             input.name()
         )));
     }
@@ -137,13 +137,13 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let mut candidates = by_scheme(every);
     whole.fit(&mut candidates, effort)?;
     let grid = candidates.iter().map(Vec::len).sum();
-    // What no device can have is looked for by itself, and is no answer.
+    // Bounds, which no device can have, are searched separately, and are no answers.
     let is_bound = |sizes: &Vec<Combination>| sizes[0].config.scheme.is_bound();
     let (of_bounds, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_bound);
     if candidates.is_empty() {
         return Err(Error::argument(
             "buffers",
-            ": all of them are bounds, which no device can have; expected at least one other scheme",
+            ": all of them are bounds, which no device can reach; expected at least one other scheme",
         ));
     }
     let bounds = match of_bounds.is_empty() {
@@ -257,7 +257,7 @@ impl Spent {
     }
 }
 
-/// What a search gave.
+/// The result of a search.
 struct Searched {
     found: Found,
     nearest: Option<String>,
@@ -330,7 +330,7 @@ fn by_scheme(every: Vec<Combination>) -> Vec<Vec<Combination>> {
     schemes
 }
 
-/// The smallest first, no buffer at all before any; of equal sizes the one that is best by the first goal.
+/// The smallest first, no buffer at all before any; among equal sizes the one that is best by the first goal.
 fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     let first = &goals[0];
     answers.sort_by(|(_, one), (_, other)| {
@@ -353,8 +353,8 @@ fn one(
 }
 
 impl Answers {
-    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds", "nearest", "missed", "failed", "untried", "sensitivity",
-    /// "hold_up", "runs", "ended", "trials", "grid"}`: what `destage size --json` prints.
+    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds", "nearest", "missed", "failed",
+    /// "untried", "sensitivity", "hold_up", "runs", "ended", "trials", "grid"}`: the output of `destage size --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Keys are text and numbers finite, so nothing can go wrong.

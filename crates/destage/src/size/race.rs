@@ -1,12 +1,12 @@
 //! The search where goals are about times that show during a run.
 //!
-//! Nothing that costs little tells how long a request takes: an excerpt has less to do, and a large buffer may answer later than a
-//! smaller one. But a run that is far from its goals is known to be after a small part of the input, and is ended there
-//! ([`destage_sim::limits`]). So the scheme that looks best is run at one size after the other, from the smallest on, until it reaches
-//! the goals; where it comes near, sizes are left out, and its values say where to look. All that may reach the goals at its size are
-//! run there. Of those that do, the best is looked for at smaller sizes, and takes the place of the first if it is found at one; if
-//! not, the others are run at the next smaller size. If none but the best one reaches them at its size, the
-//! one that came nearest is run at larger sizes, and no other.
+//! No cheap run gives the time of a request: an excerpt has less load, and a large buffer may answer later than a smaller one. But a run that is far
+//! from its goals shows that after a small part of the input, and is ended there ([`destage_sim::limits`]). So the scheme that looks best is run at
+//! one size after the other, from the smallest on, until it reaches the goals; where its values come near them, sizes are skipped, and the values say
+//! where to continue. All that may reach the goals at its size are
+//! run there. Among the schemes that reach the goals there, the best is tried at smaller sizes, and becomes the first if one of them suffices; if
+//! not, the others are run at the next smaller size. If only the best scheme reaches the goals at its size, the one that came nearest is run at
+//! larger sizes, and no other.
 
 use std::cmp::Reverse;
 
@@ -18,9 +18,9 @@ use super::search::{At, Range, Search, Stop};
 use crate::compare::compare_within;
 use crate::error::Error;
 
-/// A run that is off its goals by less than this part of them is near.
+/// A run that misses its goals by less than this part of them is near.
 const NEAR: f64 = 0.33;
-/// Schemes are compared on an excerpt with the size behind one of so many parts of all: with the smallest they hardly differ.
+/// Schemes are compared on an excerpt with the size after one of this many parts of all sizes: with the smallest they hardly differ.
 const FIRST_LOOK: usize = 4;
 
 impl Search<'_> {
@@ -35,7 +35,7 @@ impl Search<'_> {
         of_times.clone().next().is_some() && of_times.into_iter().all(shows)
     }
 
-    /// Tries until the best is known, and the one that comes next to it.
+    /// Tries until the best scheme is known, and the one that comes next to it.
     pub(super) fn race(&mut self) -> Result<(), Stop> {
         let Some((mut best, order)) = self.first_to_reach()? else {
             return Ok(());
@@ -43,7 +43,7 @@ impl Search<'_> {
         let mut challengers = order.into_iter();
         let place = loop {
             let place = self.find(best)?;
-            // One that looks good begins: where it does better, the others are run only at its place.
+            // A scheme that looks good begins: if it does better, the others are run only at its place.
             if let Some(rival) = challengers.find(|rival| *rival != best) {
                 self.attempt(&self.open_at(&[rival], place), place)?;
                 if self.known[rival].high <= place && self.does_better(rival, best, place)? {
@@ -87,15 +87,15 @@ impl Search<'_> {
         let Some(smaller) = place.checked_sub(1) else {
             return Ok(false);
         };
-        // It is looked for where it would begin to reach them, not one size below.
+        // Its place is searched where it would begin to reach the goals, not one size below.
         let pointed = self.pointed_from(best, rival, place).unwrap_or(smaller);
         let pointed = pointed.clamp(smaller / 2, smaller);
         self.attempt(&self.open_at(&[rival], pointed), pointed)?;
         Ok(self.find(rival)? <= smaller)
     }
 
-    /// Of those that reach the goals the scheme that looks best with a small buffer, at some place, and those that look less good, the
-    /// best first; none if no scheme reaches them.
+    /// Among the schemes that reach the goals, the one that looks best with a small buffer, at some place, and those that look less good, the best
+    /// first; `None` if no scheme reaches the goals.
     fn first_to_reach(&mut self) -> Result<Option<(usize, Vec<usize>)>, Stop> {
         let Some(forecast) = self.forecasts.first() else {
             return Ok(None);
@@ -165,12 +165,12 @@ impl Search<'_> {
         like.moved_to(place, self.excess(rival, place)?).crossing()
     }
 
-    /// Looks for the place of the one that came nearest to the goals where `best`, at `place`, was the only one to reach them.
+    /// Searches the place of the scheme that came nearest to the goals where `best`, at `place`, was the only one to reach them.
     fn come_next(&mut self, best: usize, place: usize) -> Result<(), Stop> {
         let is_out = |scheme: usize| self.known[scheme].low >= self.candidates[scheme].len();
         let others =
             (0..self.candidates.len()).filter(|scheme| *scheme != best && !is_out(*scheme));
-        // Schemes that are known to reach them are before the others, the smaller place first; then those that miss by less.
+        // Schemes that are known to reach the goals come before the others, the smaller place first; then those that miss by less.
         let nearness = |scheme: &usize| {
             let Range { low, high, .. } = self.known[*scheme];
             let reached = (high < self.candidates[*scheme].len()).then_some(Reverse(low));
@@ -197,7 +197,7 @@ impl Search<'_> {
                 false => low,
             };
             self.attempt(&[scheme], next)?;
-            // One that comes no nearer is tried at the largest size.
+            // A scheme that comes no nearer is tried at the largest size.
             is_far = true;
         }
         if self.known[scheme].high < sizes {
@@ -208,7 +208,7 @@ impl Search<'_> {
         let rest: Vec<usize> = rest
             .filter(|other| ![best, scheme].contains(other))
             .collect();
-        // Where all that may be left is that another reaches them there, too, they are run there.
+        // If no other scheme can reach the goals below this place, all that is left to learn is which of them reach them here, so these are run here.
         let cannot_do_with_less = |other: &usize| {
             let known = self.known[*other];
             known.low >= next.min(self.candidates[*other].len())
@@ -236,13 +236,13 @@ impl Search<'_> {
         schemes.iter().filter(is_open).copied().collect()
     }
 
-    /// By which part of the goals `scheme` is off them at `place`, about; negative where it reaches them, none if it was not run.
+    /// The approximate distance of `scheme` from the goals at `place`, as a part of the goals; negative if it reaches them, `None` if it was not run.
     fn excess(&self, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place)?;
         if let Some(Error::OutOfReach { requests, answered }) = run.error.as_deref() {
             let part = |count: u64| count as f64 / self.whole.requests.max(1) as f64;
             let (come, waiting) = (part(*requests), part(requests - answered));
-            // What it has to measure grows with the requests to come, and with the square of those that wait.
+            // The work of the check grows with the coming requests, and with the square of the waiting ones.
             return Some(1.0 / (come * (1.0 - waiting * waiting)).max(1e-6) - 1.0);
         }
         let goals = self.goals.iter();
@@ -250,14 +250,15 @@ impl Search<'_> {
         goals.filter_map(of).max_by(f64::total_cmp)
     }
 
-    /// Runs `schemes` at `place`, or at their last one, side by side, and ends those that cannot reach the goals any more. Returns which of them reach the goals.
+    /// Runs `schemes` at `place`, or at their last one, in parallel, and ends those that cannot reach the goals any more. Returns which of them reach
+    /// the goals.
     fn attempt(&mut self, schemes: &[usize], place: usize) -> Result<Vec<bool>, Stop> {
         let at = |scheme: &usize| (*scheme, place.min(self.candidates[*scheme].len() - 1));
         let all: Vec<At> = schemes.iter().map(at).collect();
         let is_new = |(scheme, place): &At| !self.full[*scheme].contains_key(place);
         let new: Vec<At> = all.iter().copied().filter(is_new).collect();
         self.look_at_counts(&new)?;
-        // What is foreseen to have too large a count is not run.
+        // A scheme whose forecast count is too large is not run.
         let may_reach = |(scheme, place): &At| {
             let mut goals = self.goals.iter().enumerate();
             goals.all(|(index, goal)| {

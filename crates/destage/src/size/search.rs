@@ -1,13 +1,12 @@
 //! The smallest size of each scheme that reaches the goals, with few full runs.
 //!
-//! A scheme that misses at a size is taken to miss at smaller ones, and one that reaches the goals to reach them at larger
-//! ones. Where that is, forecasts say (`forecast.rs`): first for the scheme that looks best, whose place leaves the others one run
-//! each, or none. Full runs then confirm the two best. What a full run measures says by which factor a forecast is off, and so
-//! corrects all that is foreseen.
+//! A scheme that misses at a size is assumed to miss at smaller ones, and one that reaches the goals is assumed to reach them at larger ones.
+//! Forecasts find that place (`forecast.rs`): first for the scheme that looks best, whose place leaves the others one run each, or none. Full runs
+//! then confirm the two best. A full run gives the factor by which a forecast is off, and so corrects all forecasts.
 //!
-//! A run that fails says nothing about the goals. Where a run that costs less fails, a full run is made in its place, and if that does
-//! not fail, what is foreseen comes of another kind of runs from then on. A scheme of which a full run fails leaves the search, which
-//! begins anew without it; runs that were made are not made again.
+//! A run that fails says nothing about the goals. If a shorter run fails, a full run replaces it; if that succeeds, forecasts come from another kind
+//! of runs from then on. A scheme of which a full run fails leaves the search, which
+//! begins again without it; runs that were made are not made again.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +23,7 @@ use crate::record::Record;
 
 /// A forecast for a size next to one with a full run is off by no more than this part.
 const NEXT_TO_A_RUN: f64 = 0.02;
-/// By no more than this a forecast is off that is as good as right; then it is next to that, too.
+/// A forecast with an error below this counts as right; the next forecast is then right, too.
 const RIGHT: f64 = 1e-3;
 
 /// A scheme, by its number, at a place in the list of sizes.
@@ -61,14 +60,14 @@ pub(super) struct Search<'a> {
     pub(super) full: Vec<BTreeMap<usize, Record>>,
     /// Of goals that show during a run: where each scheme begins to reach them, as far as runs say.
     pub(super) known: Vec<Range>,
-    /// Then, the scheme that is next to the best by how near it came, if it is not known whether another is before it.
+    /// Then, the scheme that is next to the best by its distance, if it is not known whether another comes before it.
     pub(super) nearest: Option<usize>,
     /// Full runs of each scheme that left the search because one of them failed, by place.
     pub(super) failed: Vec<BTreeMap<usize, Record>>,
     pub(super) effort: &'a Effort<'a>,
 }
 
-/// What the search knows at its end. A place is one in the list of sizes.
+/// The knowledge of the search at its end. A place is one in the list of sizes.
 pub(super) struct Found {
     /// By full runs, of each scheme the smallest place that reaches the goals.
     pub(super) answers: Vec<(usize, Record)>,
@@ -80,7 +79,7 @@ pub(super) struct Found {
     pub(super) failed: Vec<Record>,
 }
 
-/// The place of a scheme that is not known to reach the goals: behind those of all others, as it may have fewer sizes.
+/// The place of a scheme that is not known to reach the goals: after those of all others, as it may have fewer sizes.
 const NOWHERE: usize = usize::MAX;
 
 /// Where a scheme begins to reach the goals, as far as is known: from `low` on at the earliest, and at `high` at the latest, which is
@@ -94,7 +93,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Nothing is known of a scheme with so many sizes.
+    /// Nothing is known of a scheme with this many sizes.
     pub(super) fn of(sizes: usize) -> Self {
         Self {
             low: 0,
@@ -122,7 +121,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Takes `scheme` out, of which a full run failed; those behind it move up.
+    /// Removes `scheme`, whose full run failed; later schemes move up.
     fn remove(&mut self, scheme: usize) {
         let runs = self.full.remove(scheme);
         self.failed.push(runs);
@@ -148,8 +147,8 @@ impl Search<'_> {
         all.first().copied()
     }
 
-    /// Tries the sizes of the best scheme that are below its answer: a metric need not be monotone in size. Goals that only full runs
-    /// tell are left as they are.
+    /// Tries the sizes of the best scheme that are below its answer: a metric need not be monotone in size. Goals that only full runs can measure are
+    /// left unchanged.
     fn try_smaller(&mut self) -> Result<(), Stop> {
         let Some((scheme, place)) = self.best() else {
             return Ok(());
@@ -265,7 +264,7 @@ impl Search<'_> {
         errors.filter(|error| !error.is_failure()).count()
     }
 
-    /// All full runs, those of schemes that left the search too.
+    /// All full runs, including those of schemes that left the search.
     fn all_runs(&self) -> impl Iterator<Item = &Record> {
         let schemes = self.full.iter().chain(&self.failed);
         schemes.flat_map(BTreeMap::values)
@@ -311,7 +310,7 @@ impl Search<'_> {
             .try_for_each(|forecast| self.look_by(forecast, wanted))
     }
 
-    /// Makes those of `forecast` for `wanted`. Where one fails, a full run is made.
+    /// Makes the runs of forecast `forecast` for the places `wanted`. Where one fails, a full run is made.
     fn look_by(&mut self, forecast: usize, wanted: &[At]) -> Result<(), Stop> {
         self.forecasts[forecast].look(&self.candidates, wanted, self.effort)?;
         let is_open = |at: &At| !self.full[at.0].contains_key(&at.1);
@@ -345,10 +344,10 @@ impl Search<'_> {
         });
     }
 
-    /// What to foresee next.
+    /// The next forecasts to make.
     fn to_look_at(&self, ranges: &[Range]) -> Vec<At> {
         let all = || ranges.iter().copied().enumerate();
-        // Nothing is known yet: the one that looks best on an excerpt begins.
+        // Nothing is known yet: the scheme that looks best on an excerpt begins.
         if self.forecasts.iter().all(|forecast| forecast.runs() == 0) {
             return vec![self.first];
         }
@@ -371,7 +370,7 @@ impl Search<'_> {
                 .filter(|(_, range)| !range.open().is_empty())
                 .collect();
         }
-        // Each of them once at the place of the last that is known: most are out then.
+        // Each of them once at the place of the last known one: most are out then.
         if let Some((_, place)) = found.get(found.len().min(2).wrapping_sub(1)) {
             let cut = |(scheme, range): &(usize, Range)| {
                 let place = match found.len() {
@@ -388,7 +387,7 @@ impl Search<'_> {
                 return wanted;
             }
         }
-        // The one that looks best, until its place is known.
+        // The scheme that looks best, until its place is known.
         let is_seen = |(scheme, _): &&(usize, Range)| !self.seen(*scheme).is_empty();
         let mut looks: Vec<At> = open
             .iter()
@@ -404,7 +403,7 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Where to look next for the place of `scheme`: where its values point, or if larger buffers helped it as they help `like`; in the
+    /// The next place to try for `scheme`: where its values point, or where it would be if larger buffers helped it as they help `like`; in the
     /// middle if that is not known, or did not help.
     fn next_place(&self, scheme: usize, like: Option<usize>, ranges: &[Range]) -> usize {
         let line = |scheme: usize| {
@@ -428,7 +427,7 @@ impl Search<'_> {
         place.clamp(open.start, open.end - 1)
     }
 
-    /// By which part of the goals `scheme` is off them at `place`, by a full run or as foreseen; negative where it reaches them.
+    /// The distance of `scheme` from the goals at `place`, as a part of the goals, by a full run or a forecast; negative if it reaches them.
     fn excess_of_forecast(&self, scheme: usize, place: usize) -> Option<f64> {
         let mut most = f64::NEG_INFINITY;
         for (index, goal) in self.goals.iter().enumerate() {
@@ -448,7 +447,7 @@ impl Search<'_> {
 
     fn range(&self, scheme: usize) -> Range {
         let mut range = Range::of(self.candidates[scheme].len());
-        // What full runs say stands above what is foreseen.
+        // Results of full runs win over forecasts.
         for (place, record) in &self.full[scheme] {
             match self.reaches(record) {
                 true => range.high = range.high.min(*place),
@@ -501,7 +500,7 @@ impl Search<'_> {
         all.find_map(|forecast| forecast.value(self.goals, index, scheme, place))
     }
 
-    /// By what a forecast for goal `index` has to be multiplied: what the nearest full run of the scheme says, or else all.
+    /// The factor for a forecast of goal `index`: that of the nearest full run of the scheme, or else of all.
     pub(super) fn factor(&self, index: usize, scheme: usize, place: usize) -> f64 {
         let of = |scheme: usize| {
             self.full[scheme].iter().filter_map(move |(at, run)| {
@@ -525,7 +524,7 @@ impl Search<'_> {
         }
     }
 
-    /// The next full run that is needed to be sure of `best`; none if none is.
+    /// The next full run that is needed to be sure of `best`; `None` if none is.
     fn to_confirm(&self, best: &[At]) -> Option<At> {
         for (scheme, place) in best {
             let last = self.candidates[*scheme].len() - 1;
@@ -533,7 +532,7 @@ impl Search<'_> {
             if !self.full[*scheme].contains_key(&at) {
                 return Some((*scheme, at));
             }
-            // What is next below misses by far, or is run.
+            // The next smaller size misses by far, or is run.
             if let Some(below) = at.checked_sub(1).filter(|_| *place <= last)
                 && !self.full[*scheme].contains_key(&below)
                 && !self.misses_clearly(*scheme, below)

@@ -1,4 +1,4 @@
-//! What one reading tells of an input; it stays in memory if there is room.
+//! The facts that one reading gives about an input; it stays in memory if there is room.
 
 use destage_sim::limits::Demand;
 use destage_sim::paging::Addressing;
@@ -15,19 +15,19 @@ use crate::input::Input;
 use crate::progress::Counter;
 use crate::survey::Survey;
 
-/// Requests may take one part of so many of the memory for models, and pages that are written as much.
+/// Requests may take one part of this many of the memory for models, and written pages as much.
 const PART_OF_MEMORY: u64 = 4;
-/// What a page takes in a set, at most: it may be the only one of its word, and while the set grows there are two of them.
+/// Most memory of a page in a set: it may be the only one of its word, and while the set grows there are two of them.
 const BYTES_OF_PAGE: u64 = 96;
 
-/// An excerpt is one of so many parts of the input.
+/// An excerpt is one of this many parts of the input.
 const PART: u64 = 16;
-/// In so many windows, at even distances, at most.
+/// In this many windows, at even distances, at most.
 const WINDOWS: u64 = 8;
 /// Requests of a window, at least: fewer say nothing.
 const LEAST_REQUESTS: u64 = 64;
 
-/// What is known of an input.
+/// The facts about an input.
 pub(super) struct Whole {
     /// The input; decoded, if it fits.
     pub(super) input: Input,
@@ -45,7 +45,7 @@ impl Whole {
     /// Reads all of `input` under `config`.
     ///
     /// # Errors
-    /// What is wrong with it, or that the run was interrupted.
+    /// An error in the input, or an interrupt of the run.
     pub(super) fn read(input: &Input, config: &Config, effort: &Effort<'_>) -> Result<Self, Error> {
         let options = input.options(config)?;
         let counter = Counter::new(effort.progress, input.expected_requests());
@@ -100,10 +100,10 @@ impl Whole {
         })
     }
 
-    /// Gives `candidates` the device that the input asks for, so that parts of it have the same.
+    /// Gives `candidates` the device that the whole input needs, so that parts of it have the same device.
     ///
     /// # Errors
-    /// What is wrong with the input, or that the run was interrupted.
+    /// An error in the input, or an interrupt of the run.
     pub(super) fn fit(
         &mut self,
         candidates: &mut [Vec<Combination>],
@@ -123,7 +123,7 @@ impl Whole {
         Ok(())
     }
 
-    /// The input without reads of pages that are never written; all of it where these are not known.
+    /// The input without reads of pages that are never written; the whole input if these are not known.
     pub(super) fn of_written_pages(&self) -> Input {
         let Some(written) = &self.written else {
             return self.input.clone();
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    /// What is known of writes of so many pages, and a read elsewhere, with little memory.
+    /// The known facts about writes of this many pages, and a read elsewhere, with little memory.
     fn whole(pages: u64) -> Whole {
         let request = |line: u64, operation, first: u64, pages: u64| Request {
             arrival: line,

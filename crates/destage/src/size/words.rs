@@ -27,7 +27,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Whether the input has nothing that the goal's metric is of, such as reads. Who was ended early has no metric at all.
+/// Whether the input has nothing that the goal's metric is of, such as reads. A run that was ended early has no metrics.
 fn has_none(answers: &Answers, goal: &Goal) -> bool {
     let knows = |record: &Record| record.metrics.get(&goal.metric).is_some();
     answers.ended == 0 && !answers.missed.iter().any(knows)
@@ -59,7 +59,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let mut lines = Vec::new();
     let early = match answers.ended {
         0 => String::new(),
-        ended => format!(", {ended} of them ended once the goals were out of reach"),
+        ended => format!(", {ended} of them ended early because the goals were out of reach"),
     };
     let mut tried = format!(
         "{} at {} were compared. That took {}{early}; a grid of all of them has {}.",
@@ -72,7 +72,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         // Writing to a text cannot fail.
         let _ = write!(
             tried,
-            " {} that cost less said where to look: without a clock, or on an excerpt of the input.",
+            " {} without a clock, or on an excerpt of the input, chose which sizes to run in full.",
             counted(answers.trials, "run")
         );
     }
@@ -83,7 +83,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     if !unconfirmed.is_empty() {
         let _ = write!(
             tried,
-            " Not run in full, since they seem to need as much or more: {}.",
+            " Not run in full, since they seem to need as large a buffer or a larger one: {}.",
             unconfirmed.join(", ")
         );
     }
@@ -128,7 +128,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         },
         values(answers, &best.record),
         if is_first {
-            " No smaller one was tried."
+            " No smaller buffer was tried."
         } else {
             ""
         }
@@ -137,13 +137,13 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         let of = |(buffer, sizes): &(String, Vec<u64>)| format!("{} of {buffer}", sizes.len());
         let untried: Vec<_> = answers.untried.iter().map(of).collect();
         lines.push(format!(
-            "Smaller sizes that were not tried, since a larger buffer is taken to do better: {}.",
+            "Smaller sizes that were not tried, on the assumption that a larger buffer does better: {}.",
             untried.join(", ")
         ));
     }
     let next = answers.answers.get(1).filter(|next| next.confirmed);
     let largest = numbers::size(largest);
-    let untried = "Whether another one does with less was not tried.";
+    let untried = "Whether another scheme needs less was not tried.";
     lines.push(match (next, &answers.nearest) {
         (Some(next), None) => format!(
             "Next comes {}: {}.",
@@ -151,22 +151,22 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             values(answers, &next.record)
         ),
         (Some(next), Some(nearest)) => format!(
-            "Of the others {nearest} came nearest to it there. It reaches it with {}: {}. {untried}",
+            "Of the others, {nearest} came nearest to the goal there. It reaches the goal with {}: {}. {untried}",
             numbers::size(next.bytes),
             values(answers, &next.record)
         ),
         (None, Some(nearest)) => format!(
-            "Of the others {nearest} came nearest to it there, and does not reach it with up to {largest}. Whether another one does was not tried."
+            "Of the others, {nearest} came nearest to the goal there, and does not reach it with up to {largest}. Whether another scheme reaches it was not tried."
         ),
         (None, None) => {
-            format!("No other of these schemes reaches it with up to {largest}.")
+            format!("None of the other schemes reaches the goal with up to {largest}.")
         }
     });
     if !answers.bounds.is_empty() {
         let bounds = answers.bounds.iter().map(|bound| with_size(&bound.record));
         let bounds: Vec<_> = bounds.collect();
         lines.push(format!(
-            "As bounds, which no device can have, these reach it: {}.",
+            "These bounds, which no device can have, reach the goal: {}.",
             bounds.join(", ")
         ));
     }
@@ -176,7 +176,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     ] {
         let Some(record) = record else { continue };
         if let Some(error) = &record.error {
-            lines.push(format!("{when} it cannot be run: {error}."));
+            lines.push(format!("{when} the scheme cannot be run: {error}."));
             continue;
         }
         let verdict = if answers.hold_in(record) {
@@ -185,7 +185,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             "does not reach"
         };
         lines.push(format!(
-            "{when} it {verdict} the goal: {}.",
+            "{when} the scheme {verdict} the goal: {}.",
             values(answers, record)
         ));
     }
@@ -193,7 +193,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let oldest = best.record.number("buffer.oldest_dirty_ms_max");
     if let Some((bytes, age)) = at_risk.zip(oldest) {
         lines.push(format!(
-            "A loss of power takes {} at most, the oldest of it {} ms old.",
+            "A loss of power destroys at most {}, the oldest of it {} ms old.",
             numbers::size(bytes as u64),
             numbers::real(age)
         ));
@@ -207,12 +207,12 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         let program = numbers::real(hold_up.program_ms);
         let line = match hold_up.energy {
             Some(energy) => format!(
-                "To save a full buffer takes {dump} ms and {} mJ, a capacitor of {} uF from 5 V to 3 V; what the layer cleans before comes on top.",
+                "To save a full buffer takes {dump} ms and {} mJ, which is a capacitor of {} uF that discharges from 5 V to 3 V; garbage collection that is needed first comes on top.",
                 numbers::real(energy.joules * 1e3),
                 numbers::real(energy.capacitance_f * 1e6)
             ),
             None => format!(
-                "To save a full buffer takes {dump} ms; what the layer cleans before comes on top. Its energy is not known: flash.program_uj is the default, that of flash whose program takes 0.2 ms, and a program takes {program} ms here."
+                "To save a full buffer takes {dump} ms; garbage collection that is needed first comes on top. The energy is not known: flash.program_uj is the default, for flash that is programmed in 0.2 ms, but a program takes {program} ms here."
             ),
         };
         lines.push(line);

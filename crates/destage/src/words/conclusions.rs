@@ -1,4 +1,4 @@
-//! What the numbers of several runs say, in sentences.
+//! Conclusions from the numbers of several runs, in sentences.
 
 use destage_sim::metrics::rows;
 
@@ -6,8 +6,8 @@ use super::{short, warnings};
 use crate::numbers;
 use crate::record::Record;
 
-/// What the numbers of `records` say, in sentences: of each trace and layer for itself, in their order. What failed says
-/// nothing, and a run alone can be compared with none. Bounds are no schemes to choose, and runs of which the program warns are
+/// Conclusions from the numbers of `records`, in sentences: for each trace and layer separately, in their order. Failed runs give no conclusion, and
+/// a single run has nothing to be compared with. Bounds are no schemes to choose, and runs of which the program warns are
 /// left out, which a last sentence says.
 #[must_use]
 pub fn conclusions(records: &[Record]) -> Vec<String> {
@@ -17,14 +17,14 @@ pub fn conclusions(records: &[Record]) -> Vec<String> {
     let mut sentences = of_groups(finished().filter(|record| !is_warned(record)));
     if warned > 0 && finished().count() > 1 {
         sentences.push(format!(
-            "No conclusion is drawn from {warned} of {} runs, of which there are warnings.",
+            "{warned} of {} runs have warnings, and no conclusion is drawn from them.",
             finished().count()
         ));
     }
     sentences
 }
 
-/// What the numbers of some runs say.
+/// Conclusions from the numbers of some runs.
 fn of_groups<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
     let mut groups: Vec<((&str, &str), Vec<&Record>)> = Vec::new();
     for record in records.filter(|record| !record.is_of_bound()) {
@@ -91,7 +91,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
             let is_named = without.is_some() && is_timed(&best);
             let who = if is_named { "it" } else { &best.buffer };
             sentences.push(format!(
-                "From {} to {}, the share of page writes {who} absorbs goes from {few:.1} % to {many:.1} %.",
+                "From {} to {}, the share of page writes that {who} absorbs goes from {few:.1} % to {many:.1} %.",
                 numbers::bytes(smallest),
                 numbers::bytes(largest)
             ));
@@ -103,7 +103,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     ) && response(best) < response(worst)
     {
         sentences.push(format!(
-            "At {}, the choice of scheme alone makes a factor of {}: {} ms with {}, {} ms with {}.",
+            "At {}, the choice of scheme alone makes a difference of a factor of {}: {} ms with {}, {} ms with {}.",
             numbers::bytes(smallest),
             numbers::real(response(worst) / response(best)),
             numbers::real(response(best)),
@@ -129,7 +129,7 @@ fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
     }
 }
 
-/// What the points of curves say: which scheme absorbs most with the largest buffer, and from which size on more brings little.
+/// Conclusions from the points of curves: which scheme absorbs most with the largest buffer, and beyond which size more memory brings little.
 #[must_use]
 pub fn of_curves(records: &[Record]) -> Vec<String> {
     let hits = |record: &&Record| Some((record.capacity()?, record.write_hit_percent()?));
@@ -146,7 +146,7 @@ pub fn of_curves(records: &[Record]) -> Vec<String> {
             .filter(|record| record.capacity() == Some(largest))
     };
     let better = |a: &&&Record, b: &&&Record| share(a).total_cmp(&share(b));
-    // Of equals the first.
+    // Among equals the first.
     let best = at().rev().max_by(better);
     let (Some(best), Some(worst)) = (best, at().min_by(better)) else {
         return Vec::new();
@@ -182,5 +182,5 @@ pub fn of_curves(records: &[Record]) -> Vec<String> {
     sentences
 }
 
-/// How much of what the largest buffer absorbs is nearly all of it.
+/// The share of the largest buffer's hits that counts as nearly all of them.
 const NEARLY: f64 = 0.9;

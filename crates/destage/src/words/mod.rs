@@ -1,8 +1,8 @@
-//! What results say, in sentences.
+//! Results in sentences.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `conclusions` | what the numbers of several runs say |
+//! | `conclusions` | conclusions from the numbers of several runs |
 
 mod conclusions;
 
@@ -16,7 +16,7 @@ pub use conclusions::{conclusions, of_curves};
 /// Longest name of a trace that is shown whole.
 const NAME: usize = 24;
 
-/// What all runs have in common: the input on one line, what simulates it on the other.
+/// Properties that all runs share: the input on one line, the simulated device on the other.
 #[must_use]
 pub fn heading(records: &[Record]) -> String {
     let Some(first) = records.first() else {
@@ -42,8 +42,8 @@ pub fn heading(records: &[Record]) -> String {
     format!("{trace}{}", parts.join(", "))
 }
 
-/// The counts of the device on which all of `records` ran. Their blocks may differ where they follow from input or layer, and nobody
-/// knows how many there are where only the buffer was looked at.
+/// The counts of the device on which all of `records` ran. Their numbers of blocks may differ where they follow from input or layer, and are unknown
+/// where only the buffer was simulated.
 #[must_use]
 pub fn device(records: &[Record]) -> String {
     let counts = |name: &'static str| records.iter().filter_map(move |record| record.whole(name));
@@ -63,7 +63,7 @@ pub fn device(records: &[Record]) -> String {
     )
 }
 
-/// What tells a run from the others, in words.
+/// The labels in which a run differs from the others, in words.
 #[must_use]
 pub fn name(record: &Record) -> String {
     let size = record
@@ -88,7 +88,7 @@ pub fn for_shell(word: &str) -> String {
     }
 }
 
-/// Which runs failed, and why; a sentence each.
+/// Which runs failed, and why; one sentence each.
 #[must_use]
 pub fn failures(records: &[Record]) -> Vec<String> {
     let failed = records.iter().filter_map(|record| {
@@ -98,7 +98,7 @@ pub fn failures(records: &[Record]) -> Vec<String> {
     failed.collect()
 }
 
-/// What a reader of the numbers has to know: warnings, and which runs had nothing to clean or failed; whole sentences.
+/// Notes for a reader of the numbers: warnings, and which runs needed no garbage collection or failed; whole sentences.
 #[must_use]
 pub fn notes(records: &[Record]) -> Vec<String> {
     let remark = remark(records);
@@ -110,7 +110,7 @@ pub fn notes(records: &[Record]) -> Vec<String> {
     all.map(|sentence| format!("{sentence}.")).collect()
 }
 
-/// One line: what was run.
+/// One line that says what was run.
 #[must_use]
 pub fn describe(record: &Record) -> String {
     let buffer = match record.capacity() {
@@ -125,8 +125,8 @@ pub fn describe(record: &Record) -> String {
     )
 }
 
-/// Warnings for a reader of the numbers, each with the name of its run. Where many runs share one, it is that of the first of them with
-/// their number.
+/// Warnings for a reader of the numbers, each with the name of its run. If many runs share a warning, it is that of the first of them with their
+/// number.
 #[must_use]
 pub fn warnings(records: &[Record]) -> Vec<String> {
     let of_kind = |kind: &fn(&Record) -> Option<String>| {
@@ -142,7 +142,7 @@ pub fn warnings_of(record: &Record) -> Vec<String> {
     KINDS.iter().filter_map(|kind| kind(record)).collect()
 }
 
-/// The kinds of warnings: a run did not see all of its requests, or had more of them than a device can do.
+/// The kinds of warnings: a run did not see all of its requests, or had more of them than a device can serve.
 const KINDS: [fn(&Record) -> Option<String>; 3] = [saturated, worn_out, overload];
 
 fn is_true(record: &Record, metric: &MetricRow) -> bool {
@@ -176,27 +176,29 @@ fn overload(record: &Record) -> Option<String> {
     let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
     // A workload of this program has no times in another unit.
     let why = match record.whole("workload.requests") {
-        Some(_) => "it is asked for more than it can do (a larger host.time_scale gives it time)",
+        Some(_) => {
+            "the device gets more requests than it can serve (a larger host.time_scale gives it time)"
+        }
         None => {
-            "either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)"
+            "either the device gets more requests than it can serve, or the times of the trace are in another unit (trace.time_unit, host.time_scale)"
         }
     };
     (all > OVERLOAD * within).then(|| {
         format!(
-            "overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; {why}",
+            "overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for the device; {why}",
             numbers::real(all),
             numbers::real(within)
         )
     })
 }
 
-/// Of warnings of one kind all, or the first and how many more there are.
+/// All warnings of one kind, or the first and the number of the others.
 fn together(mut warnings: Vec<String>) -> Vec<String> {
     const MOST: usize = 3;
     let others = warnings.len().saturating_sub(1);
     if warnings.len() > MOST {
         warnings.truncate(1);
-        let others = format!("; and {others} other runs likewise");
+        let others = format!("; the same holds for {others} other runs");
         warnings
             .iter_mut()
             .for_each(|first| first.push_str(&others));
@@ -204,7 +206,7 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
     warnings
 }
 
-/// A mean response that is so many times what the device needs for a request is called overload.
+/// A mean response time of this many times the time within the device is called overload.
 const OVERLOAD: f64 = 10.0;
 
 /// Which runs had nothing to clean.
@@ -227,7 +229,7 @@ pub fn remark(records: &[Record]) -> Option<String> {
         _ => format!("No block was erased in {clean} of {all} runs"),
     };
     Some(format!(
-        "{which}: nothing had to be cleaned there, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or one that is full before (sim.precondition = random_fill:1) has to clean."
+        "{which}: no block had to be cleaned there, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or a device that is full before the first request (sim.precondition = random_fill:1) needs garbage collection."
     ))
 }
 

@@ -131,7 +131,7 @@ fn the_json_has_every_size_at_which_something_changes_if_all_are_asked_for() {
             .all(|pair| hits(&pair[0]) <= hits(&pair[1]))
     );
     for (buffers, why) in [
-        (["lru", "fab"], "fab takes a run for each size"),
+        (["lru", "fab"], "fab needs a run for each size"),
         (["fifo", "lru"], "fifo"),
     ] {
         let refused = plan(&buffers, Some(&["all"]), &[]);

@@ -217,8 +217,8 @@ fn with_bytes_order_is_strict_and_times_are_exact_which_is_said() {
     assert_eq!(
         reference.manifest.unused,
         [
-            "sim.clock was set, and decides nothing: with bytes it is exact",
-            "sim.write_order was set, and decides nothing: with bytes it is strict"
+            "sim.clock was set, but has no effect: with bytes it is exact",
+            "sim.write_order was set, but has no effect: with bytes it is strict"
         ]
     );
 }
@@ -251,7 +251,7 @@ fn what_reference_simulators_do_in_their_own_way_is_done_otherwise_and_says_so()
     ] {
         let outcome = fail(pairs, CutAt::Program(700), 1).unwrap();
         assert_eq!(outcome.result.bad, [0; 0], "{pairs:?}");
-        let said = format!("{key} was set, and decides nothing: with bytes it is {is}");
+        let said = format!("{key} was set, but has no effect: with bytes it is {is}");
         assert_eq!(outcome.manifest.unused, [said]);
     }
 }

@@ -378,7 +378,7 @@ fn sizes_follow_from_the_samples() {
 fn what_cannot_be_sampled_is_refused() {
     let share = Rate::Share(0.125);
     for (buffers, pairs, text) in [
-        ("belady", &[][..], "knows the writes to come"),
+        ("belady", &[][..], "needs the coming writes"),
         (
             "lru",
             &["buffer.bypass_pages=4"],
@@ -395,7 +395,7 @@ fn what_cannot_be_sampled_is_refused() {
         assert!(error.contains(text), "{error}");
     }
     let error = refusal(&plan(&["fab"], Some(&["1MiB"]), &[], Rate::Share(0.01)));
-    assert!(error.contains("less than 8 blocks"), "{error}");
+    assert!(error.contains("fewer than 8 blocks"), "{error}");
     let few = plan(&["lru"], Some(&["64KiB"]), &[], Rate::Share(0.01));
     let error = refusal(&few);
     assert!(error.contains("16 pages"), "{error}");
@@ -404,7 +404,7 @@ fn what_cannot_be_sampled_is_refused() {
     none.sampling.as_mut().unwrap().salts = 0;
     assert!(refusal(&none).contains("salts 0"));
     let error = check_metric("response.mean_ms").unwrap_err().to_string();
-    assert!(error.contains("is not sampled"), "{error}");
+    assert!(error.contains("cannot be sampled"), "{error}");
     assert!(check_metric("waf.bytes").is_ok());
 }
 

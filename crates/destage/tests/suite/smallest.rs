@@ -229,7 +229,7 @@ fn what_is_not_known_is_said() {
         let found = words(goal);
         assert!(found.contains("is the smallest buffer"), "{found}");
         assert_eq!(
-            found.contains("No smaller one was tried."),
+            found.contains("No smaller buffer was tried."),
             is_first,
             "{found}"
         );
@@ -404,10 +404,7 @@ fn smaller_sizes_that_were_not_tried_are_named() {
         words.contains(" is the smallest buffer tried that reaches"),
         "{words}"
     );
-    let said = format!(
-        "larger buffer is taken to do better: {} of lru.",
-        untried.len()
-    );
+    let said = format!("larger buffer does better: {} of lru.", untried.len());
     assert!(words.contains(&said), "{words}");
 }
 
@@ -511,7 +508,7 @@ fn bounds_are_shown_and_never_chosen() {
     assert!(
         words
             .iter()
-            .any(|line| line.starts_with("As bounds, which no device can have"))
+            .any(|line| line.starts_with("These bounds, which no device can have"))
     );
     let json: Value = serde_json::from_str(&answers.to_json()).unwrap();
     assert_eq!(json["bounds"].as_array().unwrap().len(), 2);

@@ -129,7 +129,7 @@ fn names_are_listed_and_are_no_metrics_of_runs() {
             "{name}"
         );
         let refusal = metrics::require(name).unwrap_err().to_string();
-        assert!(refusal.contains("about an input"), "{refusal}");
+        assert!(refusal.contains("describes an input"), "{refusal}");
     }
 }
 

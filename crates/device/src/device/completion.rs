@@ -1,4 +1,4 @@
-//! Dies begin and end their operations, and whoever waited for that goes on.
+//! Dies begin and end their operations, and requests that waited for that go on.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{DirtyPage, Slot};
@@ -46,7 +46,7 @@ impl Device {
         self.go_on_after(progress, die, now, driver)
     }
 
-    /// What `die`, which takes time, has begun is as far as `progress` says.
+    /// The work that `die` has begun, which takes time, has come as far as `progress` says.
     #[inline(always)]
     pub(super) fn go_on_after<D: Driver>(
         &mut self,
@@ -61,14 +61,14 @@ impl Device {
         }
     }
 
-    /// What `die` has begun waits with the driver, and the die may begin the next.
+    /// The work that `die` has begun waits with the driver, and the die may begin the next.
     #[inline(never)]
     fn hand_over<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         self.dies.hand_over(die);
         self.activate_if_busy(die, now, driver)
     }
 
-    /// Lets `die` begin what it can.
+    /// Lets `die` begin its next operations.
     #[inline(never)]
     pub(super) fn activate<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         loop {
@@ -91,7 +91,7 @@ impl Device {
     /// The transaction `token` of a page operation or fillers goes on by itself, and its die may begin the next.
     ///
     /// # Errors
-    /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
+    /// [`NoSpace`](destage_flash::ftl::NoSpace) if the next operation finds no room.
     pub fn free<D: Driver>(&mut self, token: Token, now: Ticks, driver: &mut D) -> Outcome {
         let die = self.dies.die_of_token(token);
         self.dies.hand_over(die);
@@ -115,7 +115,7 @@ impl Device {
         self.activate_if_busy(die, now, driver)
     }
 
-    /// [`Device::activate`], unless it is plain that `die` has nothing to begin.
+    /// [`Device::activate`], unless it is known that `die` has nothing to begin.
     #[inline(always)]
     pub(super) fn activate_if_busy<D: Driver>(
         &mut self,
@@ -129,7 +129,7 @@ impl Device {
         }
     }
 
-    /// Lets dies begin what others have made possible.
+    /// Lets dies begin operations that others have made possible.
     #[cold]
     pub(super) fn activate_stirred<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(die) = self.dies.next_stirred() {
@@ -163,7 +163,7 @@ impl Device {
         Ok(())
     }
 
-    /// The rest of [`Device::page_done`], out of the way of what is done most.
+    /// The rest of [`Device::page_done`], kept out of the most frequent path.
     #[inline(never)]
     fn other_done<D: Driver>(
         &mut self,
@@ -307,7 +307,7 @@ impl Device {
     }
 }
 
-/// Request `token` waits for nothing any more.
+/// Request `token` does not wait for anything any more.
 #[inline(never)]
 fn answer<D: Driver>(token: u32, driver: &mut D) {
     driver.answer(token);

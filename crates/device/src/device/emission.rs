@@ -12,7 +12,7 @@ use crate::operation::{PageOperation, Work};
 use crate::order::{Next, Waiting};
 
 impl Device {
-    /// Takes the buffer's latest record on its way; request `waiter` waits for it. `idle` is the idle time in which
+    /// Passes the buffer's latest record on; request `waiter` waits for it. `idle` is the idle time in which
     /// it is written back, if that is why.
     pub(super) fn emit<D: Driver>(
         &mut self,
@@ -24,7 +24,7 @@ impl Device {
         let destage = self.buffer.record();
         driver.note(&Note::Emitted(destage, now));
         driver.note(&Note::Changed(&self.buffer));
-        // What stays in the buffer becomes clean in the order of programs, which is that of pages where there are pads.
+        // Pages that stay in the buffer become clean in the order of programs, which is that of pages if there is padding.
         if self.skips_flash::<D>() && idle.is_none() && (!destage.retain || destage.pads.is_empty())
         {
             self.buffer.record_programmed(now);
@@ -55,13 +55,13 @@ impl Device {
         Ok(())
     }
 
-    /// Whether what goes to flash has ended, and nobody hears of it.
+    /// Whether the page's way to flash has ended, without any waiting request.
     #[inline(always)]
     pub(super) fn skips_flash<D: Driver>(&self) -> bool {
         D::SKIPS_HOLLOW && self.layer.is_hollow
     }
 
-    /// Record `id` goes as a whole: when its padding is read and nothing is ahead of it on any of its pages.
+    /// Record `id` goes as a whole: when its padding is read and no earlier effect is left on any of its pages.
     pub(super) fn emit_whole<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
         let reads = pages_to_read(self.buffer.record());
         let record = &mut self.records[id];
@@ -96,7 +96,7 @@ impl Device {
         Ok(())
     }
 
-    /// Lets records go that nothing holds back any more, and then whoever waited for that.
+    /// Lets records go that nothing holds back any more, and then the requests that waited for that.
     pub(super) fn release_ready<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(id) = self.ready.pop_front() {
             if self.dies.places_writes() && self.waits_for_dies(id) {
@@ -107,7 +107,7 @@ impl Device {
         Ok(())
     }
 
-    /// The programs of record `id` join the queues of their dies, and whoever waited for that goes on.
+    /// The programs of record `id` join the queues of their dies, and requests that waited for that go on.
     pub(super) fn release<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
         let record = &mut self.records[id];
         let held = core::mem::take(&mut record.held);
@@ -142,8 +142,8 @@ impl Device {
         Ok(())
     }
 
-    /// Whether record `id`, held until now, has to wait on: what was ahead of it on a page is being programmed, and
-    /// the layer could send the record to another die.
+    /// Whether record `id`, held until now, has to wait on: an earlier effect on one of its pages is being programmed, and the layer could send the
+    /// record to another die.
     pub(super) fn waits_for_dies(&mut self, id: u32) -> bool {
         let record = &mut self.records[id];
         if record.held {
@@ -188,8 +188,8 @@ impl Device {
         if !self.dies.places_writes() {
             return false;
         }
-        // The layer could send the next effect to another die, ahead of one that is served or, as trims do, stays
-        // where the page was.
+        // The layer could send the next effect to another die, where it would overtake one that is being served or that, as trims do, stays at the
+        // page's die.
         let is_programming = self.dies.is_programming(page);
         if is_programming {
             self.order.push(page, Waiting::Program);
@@ -200,7 +200,7 @@ impl Device {
         is_programming
     }
 
-    /// Something on `page` has gone or ended: lets those go that waited for it.
+    /// An effect on `page` has gone or ended: lets the effects go that waited for it.
     pub(super) fn advance<D: Driver>(&mut self, page: Lpn, now: Ticks, driver: &mut D) -> Outcome {
         loop {
             if self.dies.places_writes() && self.order.has(page) {
@@ -249,7 +249,7 @@ impl Device {
     }
 }
 
-/// The pages of `destage` that are read to pad with them.
+/// The pages that are read in order to pad `destage`.
 fn pages_to_read(destage: &Destage) -> Vec<Lpn> {
     let pads = destage.pads.iter();
     pads.filter(|pad| pad.content == PadContent::Read)

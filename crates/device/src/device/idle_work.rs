@@ -33,7 +33,7 @@ impl Device {
         }
     }
 
-    /// A page is programmed, written back in `time` if it was for that; `last` of its record.
+    /// A page is programmed, written back in `time` if that was the purpose; `last` of its record.
     pub(super) fn go_on_idling<D: Driver>(
         &mut self,
         time: Option<IdleTime>,
@@ -52,7 +52,7 @@ impl Device {
         }
     }
 
-    /// Who had nothing to write back may have had no die to do it: one is free now.
+    /// A scheme that had nothing to write back may have lacked a free die: one is free now.
     pub(super) fn ask_who_declined<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         let groups = self.idle.as_ref().map_or(0, Idle::groups);
         for group in 0..groups {

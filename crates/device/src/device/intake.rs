@@ -1,4 +1,4 @@
-//! Requests are taken in: which pages the buffer gets, which go past it, and what a request waits for.
+//! Requests are accepted: which pages enter the buffer, which bypass it, and what a request waits for.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -16,13 +16,13 @@ use crate::order::Waiting;
 use crate::record::bypass_record;
 use crate::request::{Request, Span};
 
-/// Operations that wait, for each page of a trim: if there are more, looking through them for those on its pages would take longer
-/// than to let all of its pages wait.
+/// Bound on the waiting operations that are searched for each page of a trim: if there are more, searching them would take longer than letting all
+/// pages of the trim wait.
 const WAITING_PER_PAGE: usize = 8;
-/// Pages of a trim that are looked up before the first of them is trimmed: what is found takes memory.
+/// Pages of a trim that are looked up before the first of them is trimmed: the findings take memory.
 const LOOKED_AT_TOGETHER: usize = 1 << 16;
 
-/// A device that takes a page in `now`: what leaves for it is emitted.
+/// A device that takes a page in at `now` and emits the pages that leave for it.
 struct TakingIn<'a, D> {
     device: &'a mut Device,
     now: Ticks,
@@ -84,7 +84,7 @@ impl Device {
         Ok(())
     }
 
-    /// [`Device::write`] for a trim: out of the way of what is done most.
+    /// [`Device::write`] for a trim, kept out of the most frequent path.
     #[inline(never)]
     pub(super) fn write_zeroes<D: Driver>(
         &mut self,
@@ -96,8 +96,8 @@ impl Device {
         self.write(token, zeroes, now, driver)
     }
 
-    /// Presents the pages of a write one by one. All of them are taken in at once, so that their victims are
-    /// programmed side by side; the request is answered when each page has a slot.
+    /// Presents the pages of a write one by one. All of them are accepted at once, so that their victims are programmed in parallel; the request is
+    /// answered when each page has a slot.
     #[inline(always)]
     pub(super) fn write<D: Driver>(
         &mut self,
@@ -148,13 +148,13 @@ impl Device {
             self.force(token, span, now, driver)?;
         }
         if !self.waiters.of_one.is_empty() {
-            // A page that needs one certain slot is not helped by the slots that units have besides.
+            // A page that needs one certain slot cannot use the additional slots of units.
             self.want_all(now, driver)?;
         }
         Ok(())
     }
 
-    /// The layer hears by which placement handle the pages of `span` are written.
+    /// Tells the layer the placement handle by which the pages of `span` are written.
     #[cold]
     fn tell_handle(&mut self, span: &Span) {
         for offset in 0..span.pages {
@@ -163,7 +163,7 @@ impl Device {
         }
     }
 
-    /// Lets request `token` wait for what the page it placed last needs, if that is not there yet.
+    /// Lets request `token` wait for the reads that complete the page it placed last, if they have not ended.
     pub(super) fn wait_for_slot(&mut self, token: u32) {
         if self.buffer.waits_for_its_place() {
             while let Some(slot) = self.buffer.next_pending_victim() {
@@ -206,7 +206,7 @@ impl Device {
         Ok(())
     }
 
-    /// So many pages of a write go past the buffer; whether that is a long one.
+    /// Writes of this many pages bypass the buffer; the flag says whether that is a long write.
     #[inline(always)]
     fn note_bypass(&mut self, pages: u32) -> bool {
         self.at_risk.leaving += u64::from(pages);
@@ -214,8 +214,8 @@ impl Device {
         self.layer.long_pages.is_some_and(|least| pages >= least)
     }
 
-    /// The rest of [`Device::bypass`]: there is something in RAM unless `is_whole`, pages are completed by reads, records are
-    /// asked for, or effects wait for others.
+    /// The rest of [`Device::bypass`]: RAM holds some of the pages unless `is_whole`, pages are completed by reads, records are asked for, or effects
+    /// wait for others.
     #[inline(never)]
     fn bypass_beside_others<D: Driver>(
         &mut self,
@@ -225,7 +225,7 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        // What is in RAM needs no read to be complete.
+        // A page in RAM needs no read to be complete.
         let in_ram = |offset| {
             self.buffer
                 .find(span.page(offset, self.layer.pages))
@@ -247,7 +247,7 @@ impl Device {
             driver.note(&Note::Emitted(&bypass_record(pages), now));
         }
         let work = if dropped && self.config.ordering == Ordering::Strict {
-            // A flush has to wait for what takes the place of a page it covers.
+            // A flush has to wait for the write that replaces a page it covers.
             self.remaining[token as usize] += 1;
             let record = self.records.insert_reused(|record| {
                 record.reset(now, Some(token));
@@ -319,8 +319,8 @@ impl Device {
         Ok(())
     }
 
-    /// Lets request `token`, which has written the pages of `span`, wait for those of them that have left already: a large
-    /// write evicts pages of its own, and some schemes write pages back as they come.
+    /// Lets request `token`, which has written the pages of `span`, wait for those of its pages that have left already: a large write evicts pages of
+    /// its own, and some schemes write pages back at once.
     fn wait_for_programs_of<D: Driver>(
         &mut self,
         token: u32,
@@ -349,7 +349,7 @@ impl Device {
         self.want_pages(&awaited, now, driver)
     }
 
-    /// Destages everything dirty for a flush, which waits for that and for what is on its way.
+    /// Destages all dirty pages for a flush, which waits for them and for the pages on their way.
     pub(super) fn flush<D: Driver>(&mut self, token: u32, now: Ticks, driver: &mut D) -> Outcome {
         if !self.buffer.config().honor_flush {
             return Ok(());
@@ -396,9 +396,9 @@ impl Device {
         Ok(())
     }
 
-    /// Trims those pages of `span` that have contents anywhere, or are about to have, and of the others one for each die, at which
-    /// the trim waits for its turn. The operation of a page without contents does nothing and takes no time, so one of them is as
-    /// good as many.
+    /// Trims those pages of `span` that have contents anywhere, or are about to have, and one of the other pages for each die, at which the trim
+    /// waits for its turn. The operation of a page without contents does nothing and takes no time, so one operation is enough for many such
+    /// pages.
     fn trim_long<D: Driver>(
         &mut self,
         token: u32,
@@ -461,7 +461,7 @@ impl Device {
         driver.note(&Note::Trimmed(page));
         driver.note(&Note::Changed(&self.buffer));
         let work = if self.order.has(page) && !answers_late {
-            // Answered now: a flush has to wait for it.
+            // Answered now: a later flush has to wait for it.
             let record = self.records.insert_reused(|record| {
                 record.reset(now, None);
                 record.writes_left = 1;

@@ -1,4 +1,4 @@
-//! The device: what becomes of a host request, page by page.
+//! The device: the path of a host request, page by page.
 
 mod completion;
 mod emission;
@@ -25,7 +25,7 @@ use crate::record::Record;
 use crate::request::{Request, RequestKind, Span};
 use crate::slab::Slab;
 
-/// What a step of the device comes to. An error is final: the device is used no more.
+/// The result of a step of the device. An error is final: the device is used no more.
 pub type Outcome = Result<(), NoSpace>;
 
 choices! {
@@ -35,23 +35,23 @@ choices! {
         /// Always.
         #[default]
         Strict = "strict",
-        /// As the reference simulator does: nothing waits but a record for its own padding reads. Never with data.
+        /// As in the reference simulator: only a record waits, for its own padding reads. Never with data.
         Reference = "reference",
     }
 }
 
-/// How much the commands of a device say.
+/// How detailed the commands of a device are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wording {
-    /// How many pages: enough to count operations, and to sum up their times.
+    /// Only the number of pages: enough to count operations, and to sum up their times.
     Runs,
     /// Which pages.
     Pages,
-    /// Which pages, and what they are to hold.
+    /// The pages, and their new contents.
     Contents,
 }
 
-/// What a device promises, and how it takes requests in.
+/// The promises of a device, and its ways to accept requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeviceConfig {
     /// Blocks of a die.
@@ -71,17 +71,17 @@ pub struct DeviceConfig {
     pub wording: Wording,
     /// Parallel units of a die are used: the driver serves batches.
     pub batches: bool,
-    /// What a die does first. Another order than that of arrival is not for batches.
+    /// Which operation a die serves first. Batches are served only in the order of arrival.
     pub service: ServiceOrder,
-    /// So many host reads go ahead of something else that waits; at least 1.
+    /// Most host reads that overtake a waiting operation; at least 1.
     pub reads_ahead: u32,
     /// Pages that are programmed together, for drivers that take time and layers with
     /// [`open_blocks`](destage_flash::ftl::Properties::open_blocks).
     pub units: Option<Units>,
-    /// The power may fail: what a program replaces on another die is not erased before its unit has ended, and a read that programs or
-    /// erases does not go between the commands of a step.
+    /// The power may fail: the copy that a program replaces on another die is not erased before its unit has ended, and a read that programs or
+    /// erases is not served between the commands of a step.
     pub power_may_fail: bool,
-    /// Which transactions leave their dies to the next before they end, as the driver lets them.
+    /// The transactions that leave their dies to the next before they end, as the driver allows.
     pub handover: Handover,
 }
 
@@ -107,7 +107,7 @@ impl DeviceConfig {
     }
 }
 
-/// What the layer says once of itself.
+/// The fixed properties of the layer.
 struct Layer {
     /// Logical pages it offers.
     pages: u64,
@@ -115,7 +115,7 @@ struct Layer {
     long_pages: Option<u32>,
     /// There is no flash below.
     is_hollow: bool,
-    /// Placement handles that it tells apart.
+    /// Number of placement handles that it distinguishes.
     handles: u32,
 }
 
@@ -140,14 +140,14 @@ struct SlotWaiters {
     of_one: BTreeMap<u32, u32>,
 }
 
-/// What a loss of power would lose.
+/// Data that a loss of power would destroy.
 #[derive(Default)]
 struct AtRisk {
     /// Pages emitted or written past the buffer whose program has not ended.
     leaving: u64,
-    /// The most pages that it ever would have been.
+    /// The largest number of pages that a loss of power would have destroyed at one moment.
     max: u64,
-    /// When it became nothing, the last time that happened.
+    /// When this last became 0.
     clean_since: Ticks,
 }
 
@@ -168,9 +168,9 @@ pub struct Device {
     at_risk: AtRisk,
     /// Kept for its memory only.
     ended: Vec<PageOperation>,
-    /// Everything is wanted on flash: there is no more to come.
+    /// All data are wanted on flash: no further request will arrive.
     is_drained: bool,
-    /// The placement handle of what is taken in.
+    /// The placement handle of accepted pages.
     handle: u32,
 }
 
@@ -226,7 +226,7 @@ impl Device {
         self.at_risk.max
     }
 
-    /// Begins maxima and the figures of scheme and layer anew, for statistics that open now. Nothing else changes.
+    /// Resets maxima and the figures of scheme and layer, for statistics that open now. Nothing else changes.
     pub fn reset_figures(&mut self) {
         self.at_risk.max = 0;
         self.note_at_risk();
@@ -272,7 +272,7 @@ impl Device {
         }
     }
 
-    /// Whether the layer has done what the flash has not been told to do yet.
+    /// Whether the layer has decided operations that the flash has not been told of yet.
     pub(crate) fn is_ahead(&self) -> bool {
         self.dies.is_ahead()
     }
@@ -281,8 +281,8 @@ impl Device {
         self.config.blocks_per_die
     }
 
-    /// What is left of the device when its power fails: the translation layer, and the dirty pages in the order in which the scheme
-    /// would flush them.
+    /// The parts of the device that survive a power failure: the translation layer, and the dirty pages in the order in which the scheme would flush
+    /// them.
     pub(crate) fn taken_apart(mut self, now: Ticks) -> (Box<dyn Ftl>, Vec<Lpn>) {
         let mut dirty = Vec::new();
         while self.buffer.flush_next(DestageCause::Drain, now, &self.dies) {
@@ -291,7 +291,7 @@ impl Device {
         (self.dies.into_ftl(), dirty)
     }
 
-    /// Requests from now on are of `stream` of the host, whose placement handle is its number modulo that of handles.
+    /// Requests from now on are of the host's stream `stream`, whose placement handle is its number modulo the number of handles.
     #[inline]
     pub fn set_stream(&mut self, stream: u16) {
         if self.layer.handles > 1 {
@@ -306,7 +306,7 @@ impl Device {
         self.buffer.pass_writes(pages);
     }
 
-    /// Takes `request` in. It is answered under `token`, a small number that is free again after that.
+    /// Takes `request` in. It is answered under `token`, a small number that can be used again after that.
     ///
     /// # Errors
     /// [`NoSpace`] if the flash has no room left.
@@ -355,7 +355,7 @@ impl Device {
     /// The transaction `token` has ended.
     ///
     /// # Errors
-    /// [`NoSpace`] if what comes next finds no room.
+    /// [`NoSpace`] if the next operation finds no room.
     #[inline(always)]
     pub fn complete<D: Driver>(&mut self, token: Token, now: Ticks, driver: &mut D) -> Outcome {
         match token.die_or_place() {
@@ -371,7 +371,7 @@ impl Device {
         self.dies.die_of_token(token)
     }
 
-    /// What `die` has in service has ended.
+    /// The operation that `die` has in service has ended.
     #[inline(always)]
     fn service_ended<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         if self.dies.has_units() {
@@ -386,7 +386,7 @@ impl Device {
         if !D::TAKES_TIME || !self.dies.begins_at_once(die) {
             return self.activate(die, now, driver);
         }
-        // What nearly every command comes to is here, and not behind a call: the next of the queue, or nothing.
+        // The frequent cases of a command are handled inline: the next operation of the queue, or none.
         let progress = self.dies.begin_next(die, driver)?;
         self.go_on_after(progress, die, now, driver)
     }
@@ -403,7 +403,7 @@ impl Device {
         }
     }
 
-    /// What stands at `place` in the table of what is under way has ended.
+    /// The operation at `place` in the table of operations under way has ended.
     #[inline(never)]
     fn end_in_table<D: Driver>(&mut self, place: u32, now: Ticks, driver: &mut D) -> Outcome {
         match self.dies.take(place) {
@@ -435,7 +435,7 @@ impl Device {
     /// The time of `alarm` has come.
     ///
     /// # Errors
-    /// [`NoSpace`] if what is written back finds no room.
+    /// [`NoSpace`] if a written-back page finds no room.
     pub fn wake<D: Driver>(&mut self, alarm: u32, now: Ticks, driver: &mut D) -> Outcome {
         if alarm & UNIT_ALARM != 0 {
             return self.time_of_unit_is_up(alarm & !UNIT_ALARM, now, driver);

@@ -1,4 +1,4 @@
-//! Program units: operations end with their unit, and whoever waits for durability has units completed.
+//! Program units: operations end with their unit, and requests that need durability have units completed.
 
 use destage_base::{Lpn, Ticks};
 
@@ -24,7 +24,7 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// What programs or fills a unit, stood at `place` of the table, and has left `die` to the next, has ended.
+    /// The operation that programs or fills a unit, stood at `place` of the table, and has left `die` to the next, has ended.
     #[inline(never)]
     pub(super) fn unit_ended<D: Driver>(
         &mut self,
@@ -81,7 +81,7 @@ impl Device {
         Ok(())
     }
 
-    /// What waits in units of `die` is waited for until it is durable.
+    /// A request waits until the pages in units of `die` are durable.
     fn want<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         self.dies.want(die);
         match self.dies.may_fill(die) {

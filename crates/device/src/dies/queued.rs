@@ -1,13 +1,13 @@
 //! Operations that wait with the driver, while their die begins others.
 //!
-//! They begin in the order of the queue, which is that of changes to the map, and end in any order. What is more than one
-//! command is never among them: the die begins nothing behind it before its end.
+//! They begin in the order of the queue, which is that of changes to the map, and end in any order. An operation of more than one command is never
+//! among them: the die begins nothing after it before its end.
 
 use super::{Dies, UnderWay};
 use crate::operation::PageOperation;
 
 impl Dies {
-    /// What `die` has just begun waits with the driver, and the die is free for the next.
+    /// The operation that `die` has just begun waits with the driver, and the die is free for the next.
     pub fn hand_over(&mut self, die: u32) {
         let has_units = self.has_units();
         let state = &mut self.dies[die as usize];

@@ -1,7 +1,7 @@
-//! What a die does first, where that is not what came first.
+//! Which operation a die serves first, where that is not the oldest.
 //!
-//! A host read goes ahead of everything that waits at its die, but for an effect on its own page. How many reads may do
-//! so in a row is bounded: after that, something else that waits begins. Where the driver can, reads also go between two
+//! A host read overtakes everything that waits at its die, except an effect on its own page. The number of such reads in a row is bounded: after
+//! that, another waiting operation begins. Where the driver can, reads also go between two
 //! commands of a step, or interrupt one.
 
 use alloc::collections::VecDeque;
@@ -14,15 +14,15 @@ use crate::driver::{Driver, Progress, Token, Transaction};
 use crate::operation::{PageOperation, Work};
 
 choices! {
-    /// What a die does first.
+    /// Which operation a die serves first.
     #[derive(Default)]
     pub enum ServiceOrder {
-        /// Garbage collection that is due, then what came first.
+        /// Garbage collection that is due, then operations in order of arrival.
         #[default]
         Arrival = "arrival",
         /// Host reads, then garbage collection that is due, then the rest as it came.
         ReadsFirst = "reads_first",
-        /// Host reads, then the rest as it came for as long as there is room for it, then garbage collection that is due.
+        /// Host reads, then the other operations in order of arrival as long as there is room for them, then garbage collection that is due.
         GarbageLast = "garbage_last",
     }
 }
@@ -36,7 +36,7 @@ pub(super) struct Ahead {
 }
 
 impl Dies {
-    /// Whether `operation` goes ahead of what waits at `die`.
+    /// Whether `operation` overtakes the operations that wait at `die`.
     #[inline(never)]
     pub(super) fn goes_ahead(&self, operation: PageOperation, die: u32) -> bool {
         let is_host_read = matches!(operation.work(), Work::HostRead(_));
@@ -54,7 +54,7 @@ impl Dies {
     ) -> Option<u32> {
         let state = &mut self.dies[die as usize];
         state.ahead.reads.push_back(operation);
-        // A die whose erase waits for a program elsewhere is as good as idle.
+        // A die whose erase waits for a program elsewhere counts as idle.
         let is_idle = state.in_service == 0 && (!state.collecting || state.chosen.copied);
         (is_idle || (state.ahead.gone < self.rules.reads_ahead && driver.takes_read(die)))
             .then_some(die)
@@ -96,7 +96,7 @@ impl Dies {
         let state = &mut self.dies[die as usize];
         state.ahead.gone = 0;
         let next = if is_held {
-            // Another die may wait for what is open here.
+            // Another die may wait for data in a unit that is open here.
             None
         } else {
             state.queue.pop_front()
@@ -113,7 +113,7 @@ impl Dies {
         self.dies[die as usize].ahead.gone += 1;
     }
 
-    /// Takes the first of the reads that go ahead at `die`. One whose page went to another die meanwhile follows it.
+    /// Takes the first of the reads that go ahead at `die`. A read whose page went to another die meanwhile follows it.
     pub(super) fn next_read(&mut self, die: u32) -> Option<PageOperation> {
         loop {
             let read = self.dies[die as usize].ahead.reads.pop_front()?;
@@ -126,7 +126,7 @@ impl Dies {
         }
     }
 
-    /// Lets reads that wait at `die` interrupt what it does, where the driver can.
+    /// Lets reads that wait at `die` interrupt its operation, where the driver can.
     #[inline(never)]
     pub(super) fn interrupt<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         while self.may_read_between(die) && driver.takes_read(die) {
@@ -144,8 +144,8 @@ impl Dies {
         Ok(())
     }
 
-    /// Whether the first of the reads that go ahead at `die` may begin in the midst of its step. One that programs or erases besides
-    /// would do so before what the step has still to do, which no layer has reckoned with where the power may fail.
+    /// Whether the first of the reads that go ahead at `die` may begin in the midst of its step. A step that also programs or erases would do so
+    /// before the remaining work of the interrupted step, which no layer takes into account if the power may fail.
     pub(super) fn may_read_between(&self, die: u32) -> bool {
         let ahead = &self.dies[die as usize].ahead;
         let next = ahead.reads.front();
@@ -160,7 +160,7 @@ impl Dies {
             return Ok(());
         };
         self.ftl.read(read.page(), &mut self.operations)?;
-        // A read that writes a page of the map may have space reclaimed for it, and that fills units.
+        // A read that writes a page of the map may need garbage collection first, and that fills units.
         self.begin_units(die, None);
         self.count_ahead(die);
         let place = self.under_way.insert(UnderWay::Between(die, read));

@@ -1,9 +1,10 @@
 //! Program units: pages of a block that are programmed together, so that the first of them waits for the last.
 //!
-//! A page joins the unit of its place when its die serves it. Its operation ends with the last pass of the unit: with one
-//! pass when the unit is full, with two when the next unit of the block is, or its last. Until then whoever waits for
-//! the program waits, a slot of the buffer too. Where somebody waits for it to be durable (a flush, force unit access, a
-//! write past the buffer), a die with nothing else to do completes the unit with fillers.
+//! A page joins the unit of its place when its die serves it. The operation of a page ends with the last pass of its unit: with one pass when the
+//! unit is full, with two when the next unit of the block is full, or the last unit itself. Until then requests that wait for the program keep
+//! waiting,
+//! and so does a slot of the buffer. If a request waits for the page to be durable (a flush, force unit access, a write past the buffer), a die with
+//! nothing else to do completes the unit with fillers.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -18,7 +19,7 @@ use super::{Die, Dies, Handover};
 use crate::driver::{Driver, Progress, Transaction};
 use crate::operation::{PageOperation, Work};
 
-/// Alarms from here on are those of dies whose units wait.
+/// Alarms from this number on are those of dies whose units wait.
 pub(crate) const UNIT_ALARM: u32 = 1 << 31;
 
 /// How pages are programmed together.
@@ -32,7 +33,7 @@ pub struct Units {
     pub block_pages: u32,
     /// Bits of a page number within its block.
     pub page_bits: u32,
-    /// How long a unit with pages that somebody waits for stays open while its die has nothing to do.
+    /// How long a unit with pages that a request waits for stays open while its die has nothing to do.
     pub wait: Ticks,
 }
 
@@ -41,8 +42,8 @@ impl Units {
         at & ((1 << self.page_bits) - 1)
     }
 
-    /// What the program of the page at `at` makes the cells do, one after the other: nothing before the last page of its unit. With two
-    /// passes the unit before has its second with it, and the last of a block at once.
+    /// The passes that the cells do for the program of the page at `at`, one after the other: none unless it is the last page of its unit. With two
+    /// passes, the second pass of the unit before comes with it, and the second pass of the last unit of a block at once.
     pub fn commands(&self, at: Ppn) -> impl Iterator<Item = FlashCommand> + use<> {
         let (page, pages) = (self.page(at), self.pages);
         let Ppn(block) = Ppn(at.0 - page);
@@ -72,7 +73,7 @@ impl Units {
         (self.page(at) + 1).is_multiple_of(self.pages)
     }
 
-    /// Pages of the unit of the page at `at`, from that on.
+    /// Pages of the unit of the page at `at`, from that page on.
     pub(crate) fn left_from(&self, at: Ppn) -> u32 {
         self.pages - self.page(at) % self.pages
     }
@@ -109,16 +110,17 @@ pub(super) struct Open {
     begun: u64,
     /// Programs numbered below are wanted on flash.
     wanted: u64,
-    /// What ends with the step in service.
+    /// The operations that end with the step in service.
     ending: Vec<PageOperation>,
-    /// What ends with each transaction that has left its die to the next, by the place of that in the table of what is under way.
+    /// The operations that end with each transaction that has left its die to the next, by the transaction's place in the table of operations under
+    /// way.
     handed_over: VecDeque<(u32, Vec<PageOperation>)>,
     has_alarm: bool,
     is_due: bool,
 }
 
 impl Open {
-    /// The transaction in service, which programs and stands at `place` of the table, goes on while its die begins the next.
+    /// The transaction in service, which programs and stands at `place` of the table, continues while its die begins the next.
     pub fn hand_over(&mut self, place: u32) {
         let ending = core::mem::take(&mut self.ending);
         self.handed_over.push_back((place, ending));
@@ -185,8 +187,8 @@ impl Open {
     }
 }
 
-/// The place among `operations` of the program of `own`, whose page is at `home` now if that is known. What makes units whole may come
-/// before it, and has the cause of padding.
+/// The place among `operations` of the program of `own`, whose page is at `home` now if that is known. Programs that complete units may come before
+/// it, and have the cause of padding.
 fn own_place(own: PageOperation, home: Option<Ppn>, operations: &Operations) -> Option<usize> {
     let is_its = |operation: &Operation| {
         operation.kind == Kind::Program && Some(operation.cause) == own.write_cause()
@@ -197,8 +199,8 @@ fn own_place(own: PageOperation, home: Option<Ppn>, operations: &Operations) -> 
 }
 
 impl Die {
-    /// Whether somebody waits for pages of a unit that the next pages are not to be waited for: not while a step is under way that
-    /// has left the die to the next.
+    /// Whether a request waits for pages of a unit that should not wait for the next pages; not while a step is under way that has left the die to
+    /// the next.
     fn wants_fillers(&self) -> bool {
         self.queued == 0 && self.open.is_wanted()
     }
@@ -226,7 +228,7 @@ impl Dies {
             ..
         } = self;
         if let Some(units) = &rules.units {
-            // Only padding can be taken for what makes units whole.
+            // Only padding can be mistaken for programs that complete units.
             let pads = own.filter(|own| own.write_cause() == Some(Cause::Pad));
             let home = pads.and_then(|own| {
                 let mut looked = Operations::default();
@@ -244,13 +246,13 @@ impl Dies {
         }
     }
 
-    /// Whether the next write of a page follows a program of it that has left its die, where none waits for a unit.
+    /// Whether the next write of a page follows a program of the page that has left its die, where none waits for a unit.
     pub(super) fn follows_without_units(&self) -> bool {
         self.rules.handover == Handover::OfAll && self.rules.units.is_none()
     }
 
-    /// The program `own` begins at `die`, over a layer that chooses the die of each write, and may not end with what is in service there:
-    /// until its end the next one of the page goes there, too, and what it replaces on another die is not erased.
+    /// The program `own` begins at `die`, over a layer that chooses the die of each write, and may end later than the step in service there: until
+    /// its end the next program of the page goes there, too, and the copy that it replaces on another die is not erased.
     pub(super) fn follow(&mut self, die: u32, own: PageOperation) {
         let left = match self.rules.power_may_fail || self.follows_without_units() {
             true => self.operations.take_left_die(),
@@ -288,7 +290,7 @@ impl Dies {
             return;
         };
         unfinished.programs -= 1;
-        // The first of them has replaced what was elsewhere, and those behind it follow to its die.
+        // The first of them has replaced a copy elsewhere, and the later ones follow to its die.
         let home = unfinished.replaces.take();
         if unfinished.programs == 0 {
             self.unfinished.remove(&operation.page());
@@ -298,7 +300,7 @@ impl Dies {
         }
     }
 
-    /// The erases of `die` wait for programs of other dies, whose units are wanted on flash for that.
+    /// The erases of `die` wait for programs of other dies, whose units have to reach the flash for that.
     pub(super) fn want_replaced(&mut self, die: u32) {
         let unfinished = self.unfinished.values();
         let others: Vec<u32> = unfinished
@@ -311,7 +313,7 @@ impl Dies {
         }
     }
 
-    /// The step of `die` has ended: adds what ended with it to `ended`.
+    /// The step of `die` has ended: adds the operations that ended with it to `ended`.
     pub fn finish_units(&mut self, die: u32, ended: &mut Vec<PageOperation>) {
         if let Some(operation) = self.finish(die)
             && operation.write_cause().is_none()
@@ -326,7 +328,7 @@ impl Dies {
         self.dies[die as usize].open.ending = ending;
     }
 
-    /// The transaction that stood at `place` of the table, and had left `die` to the next, has ended: what ended with it.
+    /// The transaction that stood at `place` of the table, and had left `die` to the next, has ended: the operations that ended with it.
     pub fn finish_unit(&mut self, die: u32, place: u32) -> Vec<PageOperation> {
         let handed_over = &mut self.dies[die as usize].open.handed_over;
         let index = handed_over.iter().position(|(other, _)| *other == place);
@@ -340,7 +342,7 @@ impl Dies {
         ended
     }
 
-    /// All programs that were queued or begun at `die` are wanted on flash.
+    /// All programs that were queued or begun at `die` have to reach the flash.
     pub fn want(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
         let queued = state.queue.iter();
@@ -361,7 +363,7 @@ impl Dies {
         open.is_due = open.is_wanted();
     }
 
-    /// `die` has nothing to do: completes a unit with pages that somebody waits for, or does what can wait.
+    /// `die` has nothing to do: completes a unit with pages that a request waits for, or does deferred work.
     #[cold]
     pub(super) fn use_idle_time<D: Driver>(
         &mut self,

@@ -1,4 +1,4 @@
-//! What happens to pages on flash, from its emission to its end.
+//! An effect on pages of flash, from its emission to its end.
 
 use alloc::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::operation::PageOperation;
 pub(super) enum Effect {
     /// Its own bytes are programmed.
     Program(Contents),
-    /// It is programmed to pad a cluster. With what is settled when the program begins.
+    /// It is programmed to pad a cluster. With details that are settled when the program begins.
     Pad(Option<Contents>),
     /// It is trimmed, as this version.
     Trim(u64),

@@ -1,4 +1,4 @@
-//! Bytes when the power fails: what is lost, what a capacitor finds in RAM and brings to flash, and the mount.
+//! Bytes when the power fails: the lost data, the pages in RAM that a capacitor saves, and the mount.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use super::table::PageTable;
 use super::{Payload, image_of};
 
 impl Payload {
-    /// The power fails: RAM is lost, and of each step in service what had not ended. `elapsed` gives how long ago the step
+    /// The power fails: RAM is lost, and so is the unfinished part of each step in service. `elapsed` gives how long ago the step
     /// at a die began.
     pub fn cut(
         &mut self,
@@ -26,8 +26,8 @@ impl Payload {
         self.medium.cut(elapsed, timing, bad, random)
     }
 
-    /// Mounts `ftl`, a layer as this one but just built without contents, after a [cut](Self::cut); a device made of it and
-    /// of an empty buffer goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
+    /// Mounts `ftl`, a layer like this one that was just built without contents, after a [cut](Self::cut); a device made of it and of an empty buffer
+    /// goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
     /// on a die.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Payload {
         Ok(report)
     }
 
-    /// The medium, for who programs past the device.
+    /// The medium, for callers that program past the device.
     pub(crate) fn medium_mut(&mut self) -> &mut Medium {
         &mut self.medium
     }

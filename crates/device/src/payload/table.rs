@@ -1,11 +1,11 @@
-//! What few of all pages have.
+//! Data that only few pages have.
 
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 use destage_buffer::page_map::PageMap;
 
-/// Things by page. A place that becomes free is used again as it was left, and keeps what memory it has.
+/// Things by page. A place that becomes free is used again without being cleared, and keeps its memory.
 #[derive(Clone)]
 pub(super) struct PageTable<T> {
     places: PageMap<()>,
@@ -41,13 +41,13 @@ impl<T: Default> PageTable<T> {
         Some(&mut self.things[place as usize])
     }
 
-    /// The same; a page that has nothing gets what the page before it has left.
+    /// As above; a page without data gets the buffer that the page before it has left.
     pub fn place(&mut self, page: Lpn) -> &mut T {
         let (position, place) = self.places.locate(page);
         let place = place.unwrap_or_else(|| {
             let place = self.free.pop().unwrap_or_else(|| {
                 if self.things.len() == self.things.capacity() {
-                    // Twice as much would be too much for what is as large as a buffer.
+                    // Doubling would take too much memory for a table as large as a buffer.
                     self.things.reserve_exact(self.things.len() / 8 + 8);
                 }
                 self.things.push(T::default());
@@ -59,7 +59,7 @@ impl<T: Default> PageTable<T> {
         &mut self.things[place as usize]
     }
 
-    /// `page` has nothing any more; what it had, of which the caller leaves what may stay.
+    /// `page` has no data any more; the caller gets the old data and may keep a part of them.
     pub fn vacate(&mut self, page: Lpn) -> Option<&mut T> {
         let place = self.places.remove(page)?;
         self.free.push(place);

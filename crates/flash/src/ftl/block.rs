@@ -1,9 +1,8 @@
 //! One block of flash for each logical block, every page at its own offset.
 //!
-//! The map is as small as it can be, and almost every overwrite pays for that: a page whose place is
-//! programmed already makes the layer rewrite the whole block elsewhere. Pages that arrive one after the other
-//! share a rewrite, which stays open behind the last of them until something else is wanted of it; a request
-//! that writes a whole block in order then copies nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
+//! The map is as small as possible, and almost every overwrite pays for that: a page whose place is programmed already makes the layer rewrite the
+//! whole block elsewhere. Pages that arrive one after the other share a rewrite, which stays open after the last of them until the block is needed
+//! otherwise; a request that writes a whole block in order then copies nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
 //!
 //! Cost: a few words for each page written and each rewrite.
 
@@ -21,7 +20,7 @@ use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 parameters! {
-    /// What can be set of `block`.
+    /// The parameters of `block`.
     struct Parameters {
         batch: bool as shared::BATCH;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
@@ -33,8 +32,8 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "block",
-    about: "Block mapping: each page at its own offset of one block; a page written again moves the rest of its block.",
-    source: "As summed up in BPLRU (FAST 2008).",
+    about: "Block mapping: each page has its own offset in one block; a rewrite of a page moves the rest of its block.",
+    source: "As summarised in BPLRU (FAST 2008).",
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
@@ -53,12 +52,12 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// A rewrite that can still take pages behind those it has.
+/// A rewrite that can still take pages after those it has.
 #[derive(Clone, Copy)]
 struct Rewrite {
     /// The logical block; its data block is the new one.
     block: u32,
-    /// The old block. What is needed of it lies at `next` or behind.
+    /// The old block. The pages that are needed of it lie at `next` or after it.
     from: BlockSlot,
     /// The page after the last one settled in the new block.
     next: u32,
@@ -128,7 +127,7 @@ impl Block {
         }
     }
 
-    /// Copies what is needed of the old block up to page `end`.
+    /// Copies the needed pages of the old block up to page `end`.
     fn copy(&mut self, open: &mut Rewrite, end: u32, operations: &mut Operations) {
         let (block, next, from) = (open.block, open.next, open.from);
         let newest = self.data.newest();

@@ -1,8 +1,8 @@
-//! Why a layer cannot be made, in numbers. Whoever tells the user finds the words, and knows what can be set.
+//! Why a layer cannot be made, in numbers. The caller that informs the user supplies the words and the names of parameters.
 
 use crate::geometry::GeometryError;
 
-/// What does not fit together.
+/// The parameters that do not fit together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BuildError {
     /// The counts of the device.
@@ -49,7 +49,7 @@ pub enum BuildError {
         /// Blocks of a plane.
         blocks: u32,
     },
-    /// The low mark leaves no free block for what garbage collection moves.
+    /// The low mark leaves no free block for the pages that garbage collection moves.
     LowMark {
         /// Free blocks at which it starts.
         low: u32,
@@ -63,7 +63,7 @@ pub enum BuildError {
         /// Free blocks at which it starts.
         low: u32,
     },
-    /// The reserve does not hold what garbage collection keeps free and open.
+    /// The reserve is smaller than the blocks that garbage collection keeps free and open.
     Reserve(ReserveTooSmall),
     /// The blocks of a die are no whole number of zones, or a zone has too many pages.
     Zone {
@@ -74,7 +74,7 @@ pub enum BuildError {
         /// Pages of a block.
         data_pages: u32,
     },
-    /// Garbage collection in steps would have no room when it gives way to nothing.
+    /// Garbage collection in steps would have no room left at the point from which it does not give way any more.
     Floor {
         /// Free blocks under which it does.
         floor: u32,
@@ -83,20 +83,20 @@ pub enum BuildError {
     },
 }
 
-/// What garbage collection keeps of a pool, and what there is.
+/// The blocks that garbage collection keeps of a pool, and those it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReserveTooSmall {
     /// Blocks kept free.
     pub goal: u32,
     /// The share of free blocks at which garbage collection starts, in percent.
     pub min_free_percent: f64,
-    /// Free blocks at which it starts, if given; else 0.
+    /// Free blocks at which it starts, if given; otherwise 0.
     pub low: u32,
-    /// Free blocks at which it ends, if given; else 0.
+    /// Free blocks at which it ends, if given; otherwise 0.
     pub high: u32,
     /// Blocks open for writing.
     pub open: u32,
-    /// One of them is for what garbage collection moves.
+    /// One of them is for the pages that garbage collection moves.
     pub separate: bool,
     /// Blocks of the map.
     pub map_blocks: u32,

@@ -1,7 +1,6 @@
-//! Log blocks that any logical block may write to, and one for what is written in sequence: the fully
-//! associative sector translation.
+//! Log blocks that any logical block may write to, and one for sequential writes: the fully associative sector translation.
 //!
-//! A page at offset 0 begins the sequential log block anew, and pages that go on there are appended to it.
+//! A page at offset 0 begins the sequential log block again, and pages that continue it are appended.
 //! All other pages fill the random log blocks one after the other; when these are full, every logical block
 //! with pages in the oldest is merged. (Lee et al., ACM Transactions on Embedded Computing Systems 6(3), 2007.)
 
@@ -30,11 +29,12 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `fast`.
+    /// The parameters of `fast`.
     struct Parameters {
         log_blocks: u32 as shared::TWO_LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
-        /// A page of the block being written in sequence, out of sequence: all of the block is merged with it, or it goes to the random log blocks.
+        /// How a page of the block that is written in sequence is treated when it comes out of sequence: all of the block is merged with it, or it
+        /// goes to the random log blocks.
         sw_mismatch: Mismatch = "merge", "", SOURCE;
         partial: bool as shared::PARTIAL_MERGES;
         merge_copies: Copies as shared::MERGE_COPIES;
@@ -104,7 +104,7 @@ impl Fast {
         self.store.log.first_block(SEQUENTIAL)
     }
 
-    /// Merges what was written in sequence, to begin with page 0 of `block`.
+    /// Merges the sequentially written block, before it begins again with page 0 of `block`.
     fn restart_sequential(
         &mut self,
         block: u32,
@@ -122,7 +122,7 @@ impl Fast {
         self.store.open(SEQUENTIAL, block, operations)
     }
 
-    /// Merges the block being written in sequence with `page`, which is not the next of it.
+    /// Merges the sequentially written block with `page`, which is not its next page.
     fn merge_with(
         &mut self,
         page: LogicalPage,

@@ -1,8 +1,8 @@
-//! Page mapping whose map lies in a small fast memory beside the flash, with a path of its own.
+//! Page mapping whose map lies in a small fast memory next to the flash, with a path of its own.
 //!
 //! Hu et al., "Achieving page-mapping FTL performance at block-mapping FTL cost by hiding address translation",
-//! MSST 2010. Looking up and changing mappings overlaps with the flash and is seen only where it takes longer:
-//! where there is nothing to read, or a mapping is only cleared.
+//! MSST 2010. Looking up and changing mappings overlaps with the flash and matters only if it takes longer: if there is nothing to read, or a mapping
+//! is only cleared.
 
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -25,7 +25,7 @@ const SOURCE: &str = "Hu et al., MSST 2010; times of phase-change memory";
 const LATENCY: Kind = Kind::Number { min: 0.0, max: 1e6 };
 
 parameters! {
-    /// What can be set of `hat`.
+    /// The parameters of `hat`.
     struct Parameters {
         /// Looking up a mapping, before a read; the flash works meanwhile.
         hat_lookup_us: f64 = "0.1" in LATENCY, "us", SOURCE;
@@ -38,7 +38,7 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "hat",
-    about: "Page mapping with the map in a fast memory of its own, used while the flash works; greedy garbage collection.",
+    about: "Page mapping with the map in a fast memory of its own, which is used while the flash works; greedy garbage collection.",
     source: "Hu et al., MSST 2010.",
     has_flash: true,
     has_cell_modes: false,

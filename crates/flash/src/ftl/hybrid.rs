@@ -1,9 +1,9 @@
 //! One block of flash for each logical block, its pages in any order.
 //!
 //! A page goes to the next free slot of its block, and a table of the block says which slot holds which page.
-//! So pages of a block written in any order fill it without a copy; when no slot is free, what is still needed
-//! moves to a new block. A full block has no slot to spare: overwriting one page of it costs as much as with
-//! plain block mapping, and the gain is all with blocks that are partly filled. (Hybrid mapping as summed up
+//! So pages of a block written in any order fill it without a copy; when no slot is free, the pages that are still needed move to a new block. A full
+//! block has no slot to spare: overwriting one of its pages costs as much as with plain block mapping, and only partly filled blocks gain. (Hybrid
+//! mapping as summed up
 //! in BPLRU, FAST 2008.)
 //!
 //! Cost: a few words for each page written, a step per page of the block for a rewrite.
@@ -26,7 +26,7 @@ use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 parameters! {
-    /// What can be set of `hybrid`.
+    /// The parameters of `hybrid`.
     struct Parameters {
         batch: bool as shared::BATCH;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
@@ -37,8 +37,8 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "hybrid",
-    about: "Block mapping with pages in any slot of their block: written one behind the other, compacted when it is full.",
-    source: "As summed up in BPLRU (FAST 2008).",
+    about: "Block mapping with pages in any slot of their block: they are written in order of arrival, and compacted when the block is full.",
+    source: "As summarised in BPLRU (FAST 2008).",
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
@@ -78,7 +78,7 @@ impl Initial for InitialSlots {
     }
 }
 
-/// A rewrite that can still take pages behind those it has.
+/// A rewrite that can still take pages after those it has.
 #[derive(Clone, Copy)]
 struct Rewrite {
     /// The logical block; its data block is the new one.
@@ -145,8 +145,7 @@ impl Hybrid {
             .filter(|open| open.block == page.block && !self.moved[page.offset as usize])
     }
 
-    /// The newest copy of `page`, if it has contents, is not needed any more; says whether the open rewrite
-    /// has less to copy for that.
+    /// The newest copy of `page`, if it has contents, is not needed any more; returns whether the open rewrite has less to copy for that.
     fn invalidate(&mut self, page: LogicalPage) -> bool {
         let Some(slot) = self.slot_of(page) else {
             return false;
@@ -201,7 +200,7 @@ impl Hybrid {
         }
     }
 
-    /// Copies the rest of the old block behind what was written, and erases it.
+    /// Copies the rest of the old block after the written pages, and erases the old block.
     fn finish(&mut self, operations: &mut Operations) {
         let Some(open) = self.open.take() else {
             return;

@@ -1,8 +1,8 @@
 //! Log blocks by locality: some bound to one logical block for long writes, the others for all, with pages that
 //! are rewritten soon kept apart.
 //!
-//! Hot pages share log blocks that are likely to be dead as a whole before they are reclaimed, and of the
-//! others the one is reclaimed that costs the fewest merges. (Lee et al., ACM SIGOPS Operating Systems
+//! Hot pages share log blocks that are likely to be dead as a whole before they are reclaimed, and among the others the one is reclaimed that costs
+//! the fewest merges. (Lee et al., ACM SIGOPS Operating Systems
 //! Review 42(6), 2008.)
 
 use alloc::boxed::Box;
@@ -26,14 +26,15 @@ use crate::operation::{MergeCause, Operations, Purpose, Role};
 const SOURCE: &str = "Lee et al., ACM SIGOPS OSR 42(6), 2008.";
 
 parameters! {
-    /// What can be set of `last`.
+    /// The parameters of `last`.
     struct Parameters {
         log_blocks: u32 as shared::TWO_LOG_BLOCKS;
         /// Share of a die's log blocks for long writes, rounded down; there and for other writes one stays at least.
         seq_log_percent: u64 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ours";
-        /// A request, or a run of destaged pages, of at least so many pages is a long write.
+        /// A request, or a run of destaged pages, of at least this many pages is a long write.
         seq_pages: u32 = "2" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", SOURCE;
-        /// A page is hot if it is written again within so many other page writes, in percent of the pages of the log blocks these go to.
+        /// A page is hot if it is written again within this many other page writes, in percent of the pages of the log blocks that these writes go
+        /// to.
         hot_window_percent: u64 = "100" in Kind::Integer { min: 0, max: 10_000 }, "%", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
         logs: shared::Logs;
@@ -43,7 +44,7 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "last",
-    about: "Block mapping with log blocks by locality: for long writes, for pages rewritten soon, and for others.",
+    about: "Block mapping with log blocks by locality: for long writes, for pages that are soon rewritten, and for other pages.",
     source: SOURCE,
     has_flash: true,
     has_cell_modes: false,
@@ -117,7 +118,7 @@ struct Random {
     current: [Option<u32>; 2],
     /// Pages written here so far.
     writes: u64,
-    /// Page of the die -> which of these writes was its last; 0 for none.
+    /// For each page of the die, the number of its last write; 0 for none.
     last_write: LazyTable<Never>,
     hot_window: u64,
 }
@@ -258,8 +259,8 @@ impl Last {
         Ok(log)
     }
 
-    /// Reclaims a log block of all logical blocks: a dead one, else the one that costs the fewest merges,
-    /// full ones before others and cold ones before hot ones; of equals the oldest.
+    /// Reclaims a log block of all logical blocks: a dead one, otherwise the one that costs the fewest merges, full ones before others and cold ones
+    /// before hot ones; among equals the oldest.
     fn reclaim(&mut self, operations: &mut Operations) -> Result<(), NoSpace> {
         let log = &self.store.log;
         let cost = |victim: &u32| {

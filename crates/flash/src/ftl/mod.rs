@@ -37,34 +37,34 @@ mod zns;
 pub use build_error::{BuildError, ReserveTooSmall};
 pub use no_space::{NoSpace, Shortage};
 
-/// What stays the same for a layer's whole life.
+/// The fixed properties of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Properties {
     /// Garbage collection is also looked for when no operation waits. Default: false.
     pub collects_in_background: bool,
     /// Units of a die that work side by side; if more than one, [`Ftl::batched`] serves. Default: 1.
     pub parallel_units: u32,
-    /// Blocks are merged here, so that a run without a merge has had none of them. Default: false.
+    /// The layer merges blocks, so that a run without a merge reports 0 merges. Default: false.
     pub has_merges: bool,
     /// [`Ftl::place`] does more than to give [`Ftl::die_of`]. Default: false.
     pub places_writes: bool,
-    /// Page `p` is for ever on die `p` modulo their number, and there are less than 2^32 pages: nobody has to ask. Default: false.
+    /// Page `p` is always on die `p` modulo their number, and there are less than 2^32 pages: the layer need not be asked. Default: false.
     pub goes_round: bool,
-    /// A page keeps its address when it is written anew. Default: false, since flash is erased before it is programmed.
+    /// A page keeps its address when it is written again. Default: false, since flash is erased before it is programmed.
     pub updates_in_place: bool,
     /// There is no flash: whatever is asked succeeds, and neither changes anything nor takes time. Default: false.
     pub is_hollow: bool,
-    /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
-    /// their own. Default: none.
+    /// Number of consecutive pages from which on a write is long, for layers that treat long writes in a way of their own. Default: none.
     pub long_write_pages: Option<u32>,
-    /// Blocks of a die with pages of the host that wait for others of their program units, at most; 0 if it leaves units incomplete, and [`Ftl::fill_unit`] does nothing. Default: 0.
+    /// Most blocks of a die with pages of the host that wait for others of their program units; 0 if the layer leaves units incomplete, and
+    /// [`Ftl::fill_unit`] does nothing. Default: 0.
     pub open_blocks: u32,
     /// [`Ftl::work_idle`] does something. Default: false.
     pub works_when_idle: bool,
     /// Steps that the collection of a block may take; if more than one, operations that wait have their turn between two of them.
     /// Default: 1.
     pub gc_steps: u32,
-    /// Placement handles that are told apart, by [`Ftl::hint`]. Default: 1.
+    /// Number of placement handles that are distinguished, by [`Ftl::hint`]. Default: 1.
     pub handles: u32,
     /// Consecutive pages that are on one die before the next has its turn. Default: 1.
     pub stride: u32,
@@ -103,7 +103,7 @@ pub struct PageWrite {
     pub cause: Cause,
     /// It is part of a long write: one host request, or destaged pages that follow one another.
     pub is_long: bool,
-    /// It may be told apart from others; not so before the first request, where pages have no history.
+    /// Writes may be divided into groups; not before the first request, when pages have no history.
     pub is_told: bool,
 }
 
@@ -120,7 +120,7 @@ impl PageWrite {
     }
 }
 
-/// A copy of a layer whose type is not known. Every [`Ftl`] that is `Clone` has it.
+/// A copy of a layer of unknown type. Every [`Ftl`] that is `Clone` has it.
 pub trait Copied {
     /// A layer in the same state, which goes its own way from here on.
     fn copied(&self) -> Box<dyn Ftl>;
@@ -132,13 +132,13 @@ impl<L: Ftl + Clone + 'static> Copied for L {
     }
 }
 
-/// A flash translation layer: decides *what* flash does for a page request.
+/// A flash translation layer: decides *which operations* flash does for a page request.
 ///
 /// It emits [`Operations`] and changes its maps at once; when the operations run, and how long they
-/// take, is decided outside. Its state can be written and laid over a layer built from the same configuration. Page numbers are below [`Ftl::pages`]; the caller has checked. What fails has
-/// emitted nothing and changed nothing.
+/// take, is decided outside. Its state can be written and laid over a layer built from the same configuration. Page numbers are below [`Ftl::pages`];
+/// the caller has checked. A call that fails has emitted nothing and changed nothing.
 pub trait Ftl: Send + Copied + Archived {
-    /// What stays the same.
+    /// The fixed properties.
     fn properties(&self) -> Properties {
         Properties::default()
     }
@@ -149,7 +149,7 @@ pub trait Ftl: Send + Copied + Archived {
     /// The die whose queue an operation on `page` joins.
     fn die_of(&self, page: Lpn) -> u32;
 
-    /// The die that can read `page` now: its contents are there, also while a write of it waits at another die.
+    /// The die that can read `page` now: its contents are there, even while a write of the page waits at another die.
     fn home_of(&self, page: Lpn) -> u32 {
         self.die_of(page)
     }
@@ -161,7 +161,7 @@ pub trait Ftl: Send + Copied + Archived {
         self.die_of(page)
     }
 
-    /// A write of `page` joins the queue of `die`, where a program of it waits for the rest of its unit; else as [`Ftl::place`].
+    /// A write of `page` joins the queue of `die`, where a program of the page waits for the rest of its unit; otherwise as [`Ftl::place`].
     /// Default: nothing, since [`Ftl::die_of`] gives that die.
     fn place_behind(&mut self, page: Lpn, die: u32) {
         let _ = (page, die);
@@ -173,7 +173,7 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if the layer has to write for that, and no free block is left.
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// The read of `page` alone, without what a look-up of the map takes; nothing changes. No operation if it was never
+    /// The read of `page` alone, without the cost of a look-up of the map; nothing changes. No operation if it was never
     /// written.
     fn peek(&self, page: Lpn, operations: &mut Operations);
 
@@ -201,7 +201,7 @@ pub trait Ftl: Send + Copied + Archived {
         let _ = (page, handle);
     }
 
-    /// `pages` will be asked for soon, as far as they exist: what a map says of them is looked up, so that it is near by then. Nothing
+    /// `pages` will be needed soon, as far as they exist: their map entries are looked up, so that they are in the cache by then. Nothing
     /// changes; default: nothing at all.
     fn bring_near(&self, pages: &[Lpn]) {
         let _ = pages;
@@ -210,8 +210,8 @@ pub trait Ftl: Send + Copied + Archived {
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
 
-    /// Emits the pages of `pages` that a trim would change, in no order that means anything. What was never written costs next to
-    /// nothing. Default: each page is asked whether it [has contents](Ftl::is_written).
+    /// Emits the pages of `pages` that a trim would change, in no order that means anything. Entries that were never written cost next to nothing.
+    /// Default: each page is asked whether it [has contents](Ftl::is_written).
     fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
         let pages = pages.map(Lpn);
         pages.filter(|page| self.is_written(*page)).for_each(emit);
@@ -230,8 +230,8 @@ pub trait Ftl: Send + Copied + Archived {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
 
-    /// The die at which garbage has to be collected before a write at `die` can be served: another one where what is collected is
-    /// spread over dies. It may leave places of an open block as they are, where nothing else gives the write a place. Default: `die`.
+    /// The die at which garbage has to be collected before a write at `die` can be served: it may be another one if collections extend over several
+    /// dies. It may skip places of an open block, if the write has no other place. Default: `die`.
     fn collects_at(&mut self, die: u32) -> u32 {
         die
     }
@@ -242,7 +242,7 @@ pub trait Ftl: Send + Copied + Archived {
         true
     }
 
-    /// Does a step of what can wait, on `die`, at which nothing waits; whether there was one. Default: none.
+    /// Does a step of deferred work on `die`, at which nothing waits; returns whether there was one. Default: none.
     ///
     /// # Errors
     /// [`NoSpace`] if there is no room for it.
@@ -251,14 +251,14 @@ pub trait Ftl: Send + Copied + Archived {
         Ok(false)
     }
 
-    /// Programs fillers behind `at` of `die`, a page of an open block, up to the end of the unit of `unit_pages` pages that
-    /// is open there, or up to its last pass; a whole unit if none is. Default: nothing.
+    /// Programs fillers after `at` of `die`, a page of an open block, up to the end of the unit of `unit_pages` pages that is open there, or up to
+    /// its last pass; a whole unit if none is. Default: nothing.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let _ = (die, at, unit_pages, operations);
     }
 
-    /// Takes over what `scan` has found on flash, as a layer that was just built without contents, and gives `take` the
-    /// copy it takes of each page. Default: cannot.
+    /// Adopts the findings of `scan`, as a layer that was just built without contents, and gives `take` the copy it takes of each page. Default:
+    /// cannot.
     ///
     /// # Errors
     /// [`MountError::Unsupported`] if the layer cannot be mounted.
@@ -296,7 +296,7 @@ pub trait Ftl: Send + Copied + Archived {
     /// Forgets erases so far: the blocks are as good as new.
     fn reset_wear(&mut self);
 
-    /// Begins the figures of [`Ftl::report`] anew, for a measurement that begins now. It decides as before. Default:
+    /// Begins the figures of [`Ftl::report`] again, for a measurement that begins now. It decides as before. Default:
     /// there are none.
     fn reset_figures(&mut self) {}
 
@@ -311,8 +311,8 @@ pub trait Ftl: Send + Copied + Archived {
 
 /// A layer whose dies serve several page operations together.
 pub trait Batched {
-    /// Serves reads and writes (each with its cause) of one die together, and says how many of the
-    /// writes it took: the rest has to wait until there was a chance to collect garbage. Pages within each
+    /// Serves reads and writes (each with its cause) of one die together, and returns how many of the writes it accepted: the others have to wait
+    /// until there was a chance to collect garbage. Pages within each
     /// list differ.
     ///
     /// # Errors
@@ -327,7 +327,7 @@ pub trait Batched {
     ) -> Result<usize, NoSpace>;
 }
 
-/// What an FTL is built from.
+/// The arguments for building an FTL.
 #[derive(Clone, Copy, Debug)]
 pub struct FtlConfig<'a> {
     /// Counts of the device.
@@ -351,7 +351,7 @@ pub struct FtlConfig<'a> {
     pub endurance: u32,
     /// A block erased that often is not used any more; otherwise it is, and nothing happens.
     pub retire: bool,
-    /// The power may fail, again and again: what is kept free has to suffice for programs that are cut off, too.
+    /// The power may fail, any number of times: the reserve has to suffice for interrupted programs, too.
     pub power_may_fail: bool,
     /// All logical pages have contents before the first request.
     pub filled: bool,
@@ -361,25 +361,25 @@ pub struct FtlConfig<'a> {
     pub values: &'a Values,
 }
 
-/// A translation layer, or what does not fit together.
+/// A translation layer, or the error if parameters do not fit together.
 pub type Built = Result<Box<dyn Ftl>, BuildError>;
 
 /// One translation layer.
 pub struct FtlRow {
     /// The value of `ftl.kind`.
     pub name: &'static str,
-    /// One sentence: what it does.
+    /// One sentence on the layer.
     pub about: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// There is flash behind it.
+    /// The layer has flash.
     pub has_flash: bool,
-    /// Cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
+    /// Whether the cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
     pub has_cell_modes: bool,
     /// It finds its data again after a loss of power.
     pub can_be_mounted: bool,
-    /// Its pages can be programmed in units: it fills blocks page after page for the host, or programs without content what it leaves
-    /// out; see [`Properties::open_blocks`].
+    /// Its pages can be programmed in units: it fills the pages of a block in order for the host, or programs the pages it leaves out without
+    /// content; see [`Properties::open_blocks`].
     pub fills_blocks_in_turn: bool,
     /// It serves batches by groups of planes; see [`Properties::parallel_units`].
     pub groups_planes: bool,

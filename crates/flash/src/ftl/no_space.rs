@@ -1,4 +1,4 @@
-//! Why there is no room, in numbers. Whoever tells the user finds the words, and knows what can be set.
+//! Why there is no room, in numbers. The caller that informs the user supplies the words and the names of parameters.
 
 use alloc::boxed::Box;
 use core::ops::Deref;
@@ -15,16 +15,16 @@ pub enum Shortage {
     Pool {
         /// Blocks among which one was looked for.
         blocks: u32,
-        /// Those of them that were erased as often as they survive, and are not used any more.
+        /// The blocks among them that were erased as often as they survive, and are not used any more.
         retired: u32,
-        /// How often a block may be erased until it retires; `u32::MAX` if none does.
+        /// How often a block may be erased until it retires; `u32::MAX` if none is.
         endurance: u32,
     },
     /// A layer that maps by block has no free block where one is needed.
     Spare {
         /// Blocks of the die.
         blocks: u32,
-        /// Those of them that were erased as often as they survive, and are not used any more.
+        /// The blocks among them that were erased as often as they survive, and are not used any more.
         retired: u32,
         /// How often a block may be erased until it retires; `u32::MAX` if none does.
         endurance: u32,

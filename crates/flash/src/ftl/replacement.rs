@@ -1,8 +1,8 @@
 //! Chains of blocks, each page at its own offset in the first block of the chain that can take it.
 //!
-//! A page written again goes to the same offset of a replacement block, and if that is taken to one behind
-//! it, so the newest copy is always in the last block of the chain that has the page. A chain that is as long
-//! as it may be, or the longest one when no replacement block is left, is folded into one block. (Replacement
+//! A page written again goes to the same offset of a replacement block, and if that place is taken to a further one, so the newest copy is always in
+//! the last block of the chain that has the page. A chain of the greatest length, or the longest one when no replacement block is left, is folded
+//! into one block. (Replacement
 //! blocks as summed up in BPLRU, FAST 2008; Ban's flash file system is the first of the kind.)
 //!
 //! Cost: a step per block of the chain for each page; a few words per block of the chain for a fold.
@@ -28,7 +28,7 @@ use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 parameters! {
-    /// What can be set of `replacement`.
+    /// The parameters of `replacement`.
     struct Parameters {
         /// Blocks of a chain, the first included, before it is folded.
         chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "blocks", "ours";
@@ -43,7 +43,7 @@ parameters! {
 pub(super) const ROW: FtlRow = FtlRow {
     name: "replacement",
     about: "Block mapping with chains of replacement blocks, pages at their own offsets; chains are folded into one block.",
-    source: "As summed up in BPLRU (FAST 2008).",
+    source: "As summarised in BPLRU (FAST 2008).",
     has_flash: true,
     has_cell_modes: false,
     can_be_mounted: true,
@@ -66,7 +66,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 #[derive(Clone, Copy)]
 struct Link {
     block: BlockSlot,
-    /// The replacement behind it.
+    /// The replacement block after it.
     next: u32,
     /// Of the first replacement: blocks of the chain, the data block included.
     length: u32,
@@ -164,7 +164,7 @@ impl Replacement {
         }
     }
 
-    /// Programs `page` in the first replacement that can take it; says whether there is one.
+    /// Programs `page` in the first replacement block that can take it; returns whether there is one.
     fn write_to_chain(
         &mut self,
         page: LogicalPage,

@@ -1,6 +1,6 @@
 //! Log blocks shared by a group of logical blocks: the set-associative sector translation.
 //!
-//! Logical blocks that follow one another form a group, and a group has up to so many log blocks. Between
+//! Consecutive logical blocks form a group, and a group has at most this many log blocks. Between
 //! a log block for each logical block and log blocks for all, the size of the group says how many merges
 //! a reclaimed log block can cost. (Park et al., ACM Transactions on Embedded Computing Systems 7(4), 2008.)
 
@@ -34,7 +34,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `sast`.
+    /// The parameters of `sast`.
     struct Parameters {
         log_blocks: u32 as shared::LOG_BLOCKS;
         /// Logical blocks of a die, one after the other, that share log blocks (N of N : N+K).
@@ -42,7 +42,7 @@ parameters! {
         /// Log blocks a group may have at a time (K of N : N+K).
         group_log_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
-        /// Which log block of a group is reclaimed: with the fewest pages still needed (of equals the oldest), or the oldest.
+        /// Which log block of a group is reclaimed: with the fewest pages still needed (among equals the oldest), or the oldest.
         log_victim: Victim = "most_dead", "", OURS;
         logs: shared::Logs;
     }
@@ -191,7 +191,7 @@ impl Sast {
         let logs = &self.groups[position as usize].logs;
         let victim = if self.most_dead {
             let dead = |log: &u32| self.store.log.programmed(*log) - self.store.log.live(*log);
-            // Of equals `max_by_key` would give the last.
+            // Among equals `max_by_key` would give the last.
             logs.iter().rev().copied().max_by_key(dead)
         } else {
             logs.first().copied()

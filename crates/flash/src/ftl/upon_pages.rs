@@ -1,4 +1,4 @@
-//! What a layer upon page mapping leaves to it: one that has a [`PageFtl`](super::page::PageFtl) as its field `data`.
+//! Calls that a layer upon page mapping passes on: a layer that has a [`PageFtl`](super::page::PageFtl) as its field `data`.
 
 /// The named calls of [`Ftl`](super::Ftl), passed on to `self.data`.
 macro_rules! left_to_pages {

@@ -1,4 +1,4 @@
-//! A channel: until when it is held, and what is booked on it for later.
+//! A channel: until when it is occupied, and its later bookings.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ const MOST_BOOKED: usize = 32;
 #[derive(Clone, Default)]
 pub struct Channel {
     held_until: Ticks,
-    /// Begin and end of what is booked, ascending, none over another.
+    /// Begin and end of each booking, ascending, without overlap.
     booked: Vec<(Ticks, Ticks)>,
 }
 
@@ -59,7 +59,7 @@ impl Channel {
         end
     }
 
-    /// What was booked from `begin` to `end` does not take place.
+    /// Cancels the booking from `begin` to `end`.
     pub fn cancel(&mut self, begin: Ticks, end: Ticks) {
         self.booked.retain(|booked| *booked != (begin, end));
     }

@@ -7,7 +7,7 @@ use destage_base::Ticks;
 /// Times of the cells, in ticks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cells {
-    /// By type of page; the last stands for all further.
+    /// By type of page; the last one stands for all further types.
     pub read: Vec<Ticks>,
     /// The same.
     pub program: Vec<Ticks>,

@@ -52,19 +52,19 @@ pub struct PlaneGaps {
 pub struct Suspend {
     /// Ticks it takes.
     pub cost: Ticks,
-    /// One program or erase is interrupted so often; further reads wait for its end.
+    /// Most interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
-    /// Cells work in pulses of so many ticks, counted back from the end of the program or erase, and stop only between two of them; 0: they
-    /// stop anywhere.
+    /// Cells work in pulses of this many ticks, counted back from the end of the program or erase, and stop only between two of them; 0: they stop at
+    /// any time.
     pub pulse: Ticks,
     /// A program that has no more than this left is not interrupted.
     pub tail: Ticks,
-    /// [`Media::change_done`] moves by what the interruptions take; else the answer given at the issue stands, and only
-    /// the array is in use for longer.
+    /// [`Media::change_done`] moves by the time of the interruptions; otherwise the answer given at the issue stands, and only the array is in use
+    /// for longer.
     pub moves_end: bool,
 }
 
-/// What the media are, and what they can do.
+/// The structure of the media, and their abilities.
 #[derive(Clone, Debug)]
 pub struct MediaConfig {
     /// Channels.
@@ -94,12 +94,12 @@ pub struct Command {
     pub plane: u32,
     /// Type of the page within its cell, from 0; of no meaning for erases.
     pub page_type: u32,
-    /// Ticks for which its data are on the channel; none if the command is half of a copy inside its die,
+    /// Ticks for which its data are on the channel; `None` if the command is half of a copy inside its die,
     /// of which nothing is on the channel.
     pub data: Option<Ticks>,
 }
 
-/// Until when the array of a die is in use, and by what.
+/// Until when the array of a die is in use, and by which operation.
 #[derive(Clone, Copy, Default)]
 struct Array {
     busy_until: Ticks,
@@ -120,7 +120,7 @@ struct Array {
 }
 
 impl Array {
-    /// What the pulse under way at `ready` has still to do, before the end of the last program or erase.
+    /// The rest of the pulse under way at `ready`, before the end of the last program or erase.
     fn pulse_left(&self, ready: Ticks, suspend: &Suspend) -> Ticks {
         let left = self.change_ends - ready;
         left.checked_rem(suspend.pulse).unwrap_or(0)
@@ -237,20 +237,20 @@ impl Media {
         let end = ready.max(busy) + time;
         self.dies[die as usize].busy_until = end;
         self.note_end(die, command.kind, end);
-        // Nobody waits for the status of a program; an erase ends with it.
+        // No operation waits for the status of a program; an erase ends with it.
         let done = match command.kind {
             Kind::Program => end,
             Kind::Read | Kind::Erase => self.book(die, now, end, bus.status),
         };
         let array = &mut self.dies[die as usize];
-        // It may be interrupted while its data come, but not while the cells work on something else.
+        // It may be interrupted while its data arrive, but not while the cells work on another operation.
         array.change_begins = if busy > ready { busy } else { 0 };
         array.change_done = done;
         array.status = (end.max(done.saturating_sub(bus.status)), done);
         done
     }
 
-    /// How a read that is ready at `ready` interrupts what `die` does, if it does.
+    /// How a read that is ready at `ready` interrupts the work of `die`, if it does.
     fn interruption(&self, die: u32, ready: Ticks) -> Option<Suspend> {
         let array = &self.dies[die as usize];
         // The cells work on it, and nothing waits behind it.

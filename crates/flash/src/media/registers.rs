@@ -5,10 +5,10 @@ use destage_base::Ticks;
 use super::{Command, Media};
 use crate::operation::Kind;
 
-/// What cache registers are used for, and how long a page takes between page register and cache register.
+/// The use of cache registers, and the time of a page between page register and cache register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Registers {
-    /// Of reads (tRCBSY); none if these do not use it.
+    /// Of reads (tRCBSY); `None` if reads do not use it.
     pub read: Option<Ticks>,
     /// Of programs (tPCBSY); the same.
     pub program: Option<Ticks>,
@@ -26,8 +26,8 @@ pub struct Cached {
 }
 
 impl Media {
-    /// Carries out `command` on one plane, issued at `now`, with the cache register of its plane; none, and nothing has
-    /// happened, if such a command uses none.
+    /// Carries out `command` on one plane, issued at `now`, with the cache register of its plane; returns `None` without any effect if such a command
+    /// uses none.
     pub fn operate_cached(&mut self, now: Ticks, command: &Command) -> Option<Cached> {
         let registers = self.config.registers?;
         let data = command.data?;

@@ -11,10 +11,10 @@ const CHUNK_BITS: u32 = 6;
 /// Blocks that are made together.
 const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// What every block is at first.
+/// The state of every block at first.
 static ERASED: Block = Block::new();
 
-/// The blocks of a die, by number. One that is [read](Index) is not made for it, one that is [changed](IndexMut) is.
+/// The blocks of a die, by number. A block that is only [read](Index) is not made for that; a block that is [changed](IndexMut) is.
 #[derive(Clone)]
 pub(super) struct Blocks {
     chunks: Vec<Option<Box<[Block; CHUNK]>>>,

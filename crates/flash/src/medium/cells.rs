@@ -11,11 +11,11 @@ use crate::filled::Filled;
 
 /// Nothing was programmed since the last erase.
 const ERASED: u16 = u16::MAX;
-/// Something is there that nobody has named.
+/// A page was programmed without a name.
 const UNKNOWN: u16 = u16::MAX - 1;
 /// A program or an erase was cut off here: neither data nor spare area can be read.
 const UNREADABLE: u16 = u16::MAX - 2;
-/// What a fill has left is there.
+/// The contents that a fill has left are there.
 const FILLED: u16 = u16::MAX - 3;
 /// The offset of an entry whose page cannot be read any more.
 const LOST: u32 = u32::MAX;
@@ -27,7 +27,7 @@ pub(super) enum Data {
     Zeros,
     /// These.
     Here(Arc<[u8]>),
-    /// They are where the medium keeps what is to last, and have this sum.
+    /// The bytes are where the medium keeps durable data, and have this sum.
     Filed(u64),
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// What a fill has programmed as `page`.
+    /// The contents that a fill has programmed as `page`.
     pub fn filled(page: Lpn) -> Self {
         Self {
             spare: Spare::filled(page),
@@ -51,7 +51,7 @@ impl Stored {
     }
 }
 
-/// What is known of a page.
+/// The known state of a page.
 pub(super) enum Cell<'a> {
     Erased,
     Unknown,
@@ -64,15 +64,15 @@ pub(super) enum Cell<'a> {
 /// A block. One that was never programmed takes no memory.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// What a fill before the first request has left, until the block is erased.
+    /// The contents that a fill before the first request has left, until the block is erased.
     filled: Filled,
-    /// Of each page its position in `stored`, once something is programmed behind that.
+    /// For each page its position in `stored`, once a page after those is programmed.
     cells: Vec<u16>,
     /// Programmed pages, in the order of programming, with their offsets.
     stored: Vec<(u32, Stored)>,
     /// The page after the last one programmed.
     end: u32,
-    /// Nobody knows whether something is there: it may be read, and programmed.
+    /// It is not known whether something is there: it may be read, and programmed.
     is_unknown: bool,
     /// How often it was erased.
     pub erases: u32,
@@ -80,7 +80,7 @@ pub(super) struct Block {
     pub earlier: u64,
 }
 
-/// How a block was before a page of it was programmed.
+/// The state of a block before a page of it was programmed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before {
     end: u32,
@@ -111,7 +111,7 @@ impl Block {
         }
     }
 
-    /// The entry of `page` in `cells`, or what it would be.
+    /// The entry of `page` in `cells`, or the one that it would have.
     fn code(&self, page: u32) -> u16 {
         match self.cells.get(page as usize) {
             Some(code) => *code,
@@ -152,19 +152,19 @@ impl Block {
         self.end
     }
 
-    /// Pages that were programmed, but for what a fill has left, with their offsets.
+    /// Programmed pages with their offsets, except those that a fill has left.
     pub fn all(&self) -> impl Iterator<Item = (u32, &Stored)> {
         let readable = self.stored.iter().filter(|(page, _)| *page != LOST);
         readable.map(|(page, stored)| (*page, stored))
     }
 
-    /// What a fill has left here, with the offsets.
+    /// The contents that a fill has left here, with the offsets.
     pub fn filled(&self) -> impl Iterator<Item = (u32, Lpn)> {
         let is_there = |(page, _): &(u32, Lpn)| self.code(*page) == FILLED;
         self.filled.pages().filter(is_there)
     }
 
-    /// What a fill has left, if nothing has happened to the block since.
+    /// The contents that a fill has left, if nothing has happened to the block since.
     pub fn as_filled(&self) -> Option<&Filled> {
         let is_so = self.cells.is_empty() && !self.filled.is_nothing();
         is_so.then_some(&self.filled)
@@ -180,12 +180,12 @@ impl Block {
         }
     }
 
-    /// Whether nothing was programmed since the last erase, as far as anybody knows.
+    /// Whether nothing is known to have been programmed since the last erase.
     pub fn is_erased(&self) -> bool {
         self.end == 0
     }
 
-    /// Programs `page`, of `pages`. What [`Block::take_back`] goes back to.
+    /// Programs `page`, of `pages`. The state to which [`Block::take_back`] returns.
     pub fn put(&mut self, page: u32, pages: u32, stored: Stored) -> Before {
         let before = Before {
             end: self.end,
@@ -199,10 +199,10 @@ impl Block {
         before
     }
 
-    /// The program of `page` never was; what was there `before` it is again, but for programs behind it that were.
+    /// Undoes the program of `page`: the state `before` it is restored, except for later programs in the block.
     pub fn take_back(&mut self, page: u32, before: Before) {
         if self.cells.get(page as usize) == Some(&UNREADABLE) {
-            // An erase behind it was cut off.
+            // A later erase was cut off.
             return;
         }
         self.drop_stored(page);
@@ -223,7 +223,7 @@ impl Block {
         self.cells[page as usize] = UNREADABLE;
     }
 
-    /// What was programmed at `page` is nothing any more.
+    /// The contents programmed at `page` are void.
     fn drop_stored(&mut self, page: u32) {
         let position = usize::from(self.cells[page as usize]);
         if position + 1 == self.stored.len() {
@@ -233,7 +233,7 @@ impl Block {
         }
     }
 
-    /// What is left of the program of `page`, which was cut off.
+    /// The remains of the program of `page`, which was cut off.
     pub fn restore_torn(&mut self, page: u32, stored: Stored) {
         let end = self.end;
         self.put(page, end, stored);
@@ -293,7 +293,7 @@ impl Block {
         self.end = self.end.max(page + 1);
     }
 
-    /// A block of a device filled before: nobody knows what its other pages hold, or whether anything.
+    /// A block of a device filled before: the contents of its other pages are unknown, and so is whether they have any.
     pub fn fill_up(&mut self) {
         self.is_unknown = self.filled.is_nothing();
     }
@@ -305,7 +305,7 @@ impl Block {
         unknown.for_each(|cell| *cell = ERASED);
     }
 
-    /// Erases it; what it was before.
+    /// Erases it; returns its former state.
     pub fn erase(&mut self) -> Self {
         let erased = Self {
             erases: self.erases + 1,
@@ -322,7 +322,7 @@ pub(super) fn mix(sum: u64, word: u64) -> u64 {
     (sum ^ word).wrapping_mul(PRIME).rotate_left(23)
 }
 
-/// A sum over `data`, by which contents are told apart.
+/// A sum over `data`, by which contents are compared.
 #[must_use]
 pub fn digest(data: &[u8]) -> u64 {
     let mut sum = 0xCBF2_9CE4_8422_2325;

@@ -1,9 +1,9 @@
 //! Commands that begin and end one by one.
 //!
-//! A step is [started](Medium::start) when its die takes it up, and from then on its pages have their places and their bytes. What it
-//! programs and erases waits in RAM until a command says that it [begins](Medium::command_begins), and is in flight until the
-//! command has [ended](Medium::command_ended). Several steps of a die may be under way. One command programs one page, or
-//! all pages of a unit, which may take two passes; what is not at its last pass is unreadable without power.
+//! A step is [started](Medium::start) when its die takes it up, and from then on its pages have their places and their bytes. Its programs and erases
+//! wait in RAM until a command says that it [begins](Medium::command_begins), and are in flight until the command has [ended](Medium::command_ended).
+//! Several steps of a die may be under way. One command programs one page, or all pages of a unit, which may take two passes; a page before its last
+//! pass is unreadable after a loss of power.
 
 use alloc::vec::Vec;
 
@@ -23,7 +23,7 @@ pub struct FlashCommand {
     pub at: Ppn,
     /// How many pages are programmed, one after the other; 1 of others.
     pub pages: u32,
-    /// Which pass of these pages it is.
+    /// The number of the pass.
     pub pass: Pass,
 }
 
@@ -70,7 +70,7 @@ pub(super) enum Progress {
     Waits,
     /// Its first of several passes begins at this time.
     Halfway(Ticks),
-    /// Its last pass goes on from one time to another, if nothing interrupts it.
+    /// Its last pass runs from one time to another, if it is not interrupted.
     Last {
         begins: Ticks,
         ends: Ticks,
@@ -80,7 +80,7 @@ pub(super) enum Progress {
 }
 
 impl Medium {
-    /// The same of a device whose commands begin and end one by one.
+    /// As above, for a device whose commands begin and end one by one.
     #[must_use]
     pub fn by_commands(self) -> Self {
         Self {
@@ -98,8 +98,8 @@ impl Medium {
     /// `command` of `die` begins at time `begins`, and takes `time` if nothing interrupts it.
     ///
     /// # Errors
-    /// If an erase begins before what was copied out of its block, or has replaced a page of it, has ended; or a program in a block
-    /// before its erase has ended.
+    /// If an erase begins before the copies out of its block, or the programs that replaced its pages, have ended; or a program in a block before its
+    /// erase has ended.
     pub fn command_begins(
         &mut self,
         die: u32,
@@ -113,7 +113,7 @@ impl Medium {
         match command.kind {
             Kind::Read => return Ok(()),
             Kind::Erase => {
-                // What has come into the block behind this erase is no matter of it.
+                // Pages programmed in the block after this erase do not matter.
                 let before = covered.first().map_or(u64::MAX, |place| {
                     self.dies[die as usize].done[*place].number
                 });
@@ -152,7 +152,7 @@ impl Medium {
         Ok(())
     }
 
-    /// The places, among what `die` has not ended, of what `command` carries out: nothing that comes behind an erase of its block.
+    /// The places, among the unfinished operations of `die`, of those that `command` carries out: none that come after an erase of its block.
     fn covered(&self, die: u32, command: &FlashCommand) -> Vec<usize> {
         let block_of = |Ppn(at): Ppn| at >> self.page_bits;
         let mut places = Vec::new();
@@ -168,8 +168,8 @@ impl Medium {
         places
     }
 
-    /// Whether the program for which `hold` is held has not ended at `time`. The cells of a die do one thing after the other, so
-    /// on the die of the block it has if it is to end by then.
+    /// Whether the program for which `hold` is held has not ended at `time`. The cells of a die do one thing after the other, so on the die of the
+    /// block an operation has ended if it is to end by then.
     fn outlasts(&self, hold: &Hold, time: Ticks) -> bool {
         let mut open = self.dies[hold.by.die as usize].done.iter();
         let is_it =
@@ -195,8 +195,8 @@ impl Medium {
         }
     }
 
-    /// The block that begins at `first` of `die` is erased: pages without content that were programmed before, at the first `before` places
-    /// of what has not ended, wait for no second pass any more.
+    /// The block that begins at `first` of `die` is erased: pages without content that were programmed before, at the first `before` places of the
+    /// unfinished operations, wait for no second pass any more.
     fn drop_fillers(&mut self, die: u32, Ppn(first): Ppn, before: usize) {
         let (done, bits) = (&mut self.dies[die as usize].done, self.page_bits);
         let is_its = |done: &Done| {

@@ -1,7 +1,7 @@
-//! What a loss of power leaves on the medium.
+//! The state of the medium after a loss of power.
 //!
-//! A step is not one event: each of its operations has its own end, lane by lane. What has ended stays, what has not
-//! begun never was, and what was in flight is unreadable: a page by its program, a block by its erase.
+//! A step is not one event: each of its operations has its own end, lane by lane. Operations that have ended stay, operations that have not begun are
+//! undone, and those in flight leave something unreadable: a program its page, an erase its block.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -26,13 +26,13 @@ pub(super) struct Done {
     pub undo: Undo,
     /// The page that it programs for the host.
     pub page: Option<Lpn>,
-    /// Of a program, which of all it is; else how many there were before.
+    /// For a program, its number among all; otherwise the number of operations before it.
     pub number: u64,
     /// Where commands begin and end one by one.
     pub progress: Progress,
 }
 
-/// What was there before an operation.
+/// The state before an operation.
 #[derive(Clone)]
 pub(super) enum Undo {
     Nothing,
@@ -43,11 +43,11 @@ pub(super) enum Undo {
 /// How drives without check sums or with shared word lines lose more than the operations in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BadDrive {
-    /// Bytes of a sector, where a program that is cut off leaves its spare area and some sectors; 0: it leaves nothing.
+    /// Bytes of a sector, if an interrupted program leaves its spare area and some sectors; 0: it leaves nothing.
     pub torn_sector_bytes: usize,
-    /// Of a million programs cut off, so many take the earlier pages of their word line with them.
+    /// Of a million interrupted programs, this many destroy the earlier pages of their word line.
     pub paired_loss_ppm: u32,
-    /// Pages that share a word line, one after the other, where cells hold all their bits.
+    /// Pages that share a word line, one after the other, if cells hold all their bits.
     pub pages_per_word_line: u32,
 }
 
@@ -60,7 +60,7 @@ pub enum Lost {
     Paired,
 }
 
-/// What a loss of power has done.
+/// The effects of a loss of power.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CutReport {
     /// Programs that were cut off.
@@ -71,7 +71,7 @@ pub struct CutReport {
     pub lost: Vec<(Lpn, Lost)>,
     /// A step was left before its last operation: the layer that named it is ahead of the flash.
     pub is_cut_short: bool,
-    /// By die, how long an operation in service went on that a capacitor has paid for.
+    /// By die, how long an operation in service continued that a capacitor has paid for.
     pub went_on: Vec<Ticks>,
 }
 
@@ -85,7 +85,8 @@ enum Reached {
 
 impl Medium {
     /// The power fails; `elapsed` gives how long ago the step in service at a die began, or, where [commands](Self::by_commands) begin
-    /// and end one by one, the time. Nothing is in service then, and no page has a place until a mount has found it. `random` decides what `bad` leaves open.
+    /// and end one by one, the time. Nothing is in service then, and no page has a place until a mount has found it. `random` decides what `bad`
+    /// leaves to chance.
     pub fn cut(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -98,8 +99,8 @@ impl Medium {
         report
     }
 
-    /// The same on a device with a capacitor: an operation in service that `pays` says it pays for ends. Places are still known,
-    /// for what else is programmed before the power is gone; then they are [forgotten](Self::forget_places).
+    /// The same on a device with a capacitor: an operation in service that `pays` says it pays for ends. Places are still known, for further programs
+    /// before the power is gone; then they are [forgotten](Self::forget_places).
     pub fn wind_up(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -165,8 +166,8 @@ impl Medium {
         reached.collect()
     }
 
-    /// How far each operation of `die` is whose command has not ended `now`. Pages that are programmed together are paid for
-    /// together, and a first pass is not worth it.
+    /// The progress of each operation of `die` whose command has not ended `now`. Pages that are programmed together are passed to `pays`
+    /// together; it is not asked for a first pass, which does not go on without power.
     fn reached_by_commands(
         &self,
         die: u32,
@@ -260,7 +261,7 @@ impl Medium {
         each.collect()
     }
 
-    /// The same of a batch: an operation begins with its transfer. What fills a block programs the summary after that.
+    /// The same of a batch: an operation begins with its transfer. A program that fills a block programs the summary after it.
     fn spans_of_batch(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];
         let batch = Batch {
@@ -286,7 +287,7 @@ impl Medium {
         spans
     }
 
-    /// Takes back what has not ended on `die`. Adds each program in flight to `broken`.
+    /// Undoes the unfinished operations on `die`. Adds each program in flight to `broken`.
     fn break_off(
         &mut self,
         die: u32,
@@ -306,7 +307,7 @@ impl Medium {
                 (_, Reached::End) | (Undo::Nothing, _) => {}
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
                 (Undo::Program(_), Reached::Middle) => {
-                    // An erase behind it has begun: there is nothing of it any more.
+                    // A later erase has begun: its contents are gone.
                     let Some(stored) = block.stored(page) else {
                         continue;
                     };
@@ -331,7 +332,7 @@ impl Medium {
         state.parts.clear();
     }
 
-    /// The spare area of a page survives, and each of its sectors holds what it held, or was to hold, or nonsense.
+    /// The spare area of a page survives, and each of its sectors holds its old data, its new data, or garbage.
     #[allow(
         clippy::too_many_arguments,
         reason = "one place, and each is a part of it"
@@ -419,6 +420,6 @@ struct Broken {
     at: (u32, u32, u32),
     /// Its cells hold one bit, in flash that could hold more.
     one_bit: bool,
-    /// What it would have left if the drive does not notice.
+    /// The state it would have left if the drive does not notice.
     left: Option<Stored>,
 }

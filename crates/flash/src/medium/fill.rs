@@ -1,5 +1,5 @@
-//! A device that was filled before its first request. What the fill has left is a rule: where a page is, the layer as it was then
-//! says, and what a block holds is kept as [`Filled`](crate::filled::Filled), until something else happens there.
+//! A device that was filled before its first request. The contents of a fill are a rule: the place of a page follows from the layer at that time, and
+//! the contents of a block are kept as [`Filled`](crate::filled::Filled), until something happens to the block.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) enum AtFirst {
     Nowhere,
     /// Where this layer has filled them.
     Filled(Box<dyn Ftl>),
-    /// Where a mount has found what was filled.
+    /// The places where a mount has found filled pages.
     Found(Arc<FilledPlaces>),
 }
 
@@ -77,8 +77,7 @@ fn place_in(ftl: &dyn Ftl, page: Lpn, operations: &mut Operations) -> (u32, u32)
 
 impl Medium {
     /// Makes this the medium of a device that was filled before: every page holds zeros of version 0 where
-    /// `ftl` has it. What else blocks hold nobody knows: it may be read as a map, and programmed where the order of pages
-    /// lets it.
+    /// `ftl` has it. The other contents of blocks are unknown: they may be read as a map, and programmed where the order of pages allows.
     ///
     /// # Panics
     /// If the medium was used before, or the layer does not read each page in a place of its own.

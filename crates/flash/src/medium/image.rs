@@ -1,7 +1,7 @@
-//! A medium whose pages outlive it, in a [`Store`].
+//! A medium whose pages outlive the process, in a [`Store`].
 //!
-//! Behind what its owner keeps in the first bytes there are two places for a [mark](Mark), and three tables by physical block or page,
-//! dies one after the other:
+//! After the first bytes, which belong to its owner, there are two places for a [mark](Mark), and three tables by physical block or page, dies one
+//! after the other:
 //!
 //! | table | entry | bytes |
 //! | --- | --- | --- |
@@ -10,17 +10,17 @@
 //! | pages | the spare area, the sum over the data, sum | 64 |
 //! | data | the bytes of the page, unless they are a map or a summary | those of a page |
 //!
-//! A program writes the data first, then the entry of the page. An entry is of one life of its block, from an erase to the
-//! next: to erase a block is to raise its count, which makes nothing of all its entries in one write. That waits until a page of
-//! the block is programmed again, or the last block of the die that does not wait is used: what was copied out of it, or took the place of something in it, is made to last before. So
-//! what is there after any number of writes, and a part of the next, is what a loss of power could have left; an entry that was
-//! written in part has a wrong sum and is an unreadable page.
+//! A program writes the data first, then the entry of the page. An entry belongs to one life of its block, from an erase to the next: an erase raises
+//! the block's count, which voids all its entries in one write. The erase waits until a page of the block is
+//! programmed again, or the last other block of the die is used: copies out of the block, and data that replaced its pages, are made durable before.
+//! So the contents after any number of writes, and a part of the next, could be those after a loss of power; a partly written entry has a wrong sum
+//! and is an unreadable page.
 //!
-//! If the machine crashes, of the writes that do not last yet any may be missing. After each sync a mark says up to which program
-//! all lasts, and how many entries there were: those of earlier lives, which stand in the table of blocks, and those of this one. An erase moves
-//! entries from these to those, so their number only grows. When a store is opened, what the mark says must be there: fewer
-//! entries or erases are [damage](Damage), as no crash can take them. Of pages programmed later the data are held against their sum, and what does
-//! not fit, or has no whole entry, is an unreadable page from then on. A mark and the entry of a block are never written over the latest one that lasts.
+//! If the machine crashes, of the writes that do not last yet any may be missing. After each sync a mark says up to which program everything is
+//! durable, and how many entries there were: those of earlier lives, which stand in the table of blocks, and those of this one. An erase moves
+//! entries from the present life to the earlier ones, so their number only grows. The minimum that the mark demands when a store is opened: fewer
+//! entries or erases are [damage](Damage), as no crash can remove them. Data of pages programmed later are compared with their sum, and a page that
+//! does not match, or has no whole entry, is unreadable from then on. A mark and the entry of a block are never written over the latest durable one.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -40,7 +40,7 @@ use crate::operation::{Purpose, Role};
 
 const BLOCK_BYTES: u64 = 32;
 const PAGE_BYTES: u64 = 64;
-/// Data begin at a multiple of this, and each mark has so much for itself: what a disk loses at once.
+/// Data begin at a multiple of this, and each mark has this much room for itself: the unit that a disk loses at once.
 const ALIGNMENT: u64 = 4096;
 
 const KINDS: [SpareKind; 6] = [
@@ -68,7 +68,7 @@ const HAS_DATA: u8 = 1;
 const IS_TORN: u8 = 2;
 const HAS_OWNER: u8 = 4;
 
-/// Where what is in a store.
+/// The layout of a store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
     blocks_per_die: u64,
@@ -84,7 +84,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a device of this `geometry` whose owner keeps the first `base` bytes; none if that is more than can be counted.
+    /// For a device of this `geometry` whose owner keeps the first `base` bytes; `None` if the number is too large.
     #[must_use]
     pub fn new(geometry: &Geometry, base: u64) -> Option<Self> {
         let blocks_per_die = u64::from(geometry.blocks_per_die());
@@ -130,12 +130,12 @@ impl Layout {
 /// Bytes of a [mark](Mark).
 const MARK_BYTES: usize = 40;
 
-/// What has been written to a store.
+/// The writes to a store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
     /// The latest program.
     pub program: u64,
-    /// Entries of pages, those of earlier lives included.
+    /// Number of entries of pages, those of earlier lives included.
     entries: u64,
     /// Erases of blocks.
     erases: u64,
@@ -160,7 +160,7 @@ impl Marks {
         }
     }
 
-    /// The marks of a store that `read` reads; none if there is no whole mark, which is damage.
+    /// The marks of a store that `read` reads; `None` if there is no whole mark, which is damage.
     pub fn find(layout: &Layout, mut read: impl FnMut(u64, &mut [u8])) -> Option<Self> {
         let mut marks = Self::new(layout);
         let mut is_found = false;
@@ -201,7 +201,7 @@ impl Marks {
         (self.marks_at + (self.number & 1) * ALIGNMENT, entry)
     }
 
-    /// All up to `mark` lasts, and so do the marks before. Where that is to be written, and what, unless it is there already.
+    /// All up to `mark` lasts, and so do the marks before. The place and the bytes to write, unless they are there already.
     pub fn next(&mut self, mark: Mark) -> Option<(u64, [u8; MARK_BYTES])> {
         if mark == self.latest {
             return None;
@@ -212,32 +212,32 @@ impl Marks {
     }
 }
 
-/// Why a store is not what was written to it.
+/// Why a store does not hold the data that were written to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Damage {
     /// There is no whole mark.
     NoMark,
-    /// Erases of blocks are missing: this number of them.
+    /// This many erases of blocks are missing.
     Erases(u64),
-    /// Entries of pages are missing: this number of them.
+    /// This many entries of pages are missing.
     Entries(u64),
     /// An entry of a page is of a life that its block has not had.
     Life(Spot),
-    /// A page that a mount has copied did not hold what was programmed there.
+    /// A page that a mount has copied did not hold its programmed data.
     Data,
 }
 
 impl fmt::Display for Damage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoMark => out.write_str("nothing says what lasts in it"),
+            Self::NoMark => out.write_str("nothing says which of its data are durable"),
             Self::Erases(count) => write!(out, "{count} erases of blocks are missing"),
             Self::Entries(count) => write!(out, "{count} programmed pages are missing"),
             Self::Life(Spot { die, block, page }) => write!(
                 out,
                 "page {page} of block {block} of die {die} was programmed after an erase that is missing"
             ),
-            Self::Data => out.write_str("a page does not hold what was programmed there"),
+            Self::Data => out.write_str("a page does not hold its programmed data"),
         }
     }
 }
@@ -245,13 +245,13 @@ impl fmt::Display for Damage {
 /// An erase of a block that is not in the store.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// How often the block is erased with it.
+    /// How often the block is erased, this erase included.
     erases: u32,
     /// Entries of the lives before.
     earlier: u64,
     /// Programs before.
     programs: u64,
-    /// How often it was erased since the store heard of it.
+    /// How often it was erased since the last entry in the store.
     times: u64,
 }
 
@@ -260,7 +260,7 @@ struct Waiting {
 pub(super) struct Kept {
     store: Arc<dyn Store>,
     layout: Layout,
-    /// A page did not hold what was programmed there.
+    /// A page did not hold its programmed data.
     damage: Arc<AtomicBool>,
     /// Blocks that are erased, and not in the store.
     unwritten: BTreeMap<(u32, u32), Waiting>,
@@ -271,7 +271,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// The `length` bytes of `stored`, which is at `spot`; zeros if they are not what was programmed.
+    /// The `length` bytes of `stored`, which is at `spot`; zeros if they are not the programmed ones.
     pub fn read(&self, spot: Spot, stored: &Stored, length: usize) -> Arc<[u8]> {
         let mut bytes = vec![0; length];
         self.store.read(self.layout.data_of(spot), &mut bytes);
@@ -283,7 +283,7 @@ impl Kept {
         bytes.into()
     }
 
-    /// Once something is damaged, what is written may be made of it.
+    /// Once something is damaged, later writes may be derived from it.
     fn write(&self, offset: u64, bytes: &[u8]) {
         if !self.damage.load(Ordering::Relaxed) {
             self.store.write(offset, bytes);
@@ -295,7 +295,7 @@ impl Kept {
     pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32, begins: bool) {
         let waits = self.unwritten.contains_key(&(spot.die, spot.block));
         let of_die = (spot.die, 0)..=(spot.die, u32::MAX);
-        // A mount needs an erased block, and what waits is none yet.
+        // A mount needs an erased block, and a pending erase does not count.
         let is_last = begins && self.erased[spot.die as usize] <= 1;
         if waits || (is_last && self.unwritten.range(of_die).next().is_some()) {
             self.write_erases();
@@ -314,14 +314,14 @@ impl Kept {
         self.tell_mark();
     }
 
-    /// What was not written cannot last.
+    /// Data that were not written cannot be durable.
     fn tell_mark(&self) {
         if !self.damage.load(Ordering::Relaxed) {
             self.store.mark(self.mark);
         }
     }
 
-    /// The block `is` erased, after so many `programs`. The store hears of it when it is used again.
+    /// Whether the block `is` erased, after this many `programs`. The store gets the erase when the block is used again.
     pub fn erase(&mut self, die: u32, block: u32, is: &Block, programs: u64) {
         let waiting = self.unwritten.entry((die, block)).or_default();
         *waiting = Waiting {
@@ -332,7 +332,7 @@ impl Kept {
         };
     }
 
-    /// Writes which blocks are erased, behind everything that has replaced their pages and before anything new is in them. All
+    /// Writes which blocks are erased, after everything that has replaced their pages and before new pages are in them. All
     /// lasts then.
     pub fn write_erases(&mut self) {
         let last = self
@@ -363,8 +363,8 @@ impl Kept {
         self.write(at, entry);
     }
 
-    /// The page at `spot` is about to be programmed. If the step, of which `done` is done, has erased its block, and the power
-    /// fails before that erase has begun, what it held is there again: it is kept in what undoes the erase.
+    /// The page at `spot` is about to be programmed. If the step, of which `done` is done, has erased its block, and the power fails before that
+    /// erase has begun, the old contents are restored: they are kept in the undo data of the erase.
     pub fn hold_overwritten(&self, done: &mut [Done], spot: Spot, page_bits: u32, length: usize) {
         let of_block = done
             .iter_mut()
@@ -393,7 +393,7 @@ fn put_words(entry: &mut [u8], words: &[u64]) {
     }
 }
 
-/// What says that a block was erased so often, with so many entries of `earlier` lives; nothing of one that never was.
+/// The record that a block was erased this often, with this many entries of `earlier` lives; nothing for a block that never was.
 fn block_entry(erases: u32, earlier: u64) -> [u8; BLOCK_BYTES as usize] {
     let mut entry = [0; BLOCK_BYTES as usize];
     if erases > 0 {
@@ -469,7 +469,7 @@ enum Entry {
     Broken,
     /// The page cannot be read, in the life after this number of erases.
     Unreadable(u32),
-    /// The page, in the life behind so many erases.
+    /// The page, in the life after this many erases.
     Page(u32, Stored),
 }
 
@@ -521,10 +521,10 @@ impl Entry {
     }
 }
 
-/// What was found of a block in a store.
+/// The findings about a block in a store.
 #[derive(Default)]
 struct Loaded {
-    /// Entries that have to be there for what lasts.
+    /// Entries that have to be there for durable data.
     lasting: u64,
     /// An entry of a life that the block has not had.
     ahead: Option<u32>,
@@ -533,7 +533,7 @@ struct Loaded {
 }
 
 impl Medium {
-    /// Makes this, which was just made, the medium that `store` keeps, and keeps there from now on what becomes of it. The
+    /// Makes this new medium the one that `store` keeps, and from now on keeps its changes there. The
     /// device has `pages` logical pages, `layout` is that of its geometry. A mount has to follow.
     ///
     /// # Errors
@@ -560,7 +560,7 @@ impl Medium {
             let erases = self.dies[spot.die as usize].blocks[spot.block].erases;
             kept.record(spot, &unreadable_entry(erases));
         }
-        // What is programmed from now on does not last yet.
+        // Pages programmed from now on are not durable yet.
         self.programs = self.programs.max(mark.program);
         self.kept = Some(kept);
         self.mark_all();
@@ -614,7 +614,7 @@ impl Medium {
         Ok(broken)
     }
 
-    /// Counts what is in the store, all of which lasts from now on.
+    /// Counts the content of the store, all of which is durable from now on.
     fn mark_all(&mut self) {
         self.count_erased();
         let Some(kept) = &mut self.kept else { return };
@@ -631,7 +631,7 @@ impl Medium {
         kept.store.sync();
     }
 
-    /// Counts what is erased in the store.
+    /// Counts the erased blocks in the store.
     fn count_erased(&mut self) {
         let Some(kept) = &mut self.kept else { return };
         let all = kept.layout.blocks_per_die as u32;
@@ -643,7 +643,7 @@ impl Medium {
         kept.erased = (0..).zip(&self.dies).map(of_die).collect();
     }
 
-    /// Of pages programmed after what lasts the data may be missing: these are unreadable.
+    /// Pages programmed after the durable ones may lack their data: these are unreadable.
     fn lose_unwritten(&mut self, kept: &Kept) -> Vec<Spot> {
         let mut bytes = vec![0; self.zeros.len()];
         let mut spoilt = Vec::new();
@@ -695,7 +695,7 @@ impl Medium {
         for (page, entry) in (0..).zip(table.chunks(PAGE_BYTES as usize)) {
             match Entry::read(entry, pages) {
                 Entry::Nothing => {}
-                // Nobody knows of which life of the block it is.
+                // It is not known of which life of the block it is.
                 Entry::Broken => {
                     block.spoil(page, self.pages_per_block);
                     loaded.broken.push(page);
@@ -724,14 +724,14 @@ impl Medium {
         (block, loaded)
     }
 
-    /// What a mount has found is found again, whatever happens: it is in the store.
+    /// The findings of a mount are found again, whatever happens: they are in the store.
     pub(crate) fn make_found_last(&mut self) {
         if let Some(kept) = &mut self.kept {
             kept.write_erases();
         }
     }
 
-    /// Writes everything about `blocks`, each with its die, again, after something in them never was. Until that is done nothing
+    /// Writes everything about `blocks`, each with its die, again, after an operation in them was undone. Until that is done nothing
     /// lasts.
     pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
         let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {
@@ -767,13 +767,13 @@ impl Medium {
         self.mark_all();
     }
 
-    /// What the store could not do, if this has one.
+    /// The error of the store, if this medium has one.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.kept.as_ref().and_then(|kept| kept.store.fault())
     }
 
-    /// Whether a page that was read did not hold what was programmed there. Then nothing is kept any more, unless it was
+    /// Whether a page that was read did not hold its programmed data. Then nothing is kept any more, unless it was
     /// [forgiven](Self::forgive_damage).
     #[must_use]
     pub fn is_damaged(&self) -> bool {
@@ -781,7 +781,7 @@ impl Medium {
         kept.is_some_and(|kept| kept.damage.load(Ordering::Relaxed))
     }
 
-    /// What was read is not used, and its reader is told of the damage.
+    /// Its data are not used, and its reader is told of the damage.
     pub fn forgive_damage(&self) {
         if let Some(kept) = &self.kept {
             kept.damage.store(false, Ordering::Relaxed);

@@ -1,9 +1,8 @@
-//! A flash medium with real bytes: it does what a layer says, page by page, and refuses what flash cannot do.
+//! A flash medium with real bytes: it carries out a layer's operations, page by page, and refuses those that flash cannot do.
 //!
-//! It keeps the bytes and the spare area of every programmed page, knows for each logical page which copy is
-//! the newest, and refuses to erase what is still needed. A step [starts](Medium::start) when its die begins it
-//! and [ends](Medium::end) when that die is done; what it programs is in flight in between, and the copies that
-//! are replaced by it are held on other dies until then. Memory is taken for programmed pages only.
+//! It keeps the bytes and the spare area of every programmed page, knows which copy of each logical page is the newest, and refuses to erase pages
+//! that are still needed. A step [starts](Medium::start) when its die begins it and [ends](Medium::end) when that die is done; in between, its
+//! programs are in flight, and the copies that they replace are held on other dies. Memory is taken for programmed pages only.
 //!
 //! `docs/SPEC.md` has the rules in full.
 
@@ -92,8 +91,8 @@ struct Die {
     is_busy: bool,
     /// The step in service ends as a whole, although commands of the device end one by one.
     is_whole: bool,
-    /// What the steps in service have done so far, as if each operation had ended: of a step that ends as a whole all, else what
-    /// has not ended.
+    /// The effects of the steps in service so far, as if each operation had ended: for a step that ends as a whole, all effects, otherwise those that
+    /// have not ended.
     done: Vec<Done>,
     /// When its parts end, if it is a batch.
     parts: Vec<BatchEntry>,
@@ -151,7 +150,7 @@ pub struct Medium {
     holds: Vec<Hold>,
     /// Pages that the step has read to copy them, and not programmed yet: lane, die and physical page.
     reads: Vec<(u32, u32, u32)>,
-    /// The latest of those that was programmed: its page of flash is in the register.
+    /// The latest of them that was programmed: its page of flash is in the register.
     last_read: Option<(u32, u32, u32)>,
     zeros: Arc<[u8]>,
     /// Where it is kept, if it is to last.
@@ -200,7 +199,7 @@ impl Medium {
         blocks * self.pages_per_block
     }
 
-    /// The same of a device of which `units` pages share a page of flash: those are read together.
+    /// As above, for a device on which `units` pages share a page of flash: they are read together.
     #[must_use]
     pub fn with_units_per_page(self, units: u32) -> Self {
         Self {
@@ -210,11 +209,11 @@ impl Medium {
     }
 
     /// Carries out the [detailed](Operations::detailed) `operations`, one step of `die`; `images` has the bytes
-    /// of each page that it programs for the host. What it programs is in flight until [`Medium::end`], or until the
-    /// [commands](Self::by_commands) that do it have ended.
+    /// of each page that it programs for the host. Its programs are in flight until [`Medium::end`], or until the [commands](Self::by_commands) that
+    /// carry them out have ended.
     ///
     /// # Errors
-    /// The first operation that is refused, and why. Those before it have been carried out, and none after it.
+    /// The first operation that is refused, and why. The operations before it have been carried out, and none after it.
     pub fn start(
         &mut self,
         die: u32,
@@ -224,7 +223,7 @@ impl Medium {
         self.carry_out(die, operations, images)
     }
 
-    /// The same of a step that [ends](Self::end) as a whole on any device, as those of a mount do.
+    /// As above, for a step that [ends](Self::end) as a whole on any device, as those of a mount do.
     ///
     /// # Errors
     /// As of [`Medium::start`].
@@ -307,8 +306,8 @@ impl Medium {
         self.programs
     }
 
-    /// The step on `die` has ended: its programs have, and nothing is held for them any more. Of a device whose
-    /// [commands](Self::by_commands) end one by one that says nothing.
+    /// The step on `die` has ended, and so have its programs, and nothing is held for them any more. For a device whose [commands](Self::by_commands)
+    /// end one by one, this call has no effect.
     pub fn end(&mut self, die: u32) {
         if !self.ends_as_whole(die) {
             return;
@@ -325,7 +324,7 @@ impl Medium {
         !self.is_by_commands || self.dies[die as usize].is_whole
     }
 
-    /// What a mount would take for `page` once all steps have ended: its spare area and its bytes. Nothing
+    /// The copy of `page` that a mount would take once all steps have ended: its spare area and its bytes. Nothing
     /// if it was never written, or was trimmed.
     #[must_use]
     pub fn newest(&self, page: Lpn) -> Option<(Spare, Cow<'_, Arc<[u8]>>)> {
@@ -381,8 +380,7 @@ impl Medium {
         }
     }
 
-    /// The check sum over both, which stands beside them. What is in RAM is not damaged, so nothing is summed up before
-    /// somebody asks.
+    /// The check sum over both, which is stored with them. Data in RAM are not damaged, so sums are computed only on request.
     #[must_use]
     pub fn check_sum(&self, die: u32, at: Ppn) -> Option<u64> {
         Some(self.spare(die, at)?.check_sum(&self.data(die, at)?))
@@ -408,7 +406,7 @@ impl Medium {
         let (block, page) = self.split(at.0);
         let stored = match self.dies[die as usize].blocks[block].cell(page) {
             Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
-            // A map that was to be beside such a page is found beside the one before it.
+            // A map that was to be stored with such a page is found with the page before it.
             Cell::Unreadable if content == Content::Spare => None,
             Cell::Unreadable => return Err(Refusal::ReadOfUnreadable(self.spot(die, at.0))),
             Cell::Unknown => None,
@@ -509,7 +507,7 @@ impl Medium {
         Ok(Undo::Program(before))
     }
 
-    /// What is programmed for the host as `page`.
+    /// The contents that the host programs as `page`.
     fn take_image(&self, page: Lpn, images: &[Image<'_>], here: Spot) -> Result<Payload, Refusal> {
         let Some(image) = images.iter().find(|image| image.page == page) else {
             return Err(Refusal::WithoutImage { page, spot: here });
@@ -535,7 +533,7 @@ impl Medium {
         })
     }
 
-    /// What is copied from `from`, a page of a die, which the lane has read.
+    /// The contents that are copied from `from`, a page of a die, which the lane has read.
     fn take_copy(
         &mut self,
         lane: u32,
@@ -585,8 +583,7 @@ impl Medium {
         })
     }
 
-    /// Makes `here` the place of what is programmed there, if it is the newest of its page, and holds the place
-    /// before it.
+    /// Makes `here` the place of the programmed contents, if they are the newest of their page, and holds the place before it.
     fn take_place(
         &mut self,
         here: (u32, u32),
@@ -610,7 +607,7 @@ impl Medium {
         let entry = self.pages.get_mut(page.0 as usize);
         let before = entry.place();
         if source.is_some() {
-            // A copy of what is not needed any more is no place either.
+            // A copy of a page that is not needed any more is no place either.
             if before != source {
                 return Ok(());
             }
@@ -629,13 +626,13 @@ impl Medium {
             }
         }
         *entry = Entry::new(Some(here), payload.version);
-        // In a single lane everything that comes later on this die is after the end of this program, if that ends with its step.
+        // In a single lane every later operation of this die comes after the end of this program, if that ends with its step.
         let is_behind = is_single_lane && ends_as_whole;
         if let Some(place) = before.filter(|(die, _)| *die != here.0 || !is_behind) {
             let by = Program {
                 die: here.0,
                 lane,
-                // The one that is about to be counted.
+                // The operation that is about to be counted.
                 number: self.programs + 1,
             };
             self.holds.push(Hold { place, page, by });

@@ -1,4 +1,4 @@
-//! What the medium refuses, in numbers and in words.
+//! The refusals of the medium, in numbers and in words.
 
 use core::fmt;
 
@@ -30,7 +30,7 @@ pub enum Refusal {
         /// The die.
         die: u32,
     },
-    /// Operations that do not say what they write.
+    /// Operations without their contents.
     NotDetailed,
     /// A program of a page that is programmed, or that the block does not have.
     ProgramOfProgrammed(Spot),
@@ -41,7 +41,7 @@ pub enum Refusal {
         /// The page after the last one programmed.
         end: u32,
     },
-    /// A program that does not say what it writes, or what its block is used for.
+    /// A program without its content, or without the use of its block.
     WithoutContent(Spot),
     /// A program for the host without an image of the page.
     WithoutImage {
@@ -95,7 +95,7 @@ pub enum Refusal {
         /// Where the newest copy is, if there is one.
         newest: Option<Spot>,
     },
-    /// A read of a page of the map at a place that holds something else.
+    /// A read of a page of the map at a place that holds other data.
     NotTheMap {
         /// The page of the map.
         map_page: u32,
@@ -135,7 +135,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Busy { die } => write!(out, "a step on die {die}, whose last step has not ended"),
-            Self::NotDetailed => write!(out, "operations that do not say what they write"),
+            Self::NotDetailed => write!(out, "operations without their contents"),
             Self::ProgramOfProgrammed(spot) => {
                 write!(out, "program of {spot}, which is programmed or not there")
             }
@@ -144,7 +144,7 @@ impl fmt::Display for Refusal {
                 "program of {spot}, which is programmed up to page {end} and takes pages in ascending order only"
             ),
             Self::WithoutContent(spot) => {
-                write!(out, "program of {spot} that does not say what it writes")
+                write!(out, "program of {spot} without its content")
             }
             Self::WithoutImage { page, spot } => write!(
                 out,
@@ -190,7 +190,7 @@ impl fmt::Display for Refusal {
             }
             Self::NotTheMap { map_page, spot } => write!(
                 out,
-                "read of page {map_page} of the map at {spot}, which holds something else"
+                "read of page {map_page} of the map at {spot}, which holds other data"
             ),
             Self::EraseOfPage(spot) => {
                 write!(out, "erase at {spot}, which is not the first of its block")

@@ -1,4 +1,4 @@
-//! What a mount reads, and the places it has found.
+//! The reads of a mount, and the places it has found.
 
 use alloc::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Medium {
         }
     }
 
-    /// A mount is about to take a copy of each page, most of those that are `filled` where that is.
+    /// A mount is about to choose a copy of each page, most of them `filled` ones if there are any.
     pub(crate) fn expect_places(&mut self, filled: &Arc<FilledPlaces>) {
         let rule = AtFirst::Found(filled.clone());
         self.pages = LazyTable::new(self.pages.len(), rule);

@@ -1,4 +1,4 @@
-//! What stands beside the data of a page, and what the host's side writes.
+//! The data beside those of a page, and the contents that the host's side writes.
 
 use alloc::sync::Arc;
 
@@ -7,7 +7,7 @@ use destage_base::Lpn;
 use super::cells::{digest, mix};
 use crate::operation::{Purpose, Role};
 
-/// What kind of page was programmed.
+/// The kind of page that was programmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpareKind {
     /// Data of the host.
@@ -24,23 +24,23 @@ pub enum SpareKind {
     Summary,
 }
 
-/// What stands beside the data of a programmed page.
+/// The data beside those of a programmed page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spare {
-    /// What kind of page it is.
+    /// The kind of page.
     pub kind: SpareKind,
-    /// The logical page; of kind `Map` the page of the map; none of a summary, or of a filler of the layer.
+    /// The logical page; of kind `Map` the page of the map; `None` of a summary, or of a filler of the layer.
     pub page: Option<Lpn>,
     /// The version of the contents; 0 before the first write, and of fillers, maps and summaries.
     pub version: u64,
     /// The number of the program, over all dies, from 1; 0 of pages that were there before the first.
     pub program: u64,
-    /// What the block is used for.
+    /// The use of the block.
     pub purpose: Purpose,
 }
 
 impl Spare {
-    /// What a fill before the first request has programmed as `page`.
+    /// The contents that a fill before the first request has programmed as `page`.
     #[must_use]
     pub fn filled(page: Lpn) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Spare {
     }
 }
 
-/// What kind of page the host's side programs.
+/// The kind of page that the host's side programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImageKind {
     /// Data of the host.
@@ -87,7 +87,7 @@ pub struct Image<'a> {
     pub page: Lpn,
     /// The version of the bytes, from 1; 0 for fillers.
     pub version: u64,
-    /// What kind of page it is.
+    /// The kind of page.
     pub kind: ImageKind,
     /// As many bytes as a page has.
     pub data: &'a Arc<[u8]>,

@@ -1,19 +1,19 @@
-//! What an operation says besides to one who carries it out: contents, and what blocks are used for.
+//! Details of an operation for a caller that carries it out: contents, and the use of blocks.
 
 use destage_base::Lpn;
 
 use crate::nand::Ppn;
 
-/// What an operation writes, or what a read looks for.
+/// The contents that an operation writes, or that a read expects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// Nothing: an erase, or a read that only moves zeros over the bus.
     None,
     /// A logical page: the bytes being written (padding too), or those the host asked for.
     Host(Lpn),
-    /// What the physical page holds, moved as it is.
+    /// The contents of the physical page, moved unchanged.
     Copy(Ppn),
-    /// What the physical page of another die holds, moved as it is.
+    /// The contents of the physical page of another die, moved unchanged.
     CopyFrom(u32, Ppn),
     /// A page of the map, by its number within the die.
     Map(u32),
@@ -21,11 +21,11 @@ pub enum Content {
     Summary,
     /// Only the spare area of a page (reads).
     Spare,
-    /// Nothing that anybody needs: the page is programmed so that others can be.
+    /// Contents that no reader needs: the page is programmed so that others can be.
     Filler,
 }
 
-/// What a block is used for.
+/// The use of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// The pages of one logical block.
@@ -48,12 +48,12 @@ pub enum Role {
     Cache,
 }
 
-/// What a block is used for, and by whom.
+/// The use of a block, and its user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Purpose {
     /// What for.
     pub role: Role,
-    /// The logical block it belongs to, counted within the die; none if it is shared by all.
+    /// The logical block it belongs to, counted within the die; `None` if it is shared by all.
     pub owner: Option<u32>,
 }
 
@@ -74,11 +74,11 @@ impl Purpose {
     }
 }
 
-/// What a [detailed](super::Operations::detailed) operation says besides.
+/// The details of a [detailed](super::Operations::detailed) operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detail {
-    /// What it writes, or looks for.
+    /// The contents that it writes, or expects.
     pub content: Content,
-    /// Of a program: what the block is used for.
+    /// For a program: the use of the block.
     pub purpose: Option<Purpose>,
 }

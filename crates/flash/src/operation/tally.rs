@@ -22,7 +22,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// What was counted since it was `earlier`.
+    /// The counts since the state `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         fn each<const N: usize>(now: &[u64; N], then: &[u64; N]) -> [u64; N] {
@@ -39,7 +39,7 @@ impl Tally {
         }
     }
 
-    /// Counts what `other` counted, too.
+    /// Adds the counts of `other`.
     pub fn add_all(&mut self, other: &Self) {
         fn each<const N: usize>(own: &mut [u64; N], other: &[u64; N]) {
             for (own, other) in own.iter_mut().zip(other) {

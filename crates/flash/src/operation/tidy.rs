@@ -1,4 +1,4 @@
-//! What a layer says of garbage collection with a step, so that it need not be asked before every next one.
+//! Facts about garbage collection that a layer gives with a step, so that it need not be asked before every next one.
 
 use super::Operations;
 
@@ -10,7 +10,7 @@ impl Operations {
         self.is_tidy = is_tidy;
     }
 
-    /// Takes what [`Operations::set_tidy`] said; false if nothing did.
+    /// Takes the value of [`Operations::set_tidy`]; `false` if it was not set.
     #[inline]
     pub fn take_tidy(&mut self) -> bool {
         core::mem::take(&mut self.is_tidy)

@@ -4,8 +4,8 @@ use super::{Content, Kind, Operation, Operations};
 use crate::nand::Ppn;
 
 impl Operations {
-    /// Of the operations from the one numbered `first` on, all in one lane, a place in a zone becomes `place` of it, and the erase
-    /// of a zone one of each of its `blocks` blocks, which `block` names by the zone's place and a number.
+    /// In the operations from the one numbered `first` on, all in one lane, a place in a zone becomes a `place` in a block, and the erase of a zone
+    /// becomes one of each of its `blocks` blocks, which `block` names by the zone's place and a number.
     pub fn say_of_blocks(
         &mut self,
         first: usize,

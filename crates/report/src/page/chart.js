@@ -1,11 +1,8 @@
-// A chart with its legend, zoom and files. The library draws; this decides what is drawn, and how.
+// A chart with its legend, zoom and files. The library draws; this file decides what is drawn, and how.
 //
-// A chart is told what it shows: {
-//   title, about, small, height, group
-//   x: { title, unit, names, every | log, ticks }   names: places by name, of which each `every`th is written; else numbers
-//   y: { title, unit, exact, log, most, least }   exact: no other unit than that
-//   flat: bars lie along
-//   series: [{ name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]], stack, note }]
+// A chart is described by { title, about, small, height, group x: { title, unit, names, every | log, ticks } names: places by name, of which each
+// `every`th is written; otherwise numbers y: { title, unit, exact, log, most, least } exact: no other unit than that flat: bars lie along series: [{
+// name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]], stack, note }]
 //   heat: { cells: [[x, y, count]], columns, rows, xName(i), yName(i) }
 // }
 
@@ -54,7 +51,7 @@ class Chart {
     const keys = (series || []).map((each) => {
       const { name } = each;
       const key = make("button", {
-        type: "button", class: "key", "aria-pressed": String(!this.hidden.has(name)), title: "Shows or hides it; with Shift, shows it alone", "data-series": name,
+        type: "button", class: "key", "aria-pressed": String(!this.hidden.has(name)), title: "Shows or hides this line; with Shift, shows this line alone", "data-series": name,
         onclick: (event) => this.toggle(name, event.shiftKey),
         onmouseenter: () => this.point(name), onmouseleave: () => this.point(null),
         onfocus: () => this.point(name), onblur: () => this.point(null),
@@ -227,7 +224,7 @@ function options(spec, hidden, width) {
     xAxis: axes[0],
     yAxis: axes[1],
     dataZoom: [{ type: "inside", [spec.flat ? "yAxisIndex" : "xAxisIndex"]: 0, filterMode: "none", zoomOnMouseWheel: matchMedia("(pointer: fine)").matches ? "ctrl" : true, moveOnMouseMove: false, moveOnMouseWheel: false, preventDefaultMouseMove: false }],
-    // What drags a rectangle to zoom into; its buttons are not shown.
+    // The tool that drags a rectangle to zoom into; its buttons are not shown.
     toolbox: { itemSize: 0, itemGap: 0, left: -50, feature: { dataZoom: { xAxisIndex: 0, yAxisIndex: 0, filterMode: "none", iconStyle: { opacity: 0 }, brushStyle: { color: "rgba(90, 140, 200, 0.2)" } } } },
     tooltip: tip(spec, series, common.tooltip, along, upward),
     series: [...series.flatMap((each) => drawn(each, spec, series.length, { along, upward, colours, width, moved })), ...goalLine(spec, upward, colours)],
@@ -311,7 +308,7 @@ function movedNames(series, { y, height }, [least, most]) {
   const named = series.filter((each) => each.isNamed && each.values.length);
   const wanted = named.map((each) => ({ each, at: place(each.values[each.values.length - 1][1]) })).filter(({ at }) => Number.isFinite(at)).sort((a, b) => a.at - b.at);
   const moved = new Map();
-  // From below upwards, so that none is pushed off the axis; what began higher stays higher.
+  // Upwards from below, so that none is pushed off the axis; names that began higher stay higher.
   let free = room + LINE / 2;
   const tops = wanted.map(() => 0);
   for (let index = wanted.length - 1; index >= 0; index -= 1) {

@@ -1,7 +1,7 @@
-// A run explained: what its requests waited for, how responses are spread, and what happened over time.
+// A run explained: the waits of its requests, the distribution of response times, and the course of the run.
 
 const ABOUT_PARTS = {
-  queue: "waits in the host or for the channel", bus: "moves over the host bus", slot: "waits for a buffer slot", slot_gc: "the same, behind garbage collection",
+  queue: "waits in the host or for the channel", bus: "moves over the host bus", slot: "waits for a buffer slot", slot_gc: "waits for a buffer slot, behind garbage collection",
   die: "waits for a die", die_gc: "the same, behind garbage collection", flash: "is read or programmed",
   die_read: "waits while its die reads", die_program: "waits while its die programs", die_erase: "waits while its die erases",
   channel: "waits for a channel", transfer: "is on a channel",
@@ -60,12 +60,12 @@ function spread(parent, response) {
     return { name, look: index, kind: "plain", step: true, values };
   });
   new Chart(parent, {
-    title: "Requests that take at least so long", small: true, keepLegend: true, about: "Both axes are logarithmic, so that the slowest are seen: 1 % is where the 99th percentile lies.",
+    title: "Share of requests that take at least this long", small: true, keepLegend: true, about: "Both axes are logarithmic, so that the slowest requests can be seen: 1 % is the 99th percentile.",
     x: { title: "response", unit: "ms", log: true }, y: { title: "share of requests", unit: "%", log: true }, series: slower,
   });
   const counts = of.map(([name, each], index) => ({ name, look: index, kind: "plain", step: true, values: rowsOf(each.histogram).filter((row) => row.to_ms > 0).map((row) => [row.to_ms, row.requests]) }));
   new Chart(parent, {
-    title: "Requests by response", small: true, keepLegend: true, about: "In buckets at most a thirty-second of their value wide.",
+    title: "Requests by response", small: true, keepLegend: true, about: "Each bin is at most a thirty-second of its value wide.",
     x: { title: "response", unit: "ms", log: true }, y: { title: "requests" }, series: counts,
   });
 }
@@ -78,7 +78,7 @@ const OVER_TIME = [
   ["Requests that have arrived and are not complete", "", [["queue.mean", "mean"], ["queue.max", "largest"]]],
   ["Pages in the buffer", "pages", [["buffer.pages", "all"], ["buffer.dirty_pages", "dirty, mean"], ["buffer.dirty_pages_max", "dirty, largest"]]],
   ["Longest time that a page has been dirty", "ms", [["buffer.oldest_dirty_ms", "oldest"]]],
-  ["What leaves the buffer in an interval", "", [["destages", "destages"], ["destaged_pages", "pages"]]],
+  ["Pages that leave the buffer in an interval", "", [["destages", "destages"], ["destaged_pages", "pages"]]],
   ["Time in garbage collections and merges, over all dies", "ms", [["gc.time_ms", "time"]]],
   ["Flash operations in an interval", "", [["flash.reads", "reads"], ["flash.programs.host", "programs, host"], ["flash.programs.pad", "programs, padding"], ["flash.programs.copy", "programs, copied"], ["flash.programs.map", "programs, map"], ["flash.programs.wear", "programs, wear"], ["flash.erases", "erases"]]],
   ["Dies that are busy", "%", [["utilization.mean", "mean"], ["utilization.min", "idlest die"], ["utilization.max", "busiest die"]]],
@@ -107,7 +107,7 @@ function overTime(parent, { interval_ms: interval, columns }) {
   }));
   const last = time[time.length - 1];
   new Chart(parent, {
-    title: "How busy each die is", small: true, about: "Darker for busier.", height: Math.min(520, 120 + 18 * dies.length),
+    title: "Share of time that each die is busy", small: true, about: "Darker for busier.", height: Math.min(520, 120 + 18 * dies.length),
     x: { title: titled("time", scaleOf("ms", last).unit) }, y: { title: "die" },
     heat: { cells, columns: across, rows: dies.length, plain: true, most: 100, xName: (column) => brief(Number((time[Math.min(column * step, time.length - 1)] / scaleOf("ms", last).factor).toPrecision(3))), yName: (row) => String(dies[row]), say: (share) => `${short(share)} % busy` },
   });
@@ -126,7 +126,7 @@ function counted(parent, title, about, x, y, pairs) {
 /** What a scheme learnt, at the ends of its own periods. */
 function learnt(parent, name, values) {
   if (!Array.isArray(values) || !values.some(isNumber)) return;
-  new Chart(parent, { title: name, about: "What the scheme learnt, at the ends of its own periods.", small: true, x: { title: "period" }, y: { title: "" }, series: [{ name, look: 0, kind: "plain", values: values.map((value, index) => [index, value]) }] });
+  new Chart(parent, { title: name, about: "Thresholds that the scheme learned, at the ends of its own periods.", small: true, x: { title: "period" }, y: { title: "" }, series: [{ name, look: 0, kind: "plain", values: values.map((value, index) => [index, value]) }] });
 }
 
 function explain(parent, of) {
@@ -137,9 +137,9 @@ function explain(parent, of) {
     spread(charts, of.response);
   }
   if (of.series && of.series.columns) overTime(charts, of.series);
-  if (of.destages) counted(charts, "Pages that leave together", "How many records that leave the buffer have so many dirty pages.", "pages of a destage", "destages", rowsOf(of.destages).map((row) => [row.pages, row.records]));
+  if (of.destages) counted(charts, "Pages that leave together", "Number of records that leave the buffer, by the number of their dirty pages.", "pages of a destage", "destages", rowsOf(of.destages).map((row) => [row.pages, row.records]));
   for (const [name, values] of Object.entries(of.scheme || {})) learnt(charts, name, values);
-  if (of.wear) counted(charts, "Erases of a block", "How many blocks were erased so often.", "erases", "blocks", rowsOf(of.wear).map((row) => [row.erases, row.blocks]));
+  if (of.wear) counted(charts, "Erases of a block", "Number of blocks, by how often they were erased.", "erases", "blocks", rowsOf(of.wear).map((row) => [row.erases, row.blocks]));
   if (of.worst && of.worst.index && of.worst.index.length) {
     parent.append(make("h3", {}, "The slowest requests"));
     const names = Object.keys(of.worst);

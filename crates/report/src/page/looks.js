@@ -1,4 +1,4 @@
-// How series look: colours that people tell apart, and where they repeat, other dashes and marks. Light and dark.
+// The look of series: colours that people can tell apart, and for repeated colours other dashes and marks. Light and dark.
 
 const COLOURS = {
   light: ["#0072b2", "#d55e00", "#008a66", "#b8488f", "#6b46a3", "#8c6d1f", "#3a9bd9", "#c22f4e", "#5b6770", "#5a8f00"],

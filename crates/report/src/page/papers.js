@@ -25,7 +25,7 @@ function figure(parent, each) {
     const isLog = logX && isNumeric && each.along.every((value) => value > 0);
     new Chart(own, {
       title, small: true, keepLegend: series.length > 1,
-      about: series.some((of) => of.kind === "points") ? "Marks without a line are what the paper published." : "",
+      about: series.some((of) => of.kind === "points") ? "Marks without a line are the paper's published values." : "",
       x: { title: each.x_title, unit: isSize ? "bytes" : "", names: isNumeric ? undefined : each.x, log: isLog, ticks: isNumeric && each.x.length <= 12 ? each.along : undefined },
       y: { title: each.y_title, unit: "", log: logY },
       series,
@@ -35,7 +35,7 @@ function figure(parent, each) {
   }
   for (const gap of each.gaps || []) own.append(make("p", { class: "note" }, `Not all is shown: ${gap}.`));
   if (each.claims) own.append(make("p", { class: "quiet" }, "Shows ", each.claims));
-  if (!has && !(each.gaps || []).length) own.append(make("p", { class: "note" }, "No run has what it shows."));
+  if (!has && !(each.gaps || []).length) own.append(make("p", { class: "note" }, "No run has the metric of this figure."));
   if (!each.x.length) return;
   const columns = [{ name: each.x_title }];
   const cells = each.x.map((name) => [name]);
@@ -103,7 +103,7 @@ function legend(part, { claims, verdicts: known, thresholds }) {
   const entry = ({ name, words, meaning }) => make("p", { id: `verdict-${name}` }, make("span", { class: `verdict ${name}` }, words), ` ${meaning}`);
   const limit = ({ name, is, about }) => make("p", {}, `${name} = ${is}: ${about}`);
   part.append(make("details", { open: true }, make("summary", {}, "What the verdicts say"), ...used.map(entry)));
-  part.append(make("details", {}, make("summary", {}, "What counts as what, declared for all papers"), ...thresholds.map(limit)));
+  part.append(make("details", {}, make("summary", {}, "The inputs that count for each verdict, declared for all papers"), ...thresholds.map(limit)));
 }
 
 /** What stands for the user's own traces in commands: the folder, or one file. */
@@ -115,13 +115,13 @@ function tracesOf({ commands, inputs }) {
     const own = read.map((name) => `--trace ${name}=FILE`).join(" ");
     told.push(`DIR is a folder in which ${read.join(" and ")} ${read.length > 1 ? "lie" : "lies"}, whatever the ${read.length > 1 ? "files are" : "file is"} called: a trace is found by the digest that stands under "measured on". In place of the folder, ${own} names the ${read.length > 1 ? "files" : "file"}.`);
   }
-  if (/\bFILE\b/.test(typed)) told.push("FILE is the file with the trace.");
+  if (/\bFILE\b/.test(typed)) told.push("FILE stands for the file with the trace.");
   return told.join(" ");
 }
 
 /** The runs of a claim, their scale, and the commands that do them again. */
 function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind }) {
-  if (check === "not") return "none: nothing can be run for it";
+  if (check === "not") return "none: no run can test it";
   if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, kind === "own" ? paper : "the paper"), " prints");
   const name = `${paper}/${experiment}`;
   const traces = tracesOf({ commands, inputs });
@@ -201,7 +201,7 @@ function explained(text) {
     const index = parts.findIndex((part) => typeof part === "string" && part.toLowerCase().includes(words));
     if (index < 0) continue;
     const part = parts[index];
-    // What has to stand before a word, a space, is no part of the link.
+    // The space that has to stand before a word is no part of the link.
     const end = part.toLowerCase().indexOf(words) + words.length;
     const at = end - words.trim().length;
     const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, end));
@@ -213,7 +213,7 @@ function explained(text) {
 /** Each part of `value` with the names that lead to it. */
 function partsOf(value, labels, path = []) {
   const [given, ...deeper] = labels;
-  // What is listed in words, such as destages, has a number for each item.
+  // A list in words, such as destages, has a number for each item.
   const isTold = Array.isArray(value) && value.length > 1 && value.every((item) => typeof item === "string");
   const names = given || (isTold ? value.map((_, index) => `${index + 1}.`) : undefined);
   if (!Array.isArray(value) || !names || names.length !== value.length) return [{ path, value }];
@@ -247,7 +247,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ra
   const at = (value, labelsOf) => new Map(partsOf(value, labelsOf).map((part) => [part.path.join(), part.value]));
   const publishedAt = isListed ? at(published, own) : null;
   const ratioAt = ratio === null ? null : at(ratio, Array.isArray(ratio) && each && !own.length ? labels.slice(0, 1) : measured === null ? [] : labels);
-  // What goes with all of several numbers is said once, above them, and so are words.
+  // Text that applies to several numbers is given once, above them.
   const isWords = typeof published === "string" && Array.isArray(measured) && labels.length > 0;
   const isOnce = published !== null && !isListed;
   const isAbove = isWords || (isOnce && measured !== null && parts.length > 1);
@@ -301,7 +301,7 @@ function inputsOf({ on, inputs }) {
 function sourceOf({ paper, place, kind }, papers) {
   const { source } = papers.find(({ name }) => name === paper) || { source: paper };
   if (kind === "own") return place && place !== "-" ? `a statement of this project, about ${place === "all" ? "all schemes" : place}` : "a statement of this project";
-  // A figure alone is no sentence: what it is about stands behind it.
+  // A figure alone is no sentence: its subject follows it.
   const [where, ...about] = place.split(": ");
   return make("span", {}, make("strong", {}, where), about.length ? `, ${about.join(": ")};` : null, " of ", make("a", { href: `#paper-${paper}` }, source));
 }
@@ -355,14 +355,14 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
       case "run": return runsOf(claim);
       case "figure": {
         const links = figuresOf(claim, figures);
-        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, claim.check === "not" ? "none: nothing is measured" : "none: the values are all there is");
+        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, claim.check === "not" ? "none: nothing is measured" : "none: there are no other values");
       }
       case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, value));
       default: return null;
     }
   };
   part.append(make("h3", { id: "claims" }, "Every claim"));
-  part.append(make("p", {}, "Each claim has its verdict and why; what was published beside what was measured; what was asked of it; what turns it, which is what makes it come out otherwise than in the base run; where the paper says it; and the runs, as a command, and figures behind it. Measured is what the base run gave, with the first seed. What came out with each other seed and setting, and with the readings that turn a claim, stands in the table of the judged values, which is the first link of each claim behind \"figure\"; the paper's own figures are drawn with the mean over seeds, and their values have the range and those of the first seed beside it. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict leads to what it says. The box finds claims by any words of theirs: a name (A13), a trace (cello-d8), a scheme."));
+  part.append(make("p", {}, "Each claim has its verdict with the reason; the published and the measured values; the condition that was checked; the settings that change its outcome from that of the base run; its place in the paper; and the runs, as a command, with their figures. A measured value is that of the base run with the first seed. The table of the judged values, which is the first link of each claim behind \"figure\", has the values with each other seed and setting, and with the readings that change the outcome; the paper's own figures show the mean over seeds, and their values have the range and the first seed beside it. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict links to its claims. The box finds claims by any words in them: a name (A13), a trace (cello-d8), a scheme."));
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -432,7 +432,7 @@ function showPapers(content, data) {
   content.append(part);
   const { host } = manifest;
   part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${data.date}, ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the `, make("a", { class: "word", href: `#${wordAnchor(`${data.scale} scale`)}` }, `${data.scale} scale`), "."));
-  if (claims.length) part.append(make("p", {}, make("a", { href: "#claims" }, "Every claim with its verdict, what was published and what was measured")));
+  if (claims.length) part.append(make("p", {}, make("a", { href: "#claims" }, "Every claim with its verdict, the published value and the measured value")));
   legend(part, data);
   words(part, data.glossary);
   if (papers.length > 1) for (const own of [false, true]) overview(part, claims, papers, known, own);

@@ -1,4 +1,4 @@
-// Series in the order of how near each comes to the best one, and the same as a table whose cells are darker the farther they are behind.
+// Series in the order of their distance from the best one, and the same as a table whose cells are darker the farther they are behind.
 
 /** Above so many series only the best few have colours, and names at the ends of their lines. */
 const CROWD = 12;
@@ -8,7 +8,7 @@ const ROWS_AT_MOST = 200;
 const COLUMNS_AT_MOST = 16;
 /** A cell that is so many times worse than the best has the full colour. */
 const FULL_COLOUR = 10;
-/** What knows the future, or has no bound: what others are held against. */
+/** What knows the future, or has no bound: what others are compared with. */
 const BOUNDS = /^(belady|infinite)\b/;
 /** Of most metrics less is better; of these more is. */
 const MORE_IS_BETTER = /hits|^throughput\.|parallelism|mean_destage_pages|^flash\.utilization/;
@@ -18,7 +18,7 @@ function ranked({ series, metric, x, y }) {
   const places = different(series.flatMap((each) => (each.kind === "level" ? [] : each.values.map(([place]) => place)))).sort((a, b) => a - b);
   const isMore = MORE_IS_BETTER.test(metric);
   const rows = series.map(({ name, look: index, kind, values }) => {
-    // What has no size has the same at each.
+    // A series without sizes has the same value at each size.
     const at = new Map(kind === "level" ? places.map((place) => [place, values[0][1]]) : values);
     return { name, look: index, at, isBound: BOUNDS.test(name) };
   });
@@ -64,7 +64,7 @@ class Ranking {
     const bounds = different(rows.filter((row) => row.isBound).map((row) => row.name.match(BOUNDS)[0])).sort();
     const unranked = bounds.length ? ` ${bounds.join(" and ")} ${bounds.length > 1 ? "are bounds and have" : "is a bound and has"} no rank.` : "";
     this.about.textContent = `${spec.y.title}, at each ${title}. What comes nearest to the best one over all of them stands first: "behind" is the mean ${isFactor ? "factor" : "difference"} to the best. ` +
-      "The darker a cell, the farther its value is behind; the best ones are in bold." + unranked;
+      "The darker a cell, the farther its value is from the best; the best values are in bold." + unranked;
     const head = [make("th", { scope: "col" }, ""), make("th", { scope: "col", class: "text" }, "series"), make("th", { scope: "col" }, per), ...places.map((place) => make("th", { scope: "col" }, shown(place, unit)))];
     const row = ({ name, at, behind, isBound, shades }, index) => make("tr", {},
       make("td", { class: "quiet" }, isBound ? "" : String(index + 1)), make("th", { scope: "row", class: "text" }, name),

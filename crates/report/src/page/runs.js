@@ -184,8 +184,8 @@ class Explorer {
     const isNumeric = this.isNumeric();
     const rows = runs.rows.filter((row) => [...this.kept].every(([index, value]) => index === x || row[index] === value));
     const apart = this.apart().filter((index) => !this.kept.has(index));
-    // The look belongs to the name, so that it stays when others are left out.
-    // A number says nothing without its parameter, and commas within it would look like those between.
+    // The look belongs to the name, so that it stays the same when others are left out.
+    // A number means nothing without its parameter, and commas within it would look like separators.
     const said = (value, { name, unit }) => (name.includes(".") && !SAID.has(name) ? `${name}=${value}` : shown(value, unit));
     const nameOf = (row) => apart.map((index) => said(row[index], runs.columns[index])).join(", ") || runs.label(y);
     const names = different(runs.rows.map(nameOf));
@@ -242,7 +242,7 @@ class Explorer {
       notes.push(`The ${BEST} that come nearest to the best one at each ${runs.label(x)} are in colour, the others grey; the ranking below has all.`);
     }
     for (const each of series) each.isNamed = isLines && each.kind === "line" && (this.isCrowd ? best.has(each.name) : series.length <= 8);
-    // What is far above everything that matters would press that into a corner.
+    // Values far above all others would press those into a corner.
     const high = (isBest) => Math.max(...series.filter((each) => best.has(each.name) === isBest).flatMap((each) => each.values.map(([, value]) => value)));
     const cut = this.isCrowd && this.onlyBest && this.isLog() && best.size && high(false) > CUT_OFF * high(true) ? CUT_OFF * high(true) : undefined;
     if (cut) notes.push(`Values above ${withUnit(cut, up.unit)} are cut off.`);

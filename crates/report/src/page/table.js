@@ -1,7 +1,7 @@
 // A table to sort, to filter, and to choose the columns of.
 //
 // A table is told: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices], saved: [indices], cell(value, column, row) -> node, cards, lines,
-// words: [what the filter says, one row, rows] }
+// words: [the filter's result, one row, rows] }
 
 /** So many rows are shown at first. */
 const FIRST_ROWS = 400;
@@ -65,7 +65,7 @@ class Table {
       const isGap = (value) => value === null || value === undefined;
       rows = [...rows].sort((a, b) => {
         const [one, other] = [a[column], b[column]];
-        // What has no value comes last, whatever the direction.
+        // Missing values come last, whatever the direction.
         if (isGap(one) || isGap(other)) return Number(isGap(one)) - Number(isGap(other));
         if (isNumber(one) && isNumber(other)) return sign * (one - other);
         return sign * shown(one).localeCompare(shown(other), "en", { numeric: true });
@@ -93,7 +93,7 @@ class Table {
     });
     this.head.replaceChildren(make("tr", {}, head));
     this.table.classList.toggle("many", this.chosen.length > FITS_ON_PAPER);
-    // How much of each column stands behind the decimal point, so that points stand under each other.
+    // The width of each column after the decimal point, so that points are aligned.
     const fraction = (value) => (isNumber(value) ? /\.\d+$/.exec(short(value))?.[0].length ?? 0 : 0);
     const fractions = new Map(this.chosen.map((index) => [index, this.columns[index].unit === "bytes" ? 0 : Math.max(0, ...rows.slice(0, most).map((row) => fraction(row[index])))]));
     const cell = (row) => (index) => {

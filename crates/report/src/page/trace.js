@@ -1,4 +1,4 @@
-// What a trace is like.
+// Statistics of a trace.
 
 const SECTOR = 512;
 const OPERATIONS = ["reads", "writes"];
@@ -16,7 +16,7 @@ function lacking(parent, title, why) {
 function distribution(parent, title, about, x, unit, series, why) {
   const used = series.filter(([, , pairs]) => pairs.length);
   if (!used.length) return lacking(parent, title, why);
-  // 0 has no place on a logarithmic axis: what is shown is what lies below the next value.
+  // 0 has no place on a logarithmic axis: the first point is the share below the next value.
   const above = (pairs) => shares(pairs).map(([value, share]) => [value + 1, share]);
   new Chart(parent, {
     title, about, small: true, keepLegend: used.length > 1, x: { title: x, unit, log: true, ticks: unit === "bytes" ? different(used.flatMap(([, , pairs]) => pairs.map(([value]) => value + 1))) : undefined }, y: { title: "share", unit: "%", least: 0, most: 100 },
@@ -45,7 +45,7 @@ function alignment(parent, starts) {
   if (!total) return lacking(parent, title, "no reads or writes");
   const names = starts.map((_, sector) => `${brief((sector * SECTOR) / 1024)}`);
   new Chart(parent, {
-    title, small: true, about: "How far past a multiple of 16 KiB; 0, 4, 8 and 12 KiB are aligned to pages of 4 KiB.", x: { title: "KiB past a multiple of 16 KiB", names, every: 8 }, y: { title: "share", unit: "%" },
+    title, small: true, about: "Distance of the beginning of a request from the multiple of 16 KiB below it; at 0, 4, 8 and 12 KiB a request is aligned to pages of 4 KiB.", x: { title: "KiB past a multiple of 16 KiB", names, every: 8 }, y: { title: "share", unit: "%" },
     series: [{ name: "reads and writes", look: 2, kind: "bar", values: starts.map((count, sector) => [sector, (100 * count) / total]) }],
   });
 }
@@ -70,10 +70,10 @@ function hotPages(parent, rows) {
   const line = (title, about, y, values, more = {}) => new Chart(parent, {
     title, about, small: true, x: { title: "pages written most often", log: true }, y: { title: y, ...more }, series: [{ name: y, look: 1, kind: "line", values }],
   });
-  line("Page writes that go to the hottest pages", "", "share", rows.map((row) => [row[0], (100 * row[2]) / all]), { unit: "%", least: 0, most: 100 });
-  line("Blocks that the hottest pages lie in", "", "blocks", rows.map((row) => [row[0], row[1]]), { log: true });
+  line("Share of page writes that the hottest pages get", "", "share", rows.map((row) => [row[0], (100 * row[2]) / all]), { unit: "%", least: 0, most: 100 });
+  line("Number of blocks that hold the hottest pages", "", "blocks", rows.map((row) => [row[0], row[1]]), { log: true });
   const distances = rows.filter((row) => isNumber(row[3]));
-  if (distances.length) line("Mean distance of a page's rewrites", "Of the pages of that rank, the hottest first; in page writes between (PIRD).", "page writes between", distances.map((row) => [row[0], row[3]]));
+  if (distances.length) line("Mean distance of a page's rewrites", "The pages are ranked, the hottest first; distances are page writes in between (PIRD).", "page writes between", distances.map((row) => [row[0], row[3]]));
 }
 
 function showTrace(content, { shape, statistics, volumes }) {
@@ -87,7 +87,7 @@ function showTrace(content, { shape, statistics, volumes }) {
   alignment(charts, shape.starts);
   distribution(charts, "Gaps between arrivals below this length", "", "gap", "us", [["all requests", 2, shape.gaps_us]], "fewer than two requests");
   distribution(charts, "Rewrites of a page within this distance", "PIRD: page writes between two writes of the same page.", "page writes between", "", [["writes", 1, shape.page_distances]], "no page is written twice");
-  distribution(charts, "Rewrites that an LRU buffer of this size absorbs", "Stack distances: different pages written between two writes of the same page, and the page itself.", "buffer", "bytes", [["writes", 1, shape.stack_distances.map(([pages, count]) => [(pages + 1) * shape.page_bytes - 1, count])]], "no page is written twice");
+  distribution(charts, "Rewrites that an LRU buffer of this size absorbs", "Stack distance: the number of different pages written between two writes of the same page, plus one.", "buffer", "bytes", [["writes", 1, shape.stack_distances.map(([pages, count]) => [(pages + 1) * shape.page_bytes - 1, count])]], "no page is written twice");
   distribution(charts, "Page writes to a block within this distance", "BIRD: page writes between two page writes in the same block.", "page writes between", "", [["writes", 1, shape.block_distances]], "no block is written twice");
   if (shape.footprint.length) new Chart(charts, { title: "Different pages written", small: true, x: { title: "page writes so far", log: true }, y: { title: "pages", log: true }, series: [{ name: "pages", look: 1, kind: "line", values: shape.footprint }] });
   hotPages(charts, shape.hot_pages);

@@ -1,7 +1,7 @@
 //! The recording as the page reads it.
 //!
-//! Times are ticks of 0.1 ns since the first event. Rows that come by the thousand are arrays; what stands where is said at the
-//! head of `page/recording.js`.
+//! Times are ticks of 0.1 ns since the first event. Rows that come by the thousand are arrays; the head of `page/recording.js` describes their
+//! places.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{Grouping, PadContent};
@@ -47,16 +47,16 @@ pub(super) fn of(watched: &Watched) -> Value {
 fn sentence(stop: Stop) -> &'static str {
     match stop {
         Stop::Requests => {
-            "The recording ends after 5000 requests; the run went on. Another piece of it is chosen by skip and limit."
+            "The recording ends after 5000 requests; the run went on. Use skip and limit to record another part."
         }
         Stop::Events => {
-            "The recording ends after 20000 events; the run went on. Another piece of it is chosen by skip and limit."
+            "The recording ends after 20000 events; the run went on. Use skip and limit to record another part."
         }
         Stop::Size => {
-            "The recording ends here because so much happens; the run went on. A smaller buffer, or another piece by skip and limit, gives a longer one."
+            "The recording ends here because its size is limited; the run went on. A smaller buffer, or another part by skip and limit, gives a longer recording."
         }
         Stop::Pages => {
-            "The recording ends here because the buffer has grown beyond 4096 pages; the run went on. A shorter piece by skip and limit stays below."
+            "The recording ends here because the buffer has grown beyond 4096 pages; the run went on. A shorter part by skip and limit stays below that."
         }
     }
 }

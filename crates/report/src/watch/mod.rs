@@ -1,7 +1,7 @@
-//! A run whose beginning is recorded, and the page that shows it: one file that needs nothing else. Or a timeline for other programs.
+//! A recording of the beginning of a run, and the page that shows it: one file that needs nothing else. Or a timeline for other programs.
 //!
-//! The page is `page/page.html` with styles, scripts and the recording put into it. What is recorded, and how much at most,
-//! is [`destage_sim::watch`].
+//! The page is `page/page.html` with styles, scripts and the recording put into it. [`destage_sim::watch`] says what is recorded, and how much at
+//! most.
 
 mod data;
 mod timeline;
@@ -31,16 +31,16 @@ const SCRIPTS: [&str; 5] = [
 /// A run, and its beginning.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// What [`run`](destage::run()) would have given.
+    /// The results that [`run`](destage::run()) would have given.
     pub outcome: Outcome,
     /// What happened.
     pub recording: Recording,
-    /// The scheme's name, and what its row says: what it does, and where it was published.
+    /// The scheme's name, and the texts of its row: its rule, and its source.
     scheme: [&'static str; 3],
 }
 
 impl Watched {
-    /// A timeline in the trace event format of Chrome, as JSON, for Perfetto: requests, pages that leave, what each die does. It is equal
+    /// A timeline in the trace event format of Chrome, as JSON, for Perfetto: requests, pages that leave, the work of each die. It is equal
     /// for equal inputs.
     #[must_use]
     pub fn to_timeline(&self) -> String {
@@ -95,7 +95,7 @@ pub fn watch(
     let pages = config.typed.buffer.capacity_bytes / page_bytes;
     if pages > u64::from(MOST_PAGES) {
         return Err(Error::Input(format!(
-            "watching: a buffer of {pages} pages is too large to be drawn; expected one of at most {MOST_PAGES} pages, {} KiB",
+            "watching: a buffer of {pages} pages is too large to be drawn; expected at most {MOST_PAGES} pages, {} KiB",
             u64::from(MOST_PAGES) * page_bytes / 1024
         )));
     }

@@ -4,9 +4,9 @@
 //! | --- | --- |
 //! | host | requests, each from its arrival to its answer, on as many lanes as are under way at a time |
 //! | buffer | pages that leave together, from the moment they are chosen until their last program has ended; how many pages there are |
-//! | flash | a lane for each die, with what it does |
+//! | flash | a lane for each die, with its work |
 //!
-//! Times are microseconds since the first event, with every tick. An arrow leads from pages that leave to what dies do for them.
+//! Times are microseconds since the first event, with every tick. An arrow leads from pages that leave to the operations of dies for them.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ pub(super) fn of(watched: &Watched) -> Value {
 
 struct Timeline {
     start: Ticks,
-    /// Of the recording: what goes on longer is drawn until then.
+    /// Of the recording: an operation that lasts longer is drawn up to its end.
     end: Ticks,
     rows: Vec<Value>,
 }
@@ -101,7 +101,7 @@ impl Timeline {
         }
     }
 
-    /// A bar on a lane; `what` says what it is called and what is told of it.
+    /// A bar on a lane; `what` gives its name and its details.
     fn bar(
         &mut self,
         (process, lane): (u32, u32),

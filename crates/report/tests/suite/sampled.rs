@@ -26,5 +26,5 @@ fn a_page_of_a_sampled_curve_has_the_intervals() {
     let page = destage_report::html(&curves.to_json(), None).unwrap();
     let range = format!("\"buffer.write_hits\":[{low},{high}]");
     assert!(page.contains(&range), "{range}");
-    assert!(page.contains("8 samples of 12.50 %"));
+    assert!(page.contains("8 samples, each with 12.50 %"));
 }

@@ -1,4 +1,4 @@
-//! What is mounted, attached or running, and is taken back at every end, whatever that is.
+//! Things that are mounted, attached or running, and are taken back however the command ends.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How often something that is in use is let go of again, and after which time.
+/// How often the release of something in use is tried again, and after which time.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Something that has to be taken back.
+/// Something that has to be released at the end.
 #[derive(Clone, Debug)]
 enum What {
     /// Processes of a group.
@@ -26,7 +26,7 @@ enum What {
     Fuse(PathBuf),
 }
 
-/// All of it, in the order in which it came.
+/// All of them, in the order in which they were made.
 static HELD: Mutex<Vec<(u64, What)>> = Mutex::new(Vec::new());
 
 fn all() -> MutexGuard<'static, Vec<(u64, What)>> {
@@ -40,7 +40,7 @@ pub fn abandon() {
     }
 }
 
-/// One of these things; it is taken back when this goes.
+/// One of these things; it is taken back when this value is dropped.
 pub(super) struct Held(u64);
 
 impl Held {
@@ -67,7 +67,7 @@ impl Held {
         Self::new(What::Loop(path))
     }
 
-    /// What FUSE shows in `folder`.
+    /// The files that FUSE shows in `folder`.
     pub fn fuse(folder: PathBuf) -> Self {
         Self::new(What::Fuse(folder))
     }
@@ -123,7 +123,7 @@ fn again_and_again(act: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Runs a program that has nothing to say; whether it did its work.
+/// Runs a program whose output does not matter; whether it succeeded.
 fn quiet(program: &str, arguments: &[&OsStr]) -> bool {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);

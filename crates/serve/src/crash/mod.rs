@@ -1,8 +1,8 @@
-//! A program on a device whose power fails, again and again: is there after each time what should be there?
+//! A program on a device whose power fails, again and again: is everything there after each failure that should be there?
 //!
 //! One [`Round`] is a new device with an empty file system. The program runs on it until the power fails, at a moment that a
-//! seed decides. Then the device is mounted and held against its ledger, the file system is mounted, which carries out its log,
-//! and checked, and the program's own check says whether it finds what it should.
+//! seed decides. Then the device is mounted and compared with its ledger, the file system is mounted, which replays its log, and checked, and the
+//! program's own check says whether it finds its data.
 //!
 //! ```text
 //! server (a thread) <- nbdfuse -> file -> loop device -> file system -> $DESTAGE_DIR
@@ -51,11 +51,11 @@ pub struct Trial<'t> {
     pub config: &'t Config,
     /// How its time goes.
     pub pace: Pace,
-    /// What is on it.
+    /// The file system on it.
     pub file_system: FileSystem,
     /// The program and its arguments.
     pub command: &'t [OsString],
-    /// What a shell runs to check what is there after a cut.
+    /// The shell command that checks the data after a cut.
     pub check: Option<&'t str>,
 }
 
@@ -82,7 +82,7 @@ impl Moment {
     }
 }
 
-/// How much a program does, from its start until all of it is written.
+/// The number of writes, flushes and page programs of a program, from its start until all of its data are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extent {
     /// Writes that the device accepted.
@@ -94,8 +94,8 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The moment of cut `number`, counted from 0, of `cuts`: `seed` decides whether it is a write, a flush or a page program, and
-    /// which of those in that part of the run, of as many equal parts as there are cuts.
+    /// The moment of cut `number`, counted from 0, of `cuts`: `seed` chooses a write, a flush or a page program, and its place within its part of the
+    /// run; there are as many equal parts as cuts.
     ///
     /// # Panics
     /// If `number` is not below `cuts`.
@@ -128,14 +128,14 @@ impl Extent {
     }
 }
 
-/// What came of a round.
+/// The outcome of a round.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Round {
     /// The program had ended, and everything was written, before the moment came; the power failed then.
     pub came_late: bool,
-    /// Sectors that do not hold what was promised.
+    /// Sectors that break a promise.
     pub bad_sectors: u64,
-    /// What else is wrong, a sentence each: the file system, or what the program's check says.
+    /// Other errors, one sentence each: of the file system, or of the program's check.
     pub findings: Vec<String>,
 }
 
@@ -158,10 +158,10 @@ pub enum CrashError {
         /// What is missing.
         what: String,
     },
-    /// A program of others does not do its work.
+    /// A program that the test needs has failed.
     #[error("{0}")]
     Tool(String),
-    /// The program that is tried does not do its work, though the power has not failed.
+    /// The tested program has failed, though the power had not.
     #[error("{0}")]
     Program(String),
     /// The user asked to stop.
@@ -173,7 +173,7 @@ pub enum CrashError {
     /// The device.
     #[error(transparent)]
     Device(#[from] SimError),
-    /// What the server was told.
+    /// The options of the server.
     #[error(transparent)]
     Operator(#[from] OperatorError),
     /// The system.
@@ -272,7 +272,7 @@ impl Waiting {
     }
 }
 
-/// A device with what is on it, and where it notes what it did. What goes first is taken back first.
+/// A device with its file system, and the folder for notes. The first field is dropped, and taken back, first.
 struct Stage<'t> {
     trial: &'t Trial<'t>,
     stop: Stop<'t>,
@@ -358,7 +358,7 @@ impl<'t> Stage<'t> {
         Ok(self.operator.ask("stats")?.get(name) == Some(value))
     }
 
-    /// Runs a program on what is there, until it ends or `is_over`; how it ended, and what it said.
+    /// Runs a program on the device, until it ends or `is_over`; returns how it ended, and its output.
     fn run(
         &self,
         mut command: Command,
@@ -420,10 +420,10 @@ impl<'t> Stage<'t> {
     }
 }
 
-/// What a program says of its end that it should not have had.
+/// The message about a program that ended unexpectedly.
 fn failed(command: &Command, status: ExitStatus, said: &str) -> CrashError {
     CrashError::Program(format!(
-        "{}: ended with {status} though the power had not failed: {said}",
+        "{}: ended with {status} although the power had not failed: {said}",
         command.get_program().to_string_lossy()
     ))
 }
@@ -444,7 +444,7 @@ impl Trial<'_> {
         let after = stage.extent()?;
         if let Some(finding) = stage.check()? {
             return Err(CrashError::Program(format!(
-                "{finding}, though the power had not failed"
+                "{finding}, although the power had not failed"
             )));
         }
         stage.detach();
@@ -472,7 +472,7 @@ impl Trial<'_> {
         if !has_failed() {
             stage.write_back(&has_failed)?;
         }
-        // The server sees that nobody waits for it any more.
+        // The server sees that no client waits for it any more.
         drop(cut);
         let mut round = Round {
             came_late: stage.cut_now()?,
@@ -498,7 +498,7 @@ impl Stage<'_> {
                 .order(&json!({"do": "cut", "seed": self.seed}))
             {
                 Ok(_) => return Ok(true),
-                // The one who waited is about to be gone, or what was waited for has just come.
+                // The waiting client is about to be gone, or the event it waited for has just happened.
                 Err(OperatorError::Refused { .. }) if began.elapsed() < PATIENCE => sleep(GLANCE),
                 Err(error) => return Err(error.into()),
             }
@@ -506,7 +506,7 @@ impl Stage<'_> {
         Ok(false)
     }
 
-    /// What is there when the power is back.
+    /// The state when the power is back.
     fn judge(&mut self, round: &mut Round) -> Result<(), CrashError> {
         self.operator.ask("restore")?;
         let checked = self.operator.ask("check")?;
@@ -533,7 +533,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// What the program's own check finds wrong, if anything.
+    /// The error that the program's own check finds, if any.
     fn check(&self) -> Result<Option<String>, CrashError> {
         let Some(check) = self.trial.check else {
             return Ok(None);

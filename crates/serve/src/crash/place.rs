@@ -12,7 +12,7 @@ use super::{CrashError, Stop};
 /// How long a file of FUSE may take to appear.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The device, attached as a disk. What goes first is taken back first.
+/// The device, attached as a disk. The first field is dropped, and taken back, first.
 pub(super) struct Disk {
     mounted: Option<Held>,
     device: PathBuf,
@@ -90,7 +90,7 @@ impl Disk {
         self.mounted.is_some()
     }
 
-    /// Takes the file system off it.
+    /// Unmounts the file system.
     pub fn unmount(&mut self) {
         self.mounted = None;
     }
@@ -113,7 +113,7 @@ impl Disk {
         drop(mounted);
         drop(_loop_device);
         drop(_fuse);
-        // It ends when nobody sees its file; else it is made to.
+        // It ends when its file is no longer open; otherwise it is made to end.
         let began = Instant::now();
         while began.elapsed() < PATIENCE && nbdfuse.try_wait().is_ok_and(|end| end.is_none()) {
             sleep(Duration::from_millis(10));

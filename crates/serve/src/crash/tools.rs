@@ -1,4 +1,4 @@
-//! File systems, and the programs of others that make, mount and check them.
+//! File systems, and the external programs that make, mount and check them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::CrashError;
 
-/// What is on the device.
+/// The file system on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileSystem {
     /// The fourth extended file system.
@@ -15,11 +15,11 @@ pub enum FileSystem {
     Xfs,
     /// Btrfs.
     Btrfs,
-    /// None: who uses the device speaks NBD.
+    /// None: the program speaks NBD.
     None,
 }
 
-/// Makes, mounts and checks it; the device comes behind the arguments.
+/// Makes, mounts and checks it; the device comes after the arguments.
 struct Row {
     name: &'static str,
     make: &'static [&'static str],
@@ -63,7 +63,7 @@ impl FileSystem {
         }
     }
 
-    /// Checks it on `device`, where it is not mounted; what is wrong, if anything is.
+    /// Checks it on `device`, where it is not mounted; returns the error, if there is one.
     pub(super) fn check(self, device: &Path) -> Result<(), String> {
         match self.row() {
             Some(row) => run(row.check, &[device.as_os_str()]),
@@ -80,7 +80,7 @@ impl FileSystem {
         )
     }
 
-    /// What is missing here for it, if anything is.
+    /// The missing tool or permission, if any.
     ///
     /// # Errors
     /// The first thing that is missing, and where it comes from.
@@ -102,7 +102,7 @@ impl FileSystem {
             }
         }
         if !rustix::process::geteuid().is_root() {
-            return Err(missing("root, who alone may mount".to_owned()));
+            return Err(missing("root privileges, which a mount needs".to_owned()));
         }
         for device in ["/dev/fuse", "/dev/loop-control"] {
             if !Path::new(device).exists() {
@@ -130,12 +130,12 @@ fn is_installed(tool: &str) -> bool {
     folders.iter().any(|folder| folder.join(tool).is_file())
 }
 
-/// Runs a program to its end: what it says, if it fails.
+/// Runs a program to its end: returns its output if it fails.
 pub(super) fn run(words: &[&str], more: &[&OsStr]) -> Result<(), String> {
     output(words, more).map(|_| ())
 }
 
-/// The same; what it says, if it does not fail.
+/// As above; returns the output, if the command does not fail.
 pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> {
     use std::os::unix::process::CommandExt;
     let name = words.join(" ");
@@ -158,7 +158,7 @@ pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> 
     ))
 }
 
-/// The last lines of what a program said, as one.
+/// The last lines of a program's output, as one.
 pub(super) fn last_lines(text: &str) -> String {
     const LINES: usize = 6;
     let lines: Vec<&str> = text

@@ -2,14 +2,14 @@
 
 use destage_base::Random;
 
-/// Bytes at either end of a drive that are looked at: what tells of partitions and file systems stands there.
+/// Bytes at either end of a drive that are checked for signs of partitions and file systems.
 pub(super) const LOOK: u64 = 1 << 20;
 
-/// What the bytes at the ends of a drive tell.
+/// The findings in the bytes at the ends of a drive.
 pub(super) fn holds(bytes: &[u8]) -> Option<String> {
     let is_used = bytes.iter().any(|byte| *byte != 0);
     is_used.then(|| {
-        "holds something in its first or last MiB, such as partitions or a file system".to_owned()
+        "holds data in its first or last MiB, such as partitions or a file system".to_owned()
     })
 }
 

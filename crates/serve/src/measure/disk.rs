@@ -14,7 +14,7 @@ use destage_base::Ticks;
 use super::blank::{self, Pool};
 use super::ends::{Clock, Ends};
 
-/// Where bytes begin in memory that go past the system's cache.
+/// The alignment in memory of bytes that bypass the system's cache.
 const ALIGN: usize = 4096;
 /// Bytes of a thread's stack.
 const STACK: usize = 64 << 10;
@@ -26,14 +26,14 @@ pub struct Disk {
     bytes: u64,
     ends: Ends,
     pool: Pool,
-    /// By tag: what takes its commands.
+    /// By tag: the queues that take its commands.
     workers: Vec<Sender<(Command, Buffer)>>,
     buffers: Vec<Option<Buffer>>,
     returned: std::sync::mpsc::Receiver<(u32, Buffer)>,
     returns: Sender<(u32, Buffer)>,
 }
 
-/// Bytes that begin where the system wants it.
+/// Bytes with the alignment that the system needs.
 #[derive(Default)]
 struct Buffer(Vec<u8>);
 
@@ -49,7 +49,7 @@ impl Buffer {
 }
 
 impl Disk {
-    /// Opens `path`, past the system's cache where there is a way, and says what would be lost.
+    /// Opens `path`, past the system's cache where possible, and says which data would be lost.
     ///
     /// # Errors
     /// If it is no block device and no file, cannot be read and written, or something uses it.
@@ -170,7 +170,7 @@ fn opened(path: &Path, _: bool) -> io::Result<File> {
         .open(path)
 }
 
-/// What the system says of partitions of the device `number`.
+/// The system's list of partitions of the device `number`.
 fn partitions(number: Option<u64>) -> Option<String> {
     let number = number?;
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
@@ -182,7 +182,7 @@ fn partitions(number: Option<u64>) -> Option<String> {
     has_some.then(|| "has partitions".to_owned())
 }
 
-/// Does what `command` says.
+/// Carries out `command`.
 fn act(
     file: &File,
     clock: Clock,

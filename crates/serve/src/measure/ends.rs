@@ -22,7 +22,7 @@ impl Clock {
     }
 }
 
-/// What other threads report.
+/// Reports of other threads.
 pub(super) type End = Result<Done, String>;
 
 /// The ends of commands that are under way.

@@ -1,7 +1,7 @@
 //! Real drives that are measured: an NBD server, a block device, a file.
 //!
-//! Both are a [`Target`] of the experiments of [`destage::drive`]. Commands are timed where they are handed in and where their answer is
-//! taken, each in a thread that does nothing else.
+//! Both are a [`Target`] of the experiments of [`destage::drive`]. Commands are timed where they are handed in and where their answer is received,
+//! each in a thread that does nothing else.
 
 mod blank;
 mod disk;
@@ -21,15 +21,15 @@ use crate::address::Address;
 pub struct Opened {
     /// The drive.
     pub target: Box<dyn Target>,
-    /// What would be lost, if something would.
+    /// The data that would be lost, if any.
     pub holds: Option<String>,
 }
 
-/// Opens the drive that `text` names: the URI of an NBD server, or the path of a block device or file. `control` is the control socket of a
-/// server of ours, which counts what flash programs.
+/// Opens the drive that `text` names: the URI of an NBD server, or the path of a block device or file. `control` is the control socket of a `destage
+/// serve`, which counts the bytes that flash programs.
 ///
 /// # Errors
-/// If there is no such drive, something else uses it, or it cannot be written.
+/// If there is no such drive, another program uses it, or it cannot be written.
 pub fn open(text: &str, control: Option<&Path>) -> Result<Opened, Error> {
     if text.starts_with("nbd:") || text.starts_with("nbd+unix:") {
         let address = Address::parse(text).map_err(|error| Error::Input(error.to_string()))?;
@@ -41,7 +41,7 @@ pub fn open(text: &str, control: Option<&Path>) -> Result<Opened, Error> {
     }
     if let Some(control) = control {
         return Err(Error::Input(format!(
-            "{}: is the control socket of a server, and {text} is none; expected the URI of an NBD server",
+            "{}: is the control socket of a server, but {text} is not a server; expected the URI of an NBD server",
             control.display()
         )));
     }

@@ -37,7 +37,7 @@ fn failed(name: &str, cause: &ClientError) -> Error {
 }
 
 impl Nbd {
-    /// Connects to the server at `address`, which is called `name`, and says what would be lost there. `control` is its control
+    /// Connects to the server at `address`, which is called `name`, and returns which data would be lost there. `control` is its control
     /// socket, if it is one of ours.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Nbd {
         let mut client = Client::connect(address, false).map_err(|cause| failed(&cause))?;
         if client.flags & wire::FLAG_READ_ONLY != 0 {
             return Err(Error::Input(format!(
-                "{name}: can only be read; expected a server that takes writes"
+                "{name}: can only be read; expected a server that accepts writes"
             )));
         }
         let bytes = client.bytes;
@@ -77,7 +77,7 @@ impl Nbd {
                 loop {
                     let end = receive(&name, &mut receiving, clock, &begun);
                     let is_gone = end.is_err();
-                    // Whoever does not listen any more has ended the connection.
+                    // If nobody listens any more, the connection was ended.
                     if sender.send(end).is_err() || is_gone {
                         return;
                     }
@@ -101,7 +101,7 @@ impl Nbd {
 
 fn refused(name: &str, error: u32) -> Error {
     Error::Input(format!(
-        "{name}: the server answers with error {error}; expected it to do what it is asked"
+        "{name}: the server answers with error {error}; expected it to carry out the request"
     ))
 }
 
@@ -122,7 +122,7 @@ fn receive(
     let begun = begun.lock().unwrap_or_else(|lock| lock.into_inner());
     let begun = begun.get(tag as usize).copied();
     begun.map_or_else(
-        || Err(format!("{name}: answers what it was not asked")),
+        || Err(format!("{name}: answers a request that was not sent")),
         |begun| Ok(Done { tag, begun, ended }),
     )
 }

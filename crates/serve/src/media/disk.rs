@@ -1,4 +1,4 @@
-//! A file or block device of somebody else's behind the buffer.
+//! A file or block device of the user behind the buffer.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom};
@@ -23,9 +23,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. One that is
-    /// made is for its owner alone. It needs
-    /// whole sectors of 512 bytes; what is behind the last one stays as it is.
+    /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. A new file is accessible to its
+    /// owner alone. It needs whole sectors of 512 bytes; bytes after the last whole sector stay unchanged.
     ///
     /// # Errors
     /// If it cannot be opened, is in use, or has another size.
@@ -50,7 +49,7 @@ impl Disk {
         let kind = file.metadata().map_err(failed)?.file_type();
         if !(kind.is_file() || kind.is_block_device()) {
             return Err(unfit(
-                "is neither; expected a file or a block device".to_owned(),
+                "is neither a file nor a block device; expected one of them".to_owned(),
             ));
         }
         lock(&file).map_err(failed)?;
@@ -60,7 +59,7 @@ impl Disk {
         {
             if bytes > wanted || !kind.is_file() || read_only {
                 return Err(unfit(format!(
-                    "has {bytes} bytes, and --capacity is {wanted}; expected to leave that out, or a file that is not longer"
+                    "has {bytes} bytes, but --capacity is {wanted}; expected no --capacity, or a file that is not longer"
                 )));
             }
             file.set_len(wanted).map_err(failed)?;
@@ -69,7 +68,7 @@ impl Disk {
         let bytes = bytes / 512 * 512;
         if bytes == 0 {
             return Err(unfit(
-                "has no sector of 512 bytes; expected a file or disk that has, or --capacity"
+                "is smaller than a sector of 512 bytes; expected a larger file or disk, or --capacity"
                     .to_owned(),
             ));
         }
@@ -82,7 +81,7 @@ impl Disk {
         self.bytes
     }
 
-    /// What makes written bytes last.
+    /// The function that makes written bytes durable.
     ///
     /// # Errors
     /// If the system has no room for it.
@@ -182,7 +181,7 @@ fn make_hole(_: &File, _: u64, _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Keeps others out who ask as well.
+/// Keeps out other programs that take the same lock.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => io::Error::other("somebody else uses it"),

@@ -1,8 +1,8 @@
 //! The flash of a device in a file that lasts.
 //!
-//! The first bytes say in words what device it is: parameter by parameter, then a sum. Behind them is what
-//! `destage_flash::medium::image` describes. The file is sparse: what was never programmed takes no room. It is opened again
-//! only as the same device, since another one would read other things out of it.
+//! The first bytes describe the device in words: parameter by parameter, then a sum. They are followed by the layout of
+//! `destage_flash::medium::image`. The file is sparse: pages that were never programmed take no room. It is opened again only as the same device,
+//! since another device would read other contents out of it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -33,7 +33,7 @@ const VERSION: &str = "2";
 const CAPACITY: &str = "device.capacity_bytes";
 const BLOCKS: &str = "flash.blocks_per_plane";
 
-/// Parameters that decide what is where; so do all of the layer.
+/// Parameters that determine the layout; so do all parameters of the layer.
 const DECISIVE: [&str; 8] = [
     "flash.dies",
     "flash.planes_per_die",
@@ -52,12 +52,12 @@ pub struct Image {
     state: Arc<State>,
 }
 
-/// What whoever syncs the file shares.
+/// The state that the threads that sync the file share.
 #[derive(Debug)]
 struct State {
-    /// What the file says of what lasts. One sync at a time: a mark is written when the one before it lasts.
+    /// The file's record of durable data. One sync at a time: a mark is written when the one before it is durable.
     marks: Mutex<Marks>,
-    /// What could not be written or synced: nothing is written any more.
+    /// The failed write or sync: nothing is written any more.
     fault: OnceLock<Fault>,
     /// See [`Store::mark`].
     marked: Mutex<Mark>,
@@ -70,7 +70,7 @@ impl State {
         let mut marks = taken(&self.marks);
         let marked = *taken(&self.marked);
         if let Err(error) = file.sync_data() {
-            // The system may have dropped what it could not write.
+            // The system may have dropped data that it could not write.
             let _ = self.fault.set(fault_of(&error));
             return Err(error);
         }
@@ -82,20 +82,20 @@ impl State {
         if let Some((at, mark)) = marks.next(marked)
             && let Err(error) = file.write_all_at(&mark, at)
         {
-            // What is written behind it would go unnoticed if it were damaged.
+            // Later writes would go unnoticed if they were damaged.
             let _ = self.fault.set(fault_of(&error));
         }
         Ok(())
     }
 }
 
-/// What `mutex` guards: each change of it is whole.
+/// The data that `mutex` guards: each change of them is complete.
 fn taken<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Image {
-    /// What makes written bytes last.
+    /// The function that makes written bytes durable.
     ///
     /// # Errors
     /// If the system has no room for it.
@@ -155,8 +155,8 @@ impl Store for Image {
     }
 }
 
-/// The image at `path`, or a new one if nothing is there, and the device of `settings` that it is: what they leave open is as it was
-/// when the image was made.
+/// The image at `path`, or a new one if there is no file, and its device under `settings`: parameters that are not set have the values with which the
+/// image was made.
 ///
 /// # Errors
 /// If the file cannot be used, is no image, or is that of another device.
@@ -167,7 +167,7 @@ pub(super) fn open(
     let failed = |cause| MediaError::File {
         path: path.to_owned(),
         cause,
-        expected: "a file that can be read and written, or none",
+        expected: "a file that can be read and written, or no file",
     };
     let file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,
@@ -194,7 +194,7 @@ pub(super) fn open(
         Ok(()) => parse(&bytes).map_err(unfit)?,
         Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
             return Err(unfit(format!(
-                "has {length} bytes, and the header of an image has {BASE}; expected an image, or no file"
+                "has {length} bytes, but the header of an image has {BASE}; expected an image, or no file"
             )));
         }
         Err(cause) => return Err(failed(cause)),
@@ -210,20 +210,20 @@ pub(super) fn open(
         let of_asked = asked.get(key).map_or("nothing", |text| text);
         if of_file != of_asked {
             return Err(unfit(format!(
-                "{key}: the image was made with {of_file}, and {of_asked} is asked for; expected {of_file}, or another file"
+                "{key}: the image was made with {of_file}, but the option says {of_asked}; expected {of_file}, or another file"
             )));
         }
     }
     if let Some((key, _)) = asked.iter().find(|(key, _)| !kept.contains_key(*key)) {
         return Err(unfit(format!(
-            "{key}: the image was made without it; expected an image of this version"
+            "{key}: the image was made without this parameter; expected an image of this version"
         )));
     }
     let layout = config.image_layout(BASE)?;
     let expected = layout.bytes;
     if length != expected {
         return Err(unfit(format!(
-            "has {length} bytes, and the image of this device has {expected}; expected a file that nobody has cut off"
+            "has {length} bytes, but the image of this device has {expected}; expected a complete file"
         )));
     }
     let read = |at, out: &mut [u8]| {
@@ -248,19 +248,19 @@ fn image(file: File, marks: Marks) -> Image {
     }
 }
 
-/// What an image cannot begin with.
+/// Bytes that no image begins with.
 fn check(config: &Config) -> Result<(), MediaError> {
     let precondition = &config.typed.sim.precondition;
     if precondition != "none" {
         let text = format!(
-            "sim.precondition = {precondition}: an image holds what was written to it; expected none"
+            "sim.precondition = {precondition}: an image keeps its own contents; expected none"
         );
         return Err(SimError::Config(text).into());
     }
     Ok(())
 }
 
-/// The parameters that decide what is where, with their values.
+/// The parameters that determine the layout, with their values.
 fn facts(config: &Config) -> BTreeMap<String, String> {
     let all = config.parameters().into_iter();
     let decisive = all.filter(|(key, _)| key.starts_with("ftl.") || DECISIVE.contains(&&**key));
@@ -269,7 +269,7 @@ fn facts(config: &Config) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// `settings`, with what they leave open as it was when the image was made.
+/// `settings`, where parameters that are not set get the values with which the image was made.
 fn as_it_was(settings: &Settings, kept: &BTreeMap<String, String>, path: &Path) -> Settings {
     let mut all = settings.clone();
     let layer = settings.text("ftl.kind");
@@ -297,13 +297,13 @@ fn header(config: &Config) -> Vec<u8> {
     bytes
 }
 
-/// The parameters in a header; or what is wrong with it.
+/// The parameters in a header; or the error in it.
 fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     let end = bytes.iter().position(|byte| *byte == 0);
     let text = std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).unwrap_or("");
     let first = text.lines().next().unwrap_or("");
     let Some(version) = first.strip_prefix(MAGIC) else {
-        return Err("is no image; expected one, or no file".to_owned());
+        return Err("is not an image; expected an image, or no file".to_owned());
     };
     if version.trim() != VERSION {
         return Err(format!(
@@ -311,7 +311,7 @@ fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
             version.trim()
         ));
     }
-    let damaged = || "the header is damaged; expected an image as it was written".to_owned();
+    let damaged = || "the header is damaged; expected an unchanged image".to_owned();
     let (words, sum) = text.rsplit_once("sum = ").ok_or_else(damaged)?;
     if sum.trim_end() != format!("{:016x}", digest(words.as_bytes())) {
         return Err(damaged());
@@ -326,7 +326,7 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let beside = PathBuf::from(name);
-    // What is there already is not ours, and stays.
+    // A file that exists already belongs to somebody else, and stays.
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -340,7 +340,7 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
             file.write_all_at(part, *offset)?;
         }
         file.sync_all()?;
-        // Not in place of one that somebody else has made by now.
+        // A file that another program has made meanwhile is not replaced.
         std::fs::hard_link(&beside, path)
     })();
     let _ = std::fs::remove_file(&beside);

@@ -1,12 +1,11 @@
 //! The NBD protocol without sockets: bytes in, commands out, replies as bytes.
 //!
-//! A [`Session`] is one connection. It is given what has arrived, says what it took of it, and appends to an output what
-//! has to be sent. Everything that a client may get wrong is answered here; a [`Command`] that comes out is legal. Nothing
-//! grows with what a client claims: lengths are checked before anything is kept, and what is too long is passed over.
+//! A [`Session`] is one connection. It is given the bytes that have arrived, says how many it took, and appends the bytes to send to an output.
+//! Everything that a client may get wrong is answered here; a [`Command`] that comes out is legal. Nothing grows with a client's claims: lengths are
+//! checked before anything is kept, and data that are too long are skipped.
 //!
-//! What is spoken: the fixed newstyle handshake and its options, simple and structured replies, and the commands of the
-//! baseline with write-zeroes, cache and block status. The words are those of the protocol's document
-//! (`doc/proto.md` of the reference implementation).
+//! The supported part of the protocol: the fixed newstyle handshake and its options, simple and structured replies, and the commands of the baseline
+//! with write-zeroes, cache and block status. The terms are those of the protocol's document (`doc/proto.md` of the reference implementation).
 
 mod options;
 mod reply;
@@ -18,7 +17,7 @@ pub mod wire;
 pub use reply::{Extent, Reply};
 pub use session::{Command, CommandKind, Session, Step};
 
-/// Bytes of a request's payload, at most; what the document asks every server to take.
+/// Most bytes of a request's payload; the document asks every server to accept that many.
 pub const PAYLOAD_MAX: u32 = 1 << 25;
 /// Bytes of the smallest addressable block: a sector.
 pub const BLOCK_MIN: u32 = 512;
@@ -71,7 +70,7 @@ pub enum ErrorCode {
     Permission = 1,
     /// Input or output error.
     Io = 5,
-    /// No memory for it.
+    /// There is no memory for it.
     NoMemory = 12,
     /// Invalid argument.
     Invalid = 22,

@@ -1,4 +1,4 @@
-//! Options: what client and server agree on before the first command.
+//! Options: the agreements of client and server before the first command.
 
 use super::wire::{self, Fields, Put};
 use super::{BLOCK_MIN, Export, PAYLOAD_MAX, STRING_MAX};
@@ -6,16 +6,16 @@ use super::{BLOCK_MIN, Export, PAYLOAD_MAX, STRING_MAX};
 /// Bytes of a known option's data, at most: some names and queries.
 const DATA_MAX: usize = 1 << 14;
 
-/// What was agreed on.
+/// The negotiated features.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Negotiated {
     /// Structured replies.
     pub structured: bool,
-    /// Block status says what is allocated.
+    /// Block status reports which ranges are allocated.
     pub allocation: bool,
 }
 
-/// What follows an option.
+/// The state after an option.
 pub(super) enum Next {
     Options,
     Commands,
@@ -30,7 +30,7 @@ pub(super) fn data_max(option: u32) -> usize {
         | wire::OPT_GO
         | wire::OPT_LIST_META_CONTEXT
         | wire::OPT_SET_META_CONTEXT => DATA_MAX,
-        // What they should not have is looked at to be refused, or left aside.
+        // Options with unexpected data are read in order to refuse or ignore them.
         wire::OPT_ABORT | wire::OPT_LIST | wire::OPT_STARTTLS | wire::OPT_STRUCTURED_REPLY => {
             STRING_MAX
         }
@@ -38,7 +38,7 @@ pub(super) fn data_max(option: u32) -> usize {
     }
 }
 
-/// How an option is refused whose data is longer than that.
+/// How an option with longer data is refused.
 pub(super) fn refusal_of_length(option: u32) -> u32 {
     if data_max(option) == 0 {
         wire::REP_ERR_UNSUP
@@ -140,7 +140,7 @@ impl Negotiated {
                 reply(option, wire::REP_INFO, &fact, out);
             }
         }
-        // Told in any case: who does not ask is held to it as well.
+        // Sent in any case: a client that does not ask is bound by it as well.
         fact.clear();
         fact.put16(wire::INFO_BLOCK_SIZE);
         fact.put32(BLOCK_MIN);

@@ -3,7 +3,7 @@
 use super::wire::{self, Put};
 use super::{Command, CommandKind, ErrorCode, Export};
 
-/// A range of the export, and what it holds.
+/// A range of the export, and its state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
     /// Bytes; not 0.
@@ -14,7 +14,7 @@ pub struct Extent {
     pub is_zero: bool,
 }
 
-/// How one command is answered: what has to be kept of it until then.
+/// How one command is answered: the data to keep until then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reply {
     cookie: u64,
@@ -53,7 +53,7 @@ impl Reply {
         if self.is_read { self.length } else { 0 }
     }
 
-    /// It is done. Behind this come the bytes of a read, and nothing else.
+    /// It is done. Only the bytes of a read follow this.
     pub fn done(&self, out: &mut Vec<u8>) {
         if self.is_read && self.structured {
             self.chunk(wire::REPLY_OFFSET_DATA, 8 + self.length, out);
@@ -75,7 +75,7 @@ impl Reply {
         out.extend_from_slice(why);
     }
 
-    /// What the range holds, from its beginning: at least one extent, and of those the first that were asked for.
+    /// The state of the range, from its beginning: at least one extent, and of the others the first ones that were asked for.
     pub fn block_status(&self, extents: &[Extent], out: &mut Vec<u8>) {
         self.chunk(wire::REPLY_BLOCK_STATUS, 4 + 8 * extents.len() as u32, out);
         out.put32(super::session::ALLOCATION_ID);
@@ -103,7 +103,7 @@ impl Reply {
     }
 }
 
-/// What is wrong with `command` on `export`, in the protocol's word and in ours.
+/// The error in `command` on `export`, as the protocol's number and in words.
 pub(super) fn fault(
     command: &Command<'_>,
     flags: u16,

@@ -8,7 +8,7 @@ use super::{ErrorCode, Export, PAYLOAD_MAX};
 /// The number by which block status is asked for, once it was selected.
 pub(super) const ALLOCATION_ID: u32 = 1;
 
-/// What a command does.
+/// The kinds of commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommandKind {
     /// Bytes to the client.
@@ -23,7 +23,7 @@ pub enum CommandKind {
     Flush,
     /// The range will be read soon.
     Cache,
-    /// What the range holds; `true` if one extent is enough.
+    /// The state of the range; `true` if one extent is enough.
     BlockStatus,
     /// The client leaves once everything else is answered.
     Disconnect,
@@ -48,14 +48,14 @@ pub struct Command<'i> {
     pub data: &'i [u8],
 }
 
-/// What came of some input.
+/// The result of some input.
 #[derive(Debug)]
 pub enum Step<'i> {
-    /// Nothing: so many bytes of input have to be there.
+    /// Nothing: this many bytes of input have to be there.
     Needs(usize),
     /// So many bytes were taken.
     Took(usize),
-    /// So many bytes were taken, and were this command, which is answered by this reply.
+    /// This many bytes were taken, and were this command, which is answered by this reply.
     Command(usize, Command<'i>, Reply),
     /// The connection is over once what was put out is sent.
     Closed,
@@ -66,14 +66,14 @@ enum State {
     /// Flags of the client.
     Greeted,
     Options,
-    /// So many bytes of an option's data are passed over, and then it is refused by this reply.
+    /// This many bytes of an option's data are skipped, and then it is refused by this reply.
     PassingOption {
         option: u32,
         left: u32,
         refusal: u32,
     },
     Commands,
-    /// So many bytes of a command's payload are passed over, and then it fails with this error.
+    /// This many bytes of a command's payload are skipped, and then it fails with this error.
     PassingPayload {
         left: u32,
         reply: Reply,
@@ -111,7 +111,7 @@ impl Session {
         matches!(self.state, State::Commands | State::PassingPayload { .. })
     }
 
-    /// Takes one step with the `input` that is there, and puts out what it says to the client.
+    /// Takes one step with the present `input`, and appends its answers to the output.
     pub fn step<'i>(&mut self, export: &Export, input: &'i [u8], out: &mut Vec<u8>) -> Step<'i> {
         match self.state {
             State::Greeted => self.greet(input),
@@ -203,8 +203,8 @@ impl Session {
         Step::Took(wire::OPTION_BYTES + length as usize)
     }
 
-    /// Passes over the payload of the write whose header begins `input`, which fails with `error` at its end: there is no memory
-    /// for it, say. How many bytes of input are taken; none if no such header is there.
+    /// Skips the payload of the write whose header begins `input`; the write fails with `error` at its end, for example because there is no memory
+    /// for it. The number of input bytes taken; `None` if no such header is there.
     pub fn pass_over(&mut self, input: &[u8], error: (ErrorCode, &'static str)) -> Option<usize> {
         let header = Header::read(input)?;
         let is_write = header.magic == wire::REQUEST && header.number == wire::CMD_WRITE;
@@ -318,7 +318,7 @@ impl Header {
     }
 }
 
-/// How many bytes of `input` are passed over of `left`, and how many are left then; none without input.
+/// How many bytes of `input` are skipped of `left`, and how many are left then; `None` without input.
 fn pass(input: &[u8], left: u32) -> Option<(usize, u32)> {
     let taken = u32::try_from(input.len()).unwrap_or(u32::MAX).min(left);
     (taken > 0).then_some((taken as usize, left - taken))

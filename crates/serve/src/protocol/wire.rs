@@ -47,7 +47,7 @@ pub const OPT_ABORT: u32 = 2;
 pub const OPT_LIST: u32 = 3;
 /// Option: encryption.
 pub const OPT_STARTTLS: u32 = 5;
-/// Option: what this export is like.
+/// Option: the properties of this export.
 pub const OPT_INFO: u32 = 6;
 /// Option: the same, and no more options.
 pub const OPT_GO: u32 = 7;
@@ -114,7 +114,7 @@ pub const CMD_FLAG_FAST_ZERO: u16 = 1 << 4;
 
 /// Structured reply: the last chunk.
 pub const REPLY_FLAG_DONE: u16 = 1;
-/// Chunk: nothing more to say.
+/// Chunk: no content.
 pub const REPLY_NONE: u16 = 0;
 /// Chunk: bytes.
 pub const REPLY_OFFSET_DATA: u16 = 1;
@@ -125,12 +125,12 @@ pub const REPLY_BLOCK_STATUS: u16 = 5;
 /// Chunk: an error.
 pub const REPLY_ERROR: u16 = (1 << 15) + 1;
 
-/// Extent: takes no room.
+/// Extent: not allocated.
 pub const STATE_HOLE: u32 = 1;
 /// Extent: reads as zeros.
 pub const STATE_ZERO: u32 = 2;
 
-/// The one metadata context: what is allocated.
+/// The one metadata context: which ranges are allocated.
 pub const ALLOCATION: &str = "base:allocation";
 
 /// Bytes of a request without its payload.
@@ -143,7 +143,7 @@ pub const OPTION_BYTES: usize = 16;
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// So many bytes, if there are.
+    /// This many bytes, if they are there.
     pub fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

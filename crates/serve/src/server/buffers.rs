@@ -8,19 +8,19 @@ use super::memory::SHARE;
 
 /// Bytes of input that are kept for a connection at least.
 pub(super) const SMALL: usize = 1 << 14;
-/// A buffer that grew beyond that is given back once it is empty.
+/// A buffer that grew beyond that is freed once it is empty.
 const KEPT: usize = 1 << 21;
 /// Bytes of answers that go with one call, unless one answer has more.
 const PIECE: usize = 1 << 16;
 /// Bytes of an answer besides its data: a header and a sentence, or the extents of a block status.
 pub(super) const ANSWER_MAX: usize = 1 << 14;
 
-/// What came of a read or write of bytes.
+/// The outcome of a read or write of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moved {
     /// As many as there was room for.
     All,
-    /// Some, and there are no more for now.
+    /// Some bytes, and there are no more for now.
     Some,
     /// Nothing for now.
     Nothing,
@@ -28,7 +28,7 @@ pub(super) enum Moved {
     End,
 }
 
-/// What came of a call that could have moved `room` bytes, and how many it moved.
+/// The outcome of a call that could have moved `room` bytes, and how many it moved.
 fn moved(outcome: io::Result<usize>, room: usize) -> (Moved, usize) {
     match outcome {
         Ok(0) => (Moved::End, 0),
@@ -74,7 +74,7 @@ impl Input {
         (2 * used).clamp(SMALL, most).max(used + 1)
     }
 
-    /// The first `count` bytes are understood.
+    /// The first `count` bytes have been processed.
     pub fn consume(&mut self, count: usize) {
         self.start += count;
         if self.start == self.end {
@@ -85,7 +85,7 @@ impl Input {
         }
     }
 
-    /// Gives back what memory holds no bytes, where that is much.
+    /// Frees memory that holds no bytes, if there is much of it.
     pub fn shrink(&mut self) {
         if self.buffer.len() - (self.end - self.start) > SMALL {
             self.buffer = self.bytes().to_vec();
@@ -93,8 +93,7 @@ impl Input {
         }
     }
 
-    /// Reads what is there, towards a message of `needed` bytes. Memory grows with what has come, not with what was
-    /// announced.
+    /// Reads the available bytes, towards a message of `needed` bytes. Memory grows with the received bytes, not with the announced length.
     pub fn fill(&mut self, from: &mut impl Read, needed: usize) -> Moved {
         let used = self.end - self.start;
         let room = self.buffer.len() - self.start;
@@ -115,16 +114,16 @@ impl Input {
     }
 }
 
-/// Bytes that are to go, in pieces: what has gone takes no memory, however much follows it.
+/// Bytes to send, in pieces: pieces that were sent take no memory, however many follow them.
 #[derive(Default)]
 pub(super) struct Output {
-    /// In their order; what is added goes to the last.
+    /// In their order; new bytes are appended to the last.
     pieces: VecDeque<Vec<u8>>,
     /// Bytes, and bytes of memory, of all but the last.
     full: [usize; 2],
     /// Bytes of the first that have gone.
     sent: usize,
-    /// Since when there are bytes that the other side does not take.
+    /// Since when there are bytes that the other side does not accept.
     pub since: Option<Instant>,
 }
 
@@ -166,7 +165,7 @@ impl Output {
         self.full[1] + self.pieces.back().map_or(0, Vec::capacity)
     }
 
-    /// Writes what can be taken of the first piece.
+    /// Writes as much of the first piece as the other side accepts.
     pub fn send(&mut self, to: &mut impl Write) -> Moved {
         let is_last = self.pieces.len() == 1;
         let Some(first) = self.pieces.front_mut() else {
@@ -259,7 +258,7 @@ mod tests {
             let answer = vec![round as u8; bytes];
             output.piece(bytes).extend_from_slice(&answer);
             said.extend_from_slice(&answer);
-            // It is never empty, and takes about as much as is left.
+            // It is never empty, and takes about as much as remains.
             while output.len() > 400_000 {
                 output.send(&mut to);
             }

@@ -11,7 +11,7 @@ use crate::protocol::{Command, CommandKind, Extent};
 pub(super) const SECTOR: u64 = 512;
 /// Sectors that the device takes in at once; a longer trim or write-zeroes goes in parts.
 pub(super) const PART_SECTORS: u64 = 1 << 16;
-/// Pages looked at, and extents told, for one question about block status.
+/// Most pages examined, and most extents reported, for one request about block status.
 const STATUS_PAGES: usize = 1 << 16;
 const STATUS_EXTENTS: usize = 1 << 10;
 
@@ -50,7 +50,7 @@ pub(super) fn asked<'i>(command: &Command<'i>, owner: Owner) -> (InFlight, Ask<'
     (request, ask)
 }
 
-/// What the range of `command` holds, from its beginning.
+/// The state of the range of `command`, from its beginning.
 pub(super) fn extents(front: &Front<'_>, command: &Command<'_>) -> Vec<Extent> {
     let mut at = command.offset / SECTOR;
     let end = at + u64::from(command.length) / SECTOR;

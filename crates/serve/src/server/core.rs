@@ -1,4 +1,4 @@
-//! What the server does for its connections: commands go to the device, answers come back.
+//! The server's work for its connections: commands go to the device, answers come back.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -25,18 +25,18 @@ use crate::protocol::{CommandKind, ErrorCode, Export, Reply, Session, Step};
 
 /// Commands of one connection before others have their turn.
 const TURN: usize = 64;
-/// So long a connection has its turn before its answers go out and others have theirs: a command that moves much does not
-/// hold up the answers of those before it.
+/// A connection's turn ends after this time; then its answers are sent and other connections have their turn: a command that moves much does not hold
+/// up the answers to earlier ones.
 const TURN_TIME: Duration = Duration::from_micros(100);
-/// What clients hear of a request that the program's memory limit has no room for.
+/// The error for a request that exceeds the program's memory limit.
 const NO_MEMORY: &str = "the server's memory limit leaves no room for it";
 /// How long a handshake, and a farewell, may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes down what clients do: a request as it was made, with its bytes, and when it came, in ticks since the device began.
+/// Records clients' requests: each as it was made, with its bytes, and the time of its arrival, in ticks since the device began.
 pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 
-/// Who gets the answer of a request.
+/// The receiver of the answer to a request.
 #[derive(Clone, Copy)]
 pub(super) enum Owner {
     Client(PeerId, Reply),
@@ -58,7 +58,7 @@ pub(super) struct InFlight {
     pub end: u64,
 }
 
-/// What a connection waits for after its turn.
+/// The event that a connection waits for after its turn.
 pub(super) enum Waits {
     /// More to come.
     Input,
@@ -66,7 +66,7 @@ pub(super) enum Waits {
     Room,
     /// Memory is free.
     Memory,
-    /// Nothing: it is just somebody else's turn.
+    /// Nothing: it is only the turn of another connection.
     Turn,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Core<'a> {
     free: Vec<usize>,
     generations: u64,
     pub requests: Slab<InFlight>,
-    /// Those whose turn comes.
+    /// Connections whose turn comes.
     turns: VecDeque<PeerId>,
     deadlines: BTreeSet<(Instant, PeerId)>,
     pub(super) memory: Memory,
@@ -90,9 +90,9 @@ pub(super) struct Core<'a> {
     pub recording: io::Result<()>,
     /// Operators who asked the server to end, and wait for it.
     pub stopping: Vec<PeerId>,
-    /// Who waits for the power to fail.
+    /// The operator that waits for the power to fail.
     pub armed: Option<PeerId>,
-    /// No command is taken any more.
+    /// No more commands are accepted.
     closed: bool,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Core<'a> {
         self.operators
     }
 
-    /// A new connection; `register` makes its socket heard of.
+    /// A new connection; `register` adds its socket to the poll.
     pub fn welcome(
         &mut self,
         mut stream: Stream,
@@ -230,7 +230,7 @@ impl<'a> Core<'a> {
         Some(next.saturating_duration_since(Instant::now()))
     }
 
-    /// Gives everybody a turn who waits for one.
+    /// Gives every waiting connection a turn.
     pub fn work(&mut self) {
         self.front.advance();
         self.deliver();
@@ -252,7 +252,7 @@ impl<'a> Core<'a> {
     fn turn(&mut self, id: PeerId) {
         let Some(peer) = self.peer(id) else { return };
         peer.queued = false;
-        // What was answered since its last turn does not wait for what it asks now.
+        // Answers since its last turn do not wait for its present requests.
         if !peer.send() {
             return self.close(id);
         }
@@ -325,7 +325,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Passes over the write that is coming, and answers that there is no memory for it; whether that can be done.
+    /// Skips the write that is arriving, and answers that there is no memory for it; returns whether that can be done.
     fn pass_over(&mut self, id: PeerId) -> bool {
         let Some(peer) = self.peer(id) else {
             return false;
@@ -403,7 +403,7 @@ impl<'a> Core<'a> {
                         let is_granted = need.is_granted() && self.memory.can_hold(bytes_out);
                         (!is_granted).then_some((ErrorCode::NoMemory, NO_MEMORY))
                     });
-                    // A write that is here holds as much already, and gives it back on its way.
+                    // A write whose data are here holds as much already, and frees it on its way.
                     let moves = bytes_out == 0 && peer.under_way.requests == 0;
                     if refusal.is_none() && more > allowance && !moves {
                         peer.set_aside = None;
@@ -413,7 +413,7 @@ impl<'a> Core<'a> {
                     if let Some((code, why)) = refusal {
                         reply.failed(code, why, out);
                     } else if command.kind == CommandKind::Cache {
-                        // A hint. What is in RAM is for the scheme to say.
+                        // A hint. The scheme decides about pages in RAM.
                         reply.done(out);
                     } else if command.kind == CommandKind::BlockStatus {
                         reply.block_status(&extents(&self.front, &command), out);
@@ -436,7 +436,7 @@ impl<'a> Core<'a> {
                         peer.shrink();
                     }
                     self.deliver();
-                    // What is complete at its time is late if it waits for the next command.
+                    // A completion that waits for the next command would be late.
                     let is_due = self.front.is_paced() && self.has_output(id);
                     if is_due || begun.elapsed() >= TURN_TIME {
                         return Waits::Turn;
@@ -451,7 +451,7 @@ impl<'a> Core<'a> {
         self.peer(id).is_some_and(|peer| !peer.output.is_empty())
     }
 
-    /// Gives answers to whom they belong.
+    /// Gives answers to the connections they belong to.
     pub(super) fn deliver(&mut self) {
         while let Some(completion) = self.front.completed() {
             let id = completion.tag as u32;
@@ -501,7 +501,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Answers those whose bytes last by now.
+    /// Answers requests whose bytes are durable by now.
     fn deliver_synced(&mut self) {
         while let Some((owners, outcome)) = self.syncer.as_mut().and_then(Syncer::done) {
             for owner in owners {
@@ -596,8 +596,9 @@ impl<'a> Core<'a> {
         !self.stopping.is_empty()
     }
 
-    /// Answers everything that is under way, and then makes everything durable. Nothing is taken any more. What a run
-    /// that ended between the two would have for results.
+    /// Answers everything that is under way, and then makes everything durable. No more commands are accepted. The results of a run that ended
+    /// between
+    /// the two.
     pub fn finish(&mut self) -> Metrics {
         self.closed = true;
         self.hurry();
@@ -624,7 +625,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Sends what can be sent; whether anything is left that somebody may still take.
+    /// Sends as much as can be sent; returns whether anything is left that a client may still accept.
     pub fn send_rest(&mut self) -> bool {
         let mut left = false;
         for peer in self.peers.iter_mut().flatten() {
@@ -634,15 +635,21 @@ impl<'a> Core<'a> {
     }
 }
 
-/// As what a client hears of what lies behind the buffer.
+/// The error that a client gets for one of the disk behind the buffer.
 fn failed(fault: Fault) -> (ErrorCode, &'static str) {
     match fault {
-        Fault::Full => (ErrorCode::NoSpace, "what keeps the bytes has no room left"),
-        Fault::Io => (ErrorCode::Io, "what keeps the bytes has failed"),
+        Fault::Full => (
+            ErrorCode::NoSpace,
+            "the file or disk behind the buffer has no room left",
+        ),
+        Fault::Io => (
+            ErrorCode::Io,
+            "the file or disk behind the buffer has failed",
+        ),
     }
 }
 
-/// As what a client hears of a device that is used no more.
+/// The error that a client gets from a device that is no longer used.
 fn broken(why: &Broken) -> (ErrorCode, &'static str) {
     match why {
         Broken::Full(_) => (ErrorCode::NoSpace, "the flash has no room left"),

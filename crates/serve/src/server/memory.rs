@@ -1,14 +1,15 @@
-//! Memory for connections: what each may hold, what all may, which of them wait for it, and what the limit of the whole program leaves.
+//! Memory for connections: how much each may hold, how much all may hold, which of them wait for memory, and how much the limit of the whole program
+//! leaves.
 //!
-//! A connection holds the message that is coming, the data of its requests that the device has not answered, and answers that its
-//! client has not taken. [`SHARE`] bytes each may hold at any time. What goes beyond that is granted only while all connections together
-//! hold no more than the pool; else the connection waits, and is read no further. Those that wait share what becomes free: a byte is due
-//! to each of them in turn, so a request has its turn when its bytes would be complete, before one of the same time that is longer, and
-//! never behind all of those that came before it. When one of them has waited for [`STARVED`], connections are closed that have held more than their share for as long: because their message does not
-//! come to its end, or because their answers are not taken. What is in the device ends by itself, in the model's time.
+//! A connection holds the arriving message, the data of its requests that the device has not answered, and answers that its client has not accepted.
+//! [`SHARE`] bytes each may hold at any time. More than that is granted only while all connections together hold no more than
+//! the pool; otherwise the connection waits, and is not read any further. Waiting connections share the memory that becomes free: each of them is due
+//! a byte in turn. So a request has its turn when its bytes would be complete: before a longer one of the same time, and never after all of those
+//! that came before it. When a connection has waited for [`STARVED`], those are closed that have held more than their share for as long: because
+//! their message does not end, or because their answers are not accepted. Requests in the device end by themselves, in the model's time.
 //!
-//! The pool is for connections. Contents in RAM grow with what is written, so each command that takes memory also needs room below the
-//! limit of the program, or is refused; the part of the limit that is left free is for what grows by itself.
+//! The pool is for connections. Contents in RAM grow with the written data, so each command that takes memory also needs room below the limit of the
+//! program, or is refused; the part of the limit that is left free is for tables that grow by themselves.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -28,11 +29,11 @@ pub(super) const SHARE: usize = 1 << 17;
 const POOL_MAX: usize = 1 << 28;
 /// The part of the program's limit that connections may have: for the pool, and for the shares.
 const PART: u64 = 4;
-/// What is kept of a page besides its bytes: its spare area, its place in tables, and what the ledger knows.
+/// Memory for a page besides its bytes: its spare area, its place in tables, and its entry in the ledger.
 const PAGE: usize = 512;
 /// How long a connection waits for memory before others are closed, and how long these have held it then.
 const STARVED: Duration = Duration::from_secs(2);
-/// How often connections are looked for that have held memory so long, while another waits.
+/// How often the server looks for connections that have held memory for so long while another waits.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A connection that waits for `wanted` bytes more.
@@ -40,7 +41,7 @@ struct Waiting {
     id: PeerId,
     wanted: usize,
     since: Instant,
-    /// Bytes that had been due to a connection that waits all the time when this one came.
+    /// The value of the bytes due to a connection that always waits, when this one began to wait.
     began: u64,
 }
 
@@ -51,17 +52,17 @@ impl Waiting {
     }
 }
 
-/// Those that wait, in the order of their turns: fair queueing, by bytes.
+/// The waiting connections, in the order of their turns: fair queueing, by bytes.
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// Bytes that have been due so far to a connection that waits all the time.
+    /// Bytes that have been due so far to a connection that always waits.
     due: u64,
 }
 
 impl Queue {
-    /// `id` waits for `wanted` bytes more from `now` on, or if it waits already, for as much and no longer for what it wanted before;
-    /// whether another is the first by that.
+    /// `id` waits for `wanted` more bytes from `now` on; if it waits already, the new amount replaces the old one; returns whether another connection
+    /// is now the first.
     fn push(&mut self, id: PeerId, wanted: usize, now: Instant) -> bool {
         let place = self.waiting.iter().position(|each| each.id == id);
         let before = place.and_then(|place| self.waiting.remove(place));
@@ -86,7 +87,7 @@ impl Queue {
         self.waiting.front()
     }
 
-    /// `id` has what it waited for, or is gone.
+    /// `id` has got the memory that it waited for, or is gone.
     fn remove(&mut self, id: PeerId) {
         let Some(place) = self.waiting.iter().position(|each| each.id == id) else {
             return;
@@ -109,7 +110,7 @@ pub(super) struct Memory {
     has_freed: bool,
 }
 
-/// What a command needs of the program's limit.
+/// The part of the program's limit that a command needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Need {
     /// Bytes that stay: contents.
@@ -119,7 +120,7 @@ pub(super) enum Need {
 }
 
 impl Need {
-    /// What `ask` needs of the device behind `front`. With contents grows what their next mount takes.
+    /// The memory that `ask` needs of the device behind `front`. The memory of its next mount grows with the contents.
     pub fn of(ask: &Ask<'_>, front: &Front<'_>) -> Self {
         let bytes = u64::from(ask.sectors) * SECTOR;
         let of_pages = (bytes.div_ceil(front.page_bytes()) as usize + 1) * PAGE;
@@ -144,7 +145,7 @@ impl Need {
     }
 }
 
-/// Connections of clients whose shares the program's limit has room for.
+/// Connections of clients whose shares fit into the program's limit.
 pub(super) fn clients_max() -> usize {
     let shares = destage_memory::limit() / PART / SHARE as u64;
     usize::try_from(shares).unwrap_or(usize::MAX)
@@ -189,13 +190,13 @@ impl Memory {
         self.has_freed = true;
     }
 
-    /// Nothing is in the device any more.
+    /// The device has no requests any more.
     pub fn forget_gone(&mut self) {
         self.gone = 0;
         self.has_freed = true;
     }
 
-    /// When those that wait have to be looked at next.
+    /// When the waiting connections have to be checked next.
     pub fn next_look(&self) -> Option<Instant> {
         Some((self.queue.since()? + STARVED).max(Instant::now() + LOOK))
     }
@@ -206,7 +207,7 @@ impl Memory {
 }
 
 impl Core<'_> {
-    /// Counts what `id` holds now.
+    /// Counts the bytes that `id` holds now.
     pub(super) fn count_memory(&mut self, id: PeerId) {
         if let Some(peer) = self.peer(id) {
             let now = peer.memory();
@@ -229,7 +230,7 @@ impl Core<'_> {
         }
     }
 
-    /// `id` has its turn again when it may hold `wanted` bytes more, perhaps.
+    /// `id` has its turn again when it can possibly hold `wanted` more bytes.
     pub(super) fn wait_for_memory(&mut self, id: PeerId, wanted: usize) {
         let Some(peer) = self.peer(id) else { return };
         let has_waited = std::mem::replace(&mut peer.waits_for_memory, true);
@@ -259,7 +260,7 @@ impl Core<'_> {
         }
     }
 
-    /// Gives the first that waits its turn if some was given back, and sees to it that it does not wait for ever.
+    /// Gives the first waiting connection its turn if memory was freed, and ensures that it does not wait for ever.
     pub(super) fn feed_waiting(&mut self) {
         let Some(first) = self.memory.queue.first() else {
             return;
@@ -278,8 +279,8 @@ impl Core<'_> {
         }
     }
 
-    /// The connection that has held more than its share for longest, and longer than others have to bear: for a message that does
-    /// not end, or for answers that are not taken.
+    /// The connection that has held more than its share for longest, and longer than others have to accept: for a message that does not end, or for
+    /// answers that are not accepted.
     fn longest_holder(&self) -> Option<PeerId> {
         let peers = self.peers.iter().enumerate();
         let holders = peers.filter_map(|(place, peer)| {
@@ -293,7 +294,7 @@ impl Core<'_> {
         holders.min().map(|(_, id)| id)
     }
 
-    /// Whether memory is granted for the rest of the message of `id` that is coming, or the next part of it.
+    /// Whether memory is granted for the rest of the arriving message of `id`, or for its next part.
     pub(super) fn may_read(&mut self, id: PeerId) -> Granted {
         let Some(peer) = self.peer(id) else {
             return Granted::Later;
@@ -390,7 +391,7 @@ mod tests {
     fn one_that_wants_something_else_by_now_waits_for_that() {
         let mut queue = Queue::default();
         let now = Instant::now();
-        // The short answer that it waited for has room, and the long message behind it has not.
+        // The short answer that it waited for has room, and the long message after it has not.
         assert!(queue.push(id(0), MIB, now));
         assert!(!queue.push(id(1), 8 * MIB, now));
         assert!(!queue.push(id(0), MIB, now));

@@ -1,9 +1,9 @@
 //! The server: one thread and one event loop for all connections, and the device.
 //!
-//! No thread is there for a connection or a request. Sockets are read and written as far as they go without waiting; a
-//! command goes to the device when its last byte is there, and its answer is put out when the device has completed it.
-//! What a client may hold is bounded: requests under way, bytes it does not take, memory for messages that come slowly,
-//! time for a handshake. Who holds more waits, or is closed; others do not notice.
+//! No thread is there for a connection or a request. Sockets are read and written as far as possible without waiting; a command goes to the device
+//! when its last byte is there, and its answer is sent when the device has completed it.
+//! The resources of a client are bounded: requests under way, bytes that it does not accept, memory for messages that arrive slowly, time for a
+//! handshake. Who holds more waits, or is closed; others do not notice.
 
 mod buffers;
 mod commands;
@@ -42,16 +42,16 @@ const CLIENTS: Token = Token(2);
 const OPERATORS: Token = Token(3);
 const FIRST_PEER: usize = 4;
 
-/// Connections of clients, and of operators, at most: clients never take the places of those that could end them.
+/// Most connections of clients, and of operators: clients never take the places of operators, who could end them.
 const CLIENTS_MAX: usize = 4096;
 const OPERATORS_MAX: usize = 32;
-/// Open files of the server besides those of clients: operators, listeners, logs, what keeps the bytes.
+/// Open files of the server besides those of clients: operators, listeners, logs, the files behind the device.
 const OTHER_FILES: usize = OPERATORS_MAX + 32;
-/// Connections that are accepted before those that are there have their turn.
+/// Connections that are accepted before the present ones have their turn.
 const ACCEPTED_MAX: usize = 256;
-/// What is due within this time is waited for without sleep, as waking up takes about as long.
+/// The server waits without sleep for events that are due within this time, as waking up takes about as long.
 const TOO_SOON: Duration = Duration::from_micros(60);
-/// A sleep shorter than this costs more than it spares: after one the next event is waited for so long without sleep.
+/// A sleep shorter than this costs more than it saves: after one, the next event is waited for without sleep for as long.
 const BRIEF: Duration = Duration::from_micros(40);
 /// How long clients have to take their last answers.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -75,7 +75,7 @@ pub struct Settings {
     pub about: String,
 }
 
-/// A server that cannot be, or could not go on.
+/// Why a server cannot begin, or could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Not a place to listen at.
@@ -83,12 +83,12 @@ pub enum ServeError {
     Place {
         /// The place.
         place: String,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
     /// Other machines would reach it.
     #[error(
-        "{0}: other machines reach that, and there is no encryption; expected 127.0.0.1 or a Unix socket, or that it is meant (--listen-anywhere)"
+        "{0}: other machines can connect to that address, and there is no encryption; expected 127.0.0.1, a Unix socket, or --listen-anywhere"
     )]
     Exposed(String),
     /// The export cannot have this name.
@@ -107,7 +107,7 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Asks the server to end; it answers what is under way, and flushes.
+    /// Asks the server to end; it answers requests under way, and flushes.
     pub fn stop(&self) {
         self.asked.store(true, Ordering::Release);
         // If it cannot be woken it is gone.
@@ -115,16 +115,16 @@ impl Stopper {
     }
 }
 
-/// What is left of a server.
+/// The remains of a server.
 #[derive(Debug)]
 pub struct Ended {
-    /// What a run of the same requests would have for results.
+    /// The results of a run of the same requests.
     pub metrics: Metrics,
     /// Why the device could not be used to the end, if it could not.
     pub broken: Option<Broken>,
     /// Why not everything lasts that was answered, if it does not.
     pub unsaved: Option<&'static str>,
-    /// Whether everything that clients did was taken down.
+    /// Whether everything that clients did was recorded.
     pub recording: io::Result<()>,
 }
 
@@ -140,7 +140,7 @@ pub struct Server<'a> {
     clients_max: usize,
     /// Connections wait to be accepted at this time: the system had no room for them, or others had their turn first.
     accept_at: Option<Instant>,
-    /// The last wait was [brief](BRIEF), and the machine has another processor for who ends the next.
+    /// The last wait was [brief](BRIEF), and the machine has another processor for the program that ends the next wait.
     was_brief: bool,
     has_others: bool,
     core: Core<'a>,
@@ -150,7 +150,7 @@ impl<'a> Server<'a> {
     /// A server that listens, and does nothing until it runs.
     ///
     /// # Errors
-    /// If it cannot listen there, or is not to.
+    /// If it cannot or may not listen there.
     pub fn bind(
         settings: &Settings,
         mut front: Front<'a>,
@@ -186,7 +186,7 @@ impl<'a> Server<'a> {
             .map(|path| listen(&Place::unix(path), OPERATORS))
             .transpose()?;
         if control.is_some() {
-            // Whoever can ask for it may cut the power.
+            // Every program that can connect to it may cut the power.
             front.keep_ledger();
         }
         let page = front.page_bytes();
@@ -233,7 +233,7 @@ impl<'a> Server<'a> {
         self.stopper.clone()
     }
 
-    /// Serves until it is stopped, answers then what is under way, and makes everything durable.
+    /// Serves until it is stopped, then answers requests under way, and makes everything durable.
     ///
     /// # Errors
     /// If the system fails.
@@ -262,7 +262,7 @@ impl<'a> Server<'a> {
         self.end(&mut events)
     }
 
-    /// How long to sleep. The timer is set for what is finer than that.
+    /// How long to sleep. The timer is set for times that are finer than that.
     fn timeout(&mut self) -> Result<Option<Duration>, ServeError> {
         let mut timeout = self.core.sleep();
         if let Some(at) = self.accept_at {
@@ -277,8 +277,8 @@ impl<'a> Server<'a> {
         Ok(timeout.into_iter().chain(of_poll).min())
     }
 
-    /// Waits for events, at first without sleep where the last have come at once. A client that asks as soon as it is answered is so
-    /// served without waking anybody up, and one that does not costs one such wait.
+    /// Waits for events, at first without sleep where the last have come at once. A client that sends its next request as soon as it is answered is
+    /// served without a wake-up in this way, and a client that does not costs one such wait.
     fn wait_for_next(
         &mut self,
         events: &mut Events,
@@ -309,7 +309,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Takes the connections that wait.
+    /// Accepts the connections that wait.
     fn accept(&mut self, of_clients: bool) {
         let listener = if of_clients {
             Some(&self.clients)
@@ -323,9 +323,9 @@ impl<'a> Server<'a> {
                 false => self.core.operators() < OPERATORS_MAX,
             };
             match listener.accept() {
-                // One too many: it sees that it is closed.
+                // One connection too many: its client sees that it is closed.
                 Ok(_) if !has_place => {}
-                // Without power there is nobody to talk to.
+                // Without power there are no clients to serve.
                 Ok(_) if of_clients && !self.core.front.is_on() => {}
                 Ok(stream) => {
                     let registry = self.poll.registry();

@@ -1,4 +1,4 @@
-//! What the server does for its operators, who speak to the control socket.
+//! The server's work for its operators, who use the control socket.
 
 use destage::json;
 use serde_json::{Map, Value};
@@ -77,7 +77,7 @@ impl Core<'_> {
         }
     }
 
-    /// Answers an order of the operator `id`, who may give the next.
+    /// Answers a command of the operator `id`, who may give the next.
     pub(super) fn tell(&mut self, id: PeerId, answer: &Value) {
         if let Some(peer) = self.peer(id) {
             peer.role = Role::Operator { waits: false };

@@ -8,10 +8,10 @@ use crate::protocol::Session;
 
 /// Requests of a connection that are under way, at most; further ones stay in its socket.
 pub(super) const IN_FLIGHT_MAX: usize = 128;
-/// Bytes that a connection has asked for and not taken, beyond which it is asked for nothing more.
+/// Bytes that a connection has asked for and not accepted, beyond which nothing more is read from it.
 pub(super) const BACKLOG_MAX: usize = 1 << 22;
 
-/// What a connection is for.
+/// The purpose of a connection.
 pub(super) enum Role {
     /// Speaks NBD.
     Client(Session),
@@ -26,17 +26,17 @@ pub(super) struct PeerId {
     pub generation: u64,
 }
 
-/// A socket, and what is known of it. It is reported when its state changes, and not again while the state stays.
+/// A socket, and its known state. It is reported when its state changes, and not again while the state stays.
 pub(super) struct Socket {
     pub stream: Stream,
     /// Since it was reported the last time, it has not refused to be read, or written.
     pub can_read: bool,
     pub can_write: bool,
-    /// It was reported that the other side sends no more: behind what there is to read comes the end, and no further report.
+    /// The system has reported that the other side sends no more: after the bytes that can be read comes the end, and no further report.
     pub is_ending: bool,
 }
 
-/// What a connection has in the device.
+/// The requests of a connection in the device.
 #[derive(Clone, Copy, Default)]
 pub(super) struct UnderWay {
     pub requests: usize,
@@ -68,9 +68,9 @@ pub(super) struct Peer {
     pub leaving: bool,
     /// It ends at this time if it has not got further.
     pub deadline: Option<Instant>,
-    /// It is among those whose turn comes.
+    /// It is among the connections whose turn comes.
     pub queued: bool,
-    /// It is among those that wait for memory.
+    /// It is among the connections that wait for memory.
     pub waits_for_memory: bool,
     /// Bytes of memory that were counted for it.
     pub held: usize,
@@ -127,7 +127,7 @@ impl Peer {
         }
     }
 
-    /// Sends what can be sent; whether it is still there.
+    /// Sends as much as possible; returns whether the connection is still there.
     pub fn send(&mut self) -> bool {
         while self.socket.can_write && !self.output.is_empty() {
             match self.output.send(&mut self.socket.stream) {
@@ -150,7 +150,7 @@ impl Peer {
         self.set_aside = None;
     }
 
-    /// Gives back room for messages, but that of a long one that is coming.
+    /// Frees memory for messages, except that of a long one that is arriving.
     pub fn shrink(&mut self) {
         if self.set_aside.is_none() {
             self.input.shrink();

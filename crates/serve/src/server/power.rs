@@ -18,16 +18,16 @@ use super::peer::{PeerId, Role};
 use crate::control::{done, failed};
 use crate::device::PowerError;
 
-/// What those hear who ask a device for something that has no power.
+/// The error for requests to a device without power.
 pub(super) const POWER_OFF: &str = "the power is off; expected restore";
 /// Bad sectors that are named, at most.
 const BAD_MAX: usize = 100;
 
 impl Core<'_> {
-    /// Operator `id` wants the power to fail: now, or `after` something, and waits for it.
+    /// Operator `id` asks for a power failure, now or `after` an event, and waits for it.
     pub(super) fn cut(&mut self, id: PeerId, after: Option<CutAfter>, seed: Option<u64>) {
         if self.armed.is_some_and(|other| self.peer(other).is_some()) {
-            let text = "another cut is waited for already; expected its end before the next";
+            let text = "another cut is armed already; expected its end first";
             return self.tell(id, &failed(text));
         }
         let Some(after) = after else {
@@ -47,13 +47,13 @@ impl Core<'_> {
         }
     }
 
-    /// The cut that the device is armed for does not come, and the operator that waits for it is told so.
+    /// The armed cut does not come, and the operator that waits for it gets an error.
     pub(super) fn cancel_cut(&mut self) -> Value {
         // Its time may have come.
         self.front.advance();
         self.deliver();
         if !self.front.is_armed() {
-            return failed("no cut is armed; expected cut with a moment before");
+            return failed("no cut is armed; expected a cut with a moment first");
         }
         if let Err(error) = self.front.arm(None, None) {
             return failed(&error.to_string());
@@ -64,7 +64,7 @@ impl Core<'_> {
         done(Map::new())
     }
 
-    /// The power fails: clients are dropped with what they have under way, and who waits for the cut is told.
+    /// The power fails: clients are dropped with their requests under way, and an operator that waits for the cut is told.
     pub(super) fn fail_power(&mut self, seed: Option<u64>) {
         let outcome = self.front.cut(seed);
         if !self.front.is_on() {
@@ -100,7 +100,7 @@ impl Core<'_> {
         }
     }
 
-    /// Closes the connections of all clients. What was answered before is sent as far as it goes.
+    /// Closes the connections of all clients. Earlier answers are sent as far as possible.
     fn drop_clients(&mut self) {
         let clients = self.peers.iter_mut().enumerate();
         let clients: Vec<PeerId> = clients
@@ -163,7 +163,9 @@ impl Core<'_> {
 
     pub(super) fn ledger(&self, to: Option<&Path>) -> Value {
         let Some(ledger) = self.front.ledger() else {
-            return failed("nothing is known of promises; expected a server with a control socket");
+            return failed(
+                "this server keeps no promises to compare with; expected a server with a control socket",
+            );
         };
         let counts = ledger.counts();
         let mut more = Map::new();
@@ -182,11 +184,11 @@ impl Core<'_> {
 
 /// Writes all that `ledger` knows to the file at `path`.
 fn write(ledger: &Ledger, path: &Path) -> Result<(), Error> {
-    // The server would wait for whoever reads from it, and its clients with it.
+    // A write to a pipe would block the server, and so all clients, until somebody reads it.
     let kind = path.metadata().map(|data| data.file_type());
     if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
         return Err(Error::Input(format!(
-            "{}: is a pipe, and a server waits for no reader; expected the path of a file",
+            "{}: is a pipe, which may block the server; expected the path of a file",
             path.display()
         )));
     }

@@ -41,7 +41,7 @@ impl Write for Stream {
 }
 
 impl Stream {
-    /// Whoever polls with `registry` hears of it under `token`.
+    /// Polling `registry` reports it under `token`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         let interests = Interest::READABLE | Interest::WRITABLE;
         match self {
@@ -51,14 +51,14 @@ impl Stream {
     }
 }
 
-/// A socket that takes connections. One in the file system is removed at its end.
+/// A socket that takes connections. A socket in the file system is removed at its end.
 pub(super) enum Listener {
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener, SocketAddr),
 }
 
 impl Listener {
-    /// Listens at `place`. A socket in the file system that nobody listens to is replaced.
+    /// Listens at `place`. A socket in the file system without a listener is replaced.
     pub fn bind(place: &Place) -> io::Result<Self> {
         match place {
             Place::Unix(path) => {
@@ -85,7 +85,7 @@ impl Listener {
         }
     }
 
-    /// Whoever polls with `registry` hears of it under `token`.
+    /// Polling `registry` reports it under `token`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
             Self::Unix(listener, _) => listener.register(registry, token, Interest::READABLE),
@@ -99,7 +99,7 @@ impl Listener {
             Self::Unix(listener, _) => Ok(Stream::Unix(listener.accept()?.0)),
             Self::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
-                // Replies are small, and somebody waits for each.
+                // Replies are small, and a client waits for each.
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }
@@ -110,7 +110,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Self::Unix(_, path) = self {
-            // What cannot be removed is replaced by the next server.
+            // A socket that cannot be removed is replaced by the next server.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -122,7 +122,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         return Ok(());
     };
     if !data.file_type().is_socket() {
-        let text = "exists and is no socket";
+        let text = "exists and is not a socket";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
     }
     match std::os::unix::net::UnixStream::connect(path) {

@@ -1,7 +1,7 @@
-//! Makes bytes last on a thread of its own, since that takes as long as a disk takes: others are served meanwhile.
+//! Makes bytes durable on a thread of its own, since that takes as long as a disk takes: other requests are served meanwhile.
 //!
-//! All that wait when one sync begins are answered by it together. What has failed once stays failed: nobody knows what a
-//! disk has dropped then, and a second sync would say that all is well.
+//! All requests that wait when a sync begins are answered by it together. After a failure every sync fails: it is unknown what the disk has dropped,
+//! and a second sync would report success.
 
 use std::io;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ pub(super) struct Syncer {
     ask: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
     told: Receiver<io::Result<()>>,
-    /// Who is answered by the sync that runs.
+    /// Those that are answered when the running sync has ended.
     running: Vec<Owner>,
     is_running: bool,
-    /// Who came too late for it.
+    /// Requests that came too late for it.
     next: Vec<Owner>,
     /// The end of a sync that has been waited for.
     ended: Option<io::Result<()>>,
@@ -55,7 +55,7 @@ impl Syncer {
         })
     }
 
-    /// Why nothing lasts any more, if it does not.
+    /// The error after which nothing is durable any more.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
@@ -76,7 +76,7 @@ impl Syncer {
         }
     }
 
-    /// Those who can be answered, and how.
+    /// The requests that can be answered, and with which result.
     pub fn done(&mut self) -> Option<(Vec<Owner>, Result<(), Fault>)> {
         let ended = self.ended.take().or_else(|| self.told.try_recv().ok())?;
         if let Err(error) = ended {
@@ -99,7 +99,7 @@ impl Syncer {
 }
 
 impl Drop for Syncer {
-    /// The file is nobody's when the server is gone.
+    /// The file has no owner when the server is gone.
     fn drop(&mut self) {
         self.ask = None;
         if let Some(thread) = self.thread.take() {

@@ -32,7 +32,7 @@ mod system {
             })
         }
 
-        /// Sets it to `delay` from now, or not at all; what a poll may be given as a timeout besides.
+        /// Sets it to `delay` from now, or not at all; returns the timeout to give a poll in addition.
         pub fn set(&mut self, delay: Option<Duration>) -> io::Result<Option<Duration>> {
             if delay.is_none() && !self.is_set {
                 return Ok(None);

@@ -99,7 +99,7 @@ impl Backing for Told {
     }
 }
 
-/// Random commands held against an array, under every scheme.
+/// Random commands compared with an array, under every scheme.
 #[test]
 fn what_was_written_is_read_and_is_on_the_disk_at_the_end() {
     for row in destage_sim::settings::Settings::new().schemes() {
@@ -291,7 +291,7 @@ fn a_file_is_made_extended_taken_as_it_is_or_refused() {
     drop(disk);
     let text = error(&path, Some(1 << 20));
     assert!(
-        text.contains("has 2097152 bytes, and --capacity is 1048576"),
+        text.contains("has 2097152 bytes, but --capacity is 1048576"),
         "{text}"
     );
     assert!(error(folder.path(), None).contains("directory"));

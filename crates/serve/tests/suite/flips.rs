@@ -289,7 +289,7 @@ fn what_had_lasted_does_not_go_by_itself() {
     std::fs::write(&path, marks).unwrap();
     let refused = opened(&path, &[]).err().unwrap();
     assert!(
-        refused.contains("nothing says what lasts in it"),
+        refused.contains("nothing says which of its data are durable"),
         "{refused}"
     );
     let mut longer = OpenOptions::new().append(true).open(&path).unwrap();
@@ -298,6 +298,6 @@ fn what_had_lasted_does_not_go_by_itself() {
         opened(&path, &[])
             .err()
             .unwrap()
-            .contains("bytes, and the image")
+            .contains("bytes, but the image")
     );
 }

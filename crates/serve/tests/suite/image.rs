@@ -121,19 +121,19 @@ fn another_device_and_what_is_no_image_are_refused_by_one_line() {
     for (pair, expected) in [
         (
             "flash.dies=4",
-            "flash.dies: the image was made with 2, and 4 is asked for",
+            "flash.dies: the image was made with 2, but the option says 4",
         ),
         (
             "flash.page_bytes=8192",
-            "flash.page_bytes: the image was made with 4096, and 8192",
+            "flash.page_bytes: the image was made with 4096, but the option says 8192",
         ),
         (
             "ftl.kind=bast",
-            "ftl.kind: the image was made with page, and bast",
+            "ftl.kind: the image was made with page, but the option says bast",
         ),
         (
             "ftl.reserve_percent=30",
-            "ftl.reserve_percent: the image was made with 15, and 30",
+            "ftl.reserve_percent: the image was made with 15, but the option says 30",
         ),
         (
             "device.capacity_bytes=64MiB",
@@ -181,7 +181,7 @@ fn another_device_and_what_is_no_image_are_refused_by_one_line() {
     assert!(text.contains(expected), "{text}");
     let other = folder.path().join("other");
     std::fs::write(&other, vec![b'x'; 8192]).unwrap();
-    assert!(refused(&with(&[]), &other).contains("is no image"));
+    assert!(refused(&with(&[]), &other).contains("is not an image"));
 }
 
 #[test]

@@ -233,7 +233,7 @@ fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
         ),
         (
             json!({"do": "ledger", "to": pipe}),
-            "is a pipe, and a server waits for no reader",
+            "is a pipe, which may block the server",
         ),
     ] {
         let said = refused(&mut operator, &order);
@@ -315,7 +315,7 @@ fn one_cut_is_waited_for_and_who_goes_away_does_not_stand_in_the_way() {
     let mut first = std::os::unix::net::UnixStream::connect(&running.control).unwrap();
     std::io::Write::write_all(&mut first, b"{\"do\": \"cut\", \"at_write\": 1000}\n").unwrap();
     until_armed(&mut second);
-    assert!(refused(&mut second, &json!({"do": "cut"})).contains("waited for already"));
+    assert!(refused(&mut second, &json!({"do": "cut"})).contains("armed already"));
     drop(first);
     let done = loop {
         match second.order(&json!({"do": "cut"})) {

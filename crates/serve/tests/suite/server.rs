@@ -23,7 +23,7 @@ fn bytes(random: &mut Random, length: usize) -> Vec<u8> {
     (0..length).map(|_| random.below(256) as u8).collect()
 }
 
-/// Random commands on one connection or several, held against an array.
+/// Random commands on one connection or several, compared with an array.
 fn model(rig: &Rig<'_>, seed: u64, rounds: u32) {
     let running = rig.start();
     let mut clients = [running.client(), running.client(), running.client()];
@@ -502,7 +502,7 @@ fn sockets_are_for_their_owner_and_are_taken_over_only_from_the_dead() {
     let plain = running.folder.path().join("file");
     std::fs::write(&plain, "x").unwrap();
     let error = bind(&plain).unwrap_err().to_string();
-    assert!(error.contains("is no socket"), "{error}");
+    assert!(error.contains("is not a socket"), "{error}");
     let stale = running.folder.path().join("stale");
     drop(std::os::unix::net::UnixListener::bind(&stale).unwrap());
     assert!(bind(&stale).is_ok());

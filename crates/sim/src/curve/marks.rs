@@ -1,4 +1,4 @@
-//! Places in a row, some of them marked, and how many marks lie before one.
+//! A row of places, some of them marked, and the number of marks before a place.
 
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
@@ -14,7 +14,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// None is marked of `places` places.
+    /// No place of `places` places is marked.
     pub(super) fn new(places: usize) -> Self {
         let blocks = places.div_ceil(WORD * BLOCK);
         Self {
@@ -54,7 +54,7 @@ impl Marks {
         }
     }
 
-    /// Marks at `place` and behind it.
+    /// The number of marks at `place` and after it.
     #[inline]
     pub(super) fn from(&self, place: usize) -> u32 {
         let (word, block) = (place / WORD, place / (WORD * BLOCK));

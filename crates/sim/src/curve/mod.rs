@@ -1,8 +1,8 @@
 //! Every size of a page-level LRU buffer in one pass over the requests.
 //!
-//! Equal to a run of each size, request by request, with flush, forced writes, trims and writes past the buffer. What a
-//! buffer of `n` pages holds, every larger one holds; so a page has one number, the smallest buffer that holds it, and
-//! each event counts for all sizes from a number on (`stack.rs`).
+//! Equal to a run of each size, request by request, with flush, forced writes, trims and writes past the buffer. Every page that a buffer of `n`
+//! pages holds is also in every larger one; so a page has one number, the size of the smallest buffer that holds it, and each event counts for all
+//! sizes from a number on (`stack.rs`).
 
 mod marks;
 mod peak;
@@ -34,7 +34,7 @@ impl BySize {
         *destage_base::table::at(&mut self.0, size as usize, 0) += 1;
     }
 
-    /// By size: what was counted for sizes up to it.
+    /// By size: events counted for sizes up to it.
     fn up_to(mut self, sizes: usize) -> Vec<u64> {
         self.0.resize(sizes, 0);
         let mut sum = 0;
@@ -45,7 +45,7 @@ impl BySize {
         self.0
     }
 
-    /// By size: what was counted for sizes above it.
+    /// By size: events counted for sizes above it.
     fn above(mut self, sizes: usize) -> Vec<u64> {
         self.0.resize(sizes, 0);
         let mut sum = 0;
@@ -56,9 +56,9 @@ impl BySize {
     }
 }
 
-/// What is done with requests.
+/// How requests are treated.
 struct Rules {
-    /// Writes of so many pages go past the buffer; 0: none do.
+    /// Writes of this many pages bypass the buffer; 0: none do.
     bypass_pages: u32,
     honors_flush: bool,
     forces_all: bool,
@@ -66,7 +66,7 @@ struct Rules {
     drains: bool,
 }
 
-/// What is counted by size.
+/// The counts by size.
 #[derive(Default)]
 struct Sizes {
     write_hits: BySize,
@@ -90,12 +90,12 @@ pub struct OnePass {
     peak: Option<Peak>,
     host: HostCounts,
     sizes: Sizes,
-    /// Pages and requests that went past the buffer.
+    /// Pages and requests that bypassed the buffer.
     bypassed: [u64; 2],
     largest: u32,
 }
 
-/// What every size gives.
+/// The results of every size.
 pub struct Curve {
     host: HostCounts,
     scope: Scope,
@@ -113,8 +113,8 @@ pub struct Curve {
 }
 
 impl OnePass {
-    /// A pass over requests of what is called `origin` in errors; none where `config` needs a run of each size: another
-    /// scheme, a clock, or what depends on how full the buffer is.
+    /// A pass over requests that errors call `origin`; `None` if `config` needs a run of each size: another scheme, a clock, or a rule that depends
+    /// on how full the buffer is.
     #[must_use]
     pub fn new(config: &Config, origin: &str) -> Option<Self> {
         let is_page_lru = config.scheme.name == "lru"
@@ -156,7 +156,7 @@ impl OnePass {
         })
     }
 
-    /// The smallest buffer, in pages, that no larger one does better than so far.
+    /// The smallest buffer, in pages, with the best value so far.
     #[must_use]
     pub fn largest(&self) -> u32 {
         self.largest
@@ -165,7 +165,7 @@ impl OnePass {
     /// Goes on with `requests`.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The error in a request.
     pub fn feed(&mut self, requests: &[Request]) -> Result<(), SimError> {
         for request in requests {
             let origin = || self.origin.clone();
@@ -244,7 +244,7 @@ impl OnePass {
         }
     }
 
-    /// `page` leaves all buffers that hold it: the smallest of these.
+    /// `page` leaves all buffers that hold it; the argument is the smallest of these.
     fn leave(&mut self, page: Lpn) -> Option<u32> {
         let depth = self.stack.depth(page)?;
         let largest = self.largest as usize;
@@ -334,7 +334,7 @@ impl Curve {
         ]
     }
 
-    /// What a run with a buffer of `pages` pages, 1 or more, gives, but for the age of its oldest dirty page.
+    /// The results of a run with a buffer of `pages` pages, 1 or more, except the age of its oldest dirty page.
     #[must_use]
     pub fn at(&self, pages: u32) -> Metrics {
         let size = pages.min(self.largest()) as usize;

@@ -2,8 +2,7 @@
 
 /// For each size: how many pages the buffer has, and the most it ever had.
 ///
-/// A tree over sizes whose nodes keep what was added to all sizes below them, and the most that this ever was, since it was
-/// last passed on.
+/// A tree over sizes whose nodes keep the sum that was added to all sizes below them, and the maximum of that sum, since it was last passed on.
 pub(super) struct Peak {
     /// A power of two.
     sizes: usize,
@@ -81,7 +80,7 @@ impl Peak {
         }
     }
 
-    /// Larger sizes had what the largest had.
+    /// Larger sizes had as many as the largest had.
     fn grow(&mut self, sizes: usize) {
         self.settle();
         let mut larger = Self::of(sizes);

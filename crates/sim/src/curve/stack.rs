@@ -1,8 +1,8 @@
-//! What LRU buffers of all sizes hold, at once.
+//! The contents of LRU buffers of all sizes at once.
 //!
-//! Pages stand in the order of their last write, and the buffer of `n` pages holds those among the first `n` places. A page
-//! that leaves from the middle (a trim, a forced write) leaves a *hole*: a free slot of every buffer that is large enough to
-//! have held it. The next page that enters pushes the others down as far as the first hole and fills it: buffers below that
+//! Pages stand in the order of their last write, and the buffer of `n` pages holds the pages among the first `n` places. A page that leaves from the
+//! middle (a trim, a forced write) leaves a *hole*: a free slot in every buffer that is large enough to have held the page. The next page that enters
+//! pushes the others down as far as the first hole and fills it: buffers below that
 //! hole are full and evict, all others have room. (The stack of Mattson and others, IBM Systems Journal 1970; deletions as of
 //! Thompson and Smith, ACM TOCS 1989.)
 
@@ -15,10 +15,10 @@ use super::marks::Marks;
 
 /// In the place of a page.
 const HOLE: u32 = u32::MAX;
-/// Fewest places that are numbered before all are numbered anew.
+/// Fewest places that are numbered before all are numbered again.
 const LEAST: usize = 1 << 12;
 
-/// What a write met.
+/// What a write found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Written {
     /// The smallest buffer that held the page.
@@ -84,7 +84,7 @@ impl Stack {
                 }
                 depth
             }
-            // All buffers that held the page have its room.
+            // All buffers that held the page have a free slot.
             (Some((place, depth)), _) => {
                 self.taken.clear(place as usize);
                 depth
@@ -108,7 +108,7 @@ impl Stack {
         Written { hit, room }
     }
 
-    /// `page` leaves every buffer that holds it: the smallest of these.
+    /// `page` leaves every buffer that holds it; the argument is the smallest of these.
     pub(super) fn remove(&mut self, page: Lpn) -> Option<u32> {
         let slot = self.places.remove(page)?;
         let place = self.places.stamp(slot);

@@ -1,4 +1,4 @@
-//! What a request waited for: the last cause of its answer, and the time of the dies before that.
+//! The waits of a request: the last cause of its answer, and the work of the dies before that.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub const PART_NAMES: [&str; PARTS] = [
     "channel",
     "transfer",
 ];
-/// Those behind the first so many are told apart only where commands wait in queues.
+/// The places after the first few are told apart only where commands wait in queues.
 pub(super) const PARTS_OF_STEPS: usize = 7;
 pub(super) const QUEUE: usize = 0;
 pub(super) const BUS: usize = 1;
@@ -50,7 +50,7 @@ impl Split {
     }
 }
 
-/// What decided when a request was answered.
+/// The event that decided when a request was answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaited {
     /// A buffer slot.
@@ -76,7 +76,7 @@ impl Awaited {
     }
 }
 
-/// What a die has done so far.
+/// The work of a die so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Die {
     busy: Ticks,
@@ -84,7 +84,7 @@ pub(super) struct Die {
     gc: Ticks,
     /// From when to when the latest garbage collection is.
     gc_span: Span,
-    /// Of the command in service: its begin, what was done before it, and its own garbage collection.
+    /// For the command in service: its begin, the work before it, and its own garbage collection.
     began: Ticks,
     before: Spent,
     gc_of_command: Ticks,
@@ -100,7 +100,7 @@ impl Die {
         self.collect(now, (now, now.saturating_add(gc)));
     }
 
-    /// The command goes on `now` for `time`, all of which is garbage collection, but for what it `waits` first.
+    /// The command continues at `now` for `time`, all of which is garbage collection, except for the time that it `waits` first.
     pub fn go_on(&mut self, now: Ticks, waits: Ticks, time: Ticks) {
         self.work(now, time);
         self.collect(now, (now + waits, now + time));
@@ -113,7 +113,7 @@ impl Die {
         self.gc_span = span;
     }
 
-    /// It is busy from `now` for `time`, and for what began before.
+    /// It is busy from `now` for `time`, and for work that began before.
     pub fn work(&mut self, now: Ticks, time: Ticks) {
         let until = now.saturating_add(time).max(self.busy_until);
         self.busy = self.busy_in_steps(now).saturating_add(until - now);
@@ -138,7 +138,7 @@ impl Die {
         self.busy - self.busy_until.saturating_sub(now)
     }
 
-    /// What it has done up to `now` that others waited for.
+    /// Its work up to `now` that others waited for.
     pub fn spent(&self, now: Ticks) -> Spent {
         let with = self.serving.spent(now).with;
         let gc = self.gc(now);
@@ -156,10 +156,10 @@ impl Die {
 struct Step {
     operation: PageOperation,
     die: u32,
-    /// When another's end let it join its queue, and what its die had done by then.
+    /// When another's end let it join its queue, and the work of its die by then.
     queued: Option<(Ticks, Spent)>,
     began: Ticks,
-    /// What its die had done when it began, and its garbage collection up to its end.
+    /// The work of its die when it began, and its garbage collection up to its end.
     spent: Spent,
     gc_ended: Ticks,
     /// From when to when it had begun and waited for its die.
@@ -203,7 +203,7 @@ impl Step {
 struct Beside {
     die: u32,
     began: Ticks,
-    /// What its die had done by then.
+    /// The work of its die by then.
     spent: Spent,
     waited: [Span; 2],
     phases: Option<Phases>,
@@ -223,26 +223,26 @@ struct Trail {
     before: Steps,
 }
 
-/// When a request was taken in, and what each die had done up to then.
+/// When a request was accepted, and the work of each die up to then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accepted {
     pub at: Ticks,
     pub spent: Vec<Spent>,
 }
 
-/// The dies, and what led to what is happening now.
+/// The dies, and the cause of the present event.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     pub dies: Vec<Die>,
     trails: HashMap<PageOperation, Trail>,
-    /// Reads in the midst of a step: when they began, and what their die had done by then.
+    /// Reads during a step: when they began, and the work of their die by then.
     between: HashMap<PageOperation, (Ticks, Spent)>,
     /// Steps that leave their dies to the next, by their number, and the one that ends now.
     beside: Vec<Beside>,
     ending_beside: Option<Beside>,
-    /// Commands that wait in queues are operations on their own: those that have begun.
+    /// Commands that wait in queues and are operations of their own: those that have begun.
     commands: HashMap<PageOperation, Beside>,
-    /// What has just ended, latest first; empty unless an operation is the cause of what happens.
+    /// The operations that have just ended, latest first; empty unless an operation is the cause of the present event.
     steps: Steps,
     by_slot: bool,
     ending: u32,
@@ -385,7 +385,7 @@ impl Paths {
         self.steps.extend(before);
     }
 
-    /// What request `token` waited for from when it was `accepted` until `now`, when it is answered.
+    /// The waits of request `token` from when it was `accepted` until `now`, when it is answered.
     pub fn device_part(
         &self,
         token: u32,

@@ -1,4 +1,4 @@
-//! What a die does whose commands wait in queues, and where the time of each of them goes.
+//! The work of a die whose commands wait in queues, and the time of each command.
 
 use destage_base::Ticks;
 use destage_flash::Kind;
@@ -12,7 +12,7 @@ pub(super) fn within((begin, end): Span, from: Ticks, until: Ticks) -> Ticks {
     end.min(until).saturating_sub(begin.max(from))
 }
 
-/// What a die has done so far that others waited for.
+/// The work of a die so far that others waited for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
     /// It collected garbage.
@@ -22,7 +22,7 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// What it has done since it had done `earlier`.
+    /// Its work since the state `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             gc: self.gc.saturating_sub(earlier.gc),
@@ -56,9 +56,9 @@ impl Phases {
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     kind: Kind,
-    /// It moves or erases what was there.
+    /// It moves or erases present contents.
     moves: bool,
-    /// It goes on beside the next.
+    /// It continues in parallel to the next.
     has_left: bool,
     phases: Phases,
 }
@@ -76,10 +76,10 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    /// What it has done up to `now`.
+    /// Its work up to `now`.
     pub fn spent(&self, now: Ticks) -> Spent {
         let (mut spent, time) = (self.spent, now - self.since);
-        // Behind one that has left, the next may begin.
+        // After one that has left, the next may begin.
         match self.commands.last().filter(|latest| !latest.has_left) {
             _ if self.is_collecting => spent.gc += time,
             Some(latest) if latest.moves => spent.gc += time,
@@ -134,7 +134,7 @@ impl Serving {
         });
     }
 
-    /// A phase of a command that ends so begins. Commands are in the cells in the order of their begin, and so are pages that leave.
+    /// A phase of a command begins, which will end with `end`. Commands are in the cells in the order of their begin, and so are pages that leave.
     pub fn phase_begins(&mut self, end: End, span: Span) {
         const NOT_YET: Span = (0, 0);
         if let End::Cells(_) = end
@@ -160,7 +160,7 @@ impl Serving {
             End::Data(_) => commands
                 .find(|(reads, _)| *reads)
                 .map(|(_, of)| &mut of.data),
-            // Of a program before its cells, of a read behind them.
+            // Of a program before its cells, of a read after them.
             End::Register(_) => commands
                 .find(|(reads, of)| of.register == NOT_YET && *reads == (of.cells != NOT_YET))
                 .map(|(_, of)| &mut of.register),
@@ -170,7 +170,7 @@ impl Serving {
         }
     }
 
-    /// The command that began last goes on beside the next.
+    /// The command that began last continues in parallel to the next.
     pub fn leaves(&mut self, now: Ticks) {
         self.turn(now);
         if let Some(latest) = self.commands.last_mut() {

@@ -7,12 +7,12 @@ use destage_flash::operation::Tally;
 use super::path::Die;
 use super::spread::Spread;
 
-/// Intervals at a time. When there are so many, each two become one.
+/// Intervals at a time. When there are this many, every two neighbours become one.
 const INTERVALS: usize = 1000;
 /// The length of an interval at first.
 const FIRST_LENGTH: Ticks = 10 * TICKS_PER_US;
 
-/// What happened in one interval.
+/// The events of one interval.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interval {
     /// Requests that arrived.
@@ -65,7 +65,7 @@ impl Interval {
     }
 }
 
-/// What a device is like at a moment.
+/// The state of a device at a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Levels {
     pub outstanding: u64,
@@ -80,7 +80,7 @@ pub struct Series {
     pub start: Ticks,
     /// How long an interval is.
     pub length: Ticks,
-    /// How long the last one is: the run may have ended in it.
+    /// The length of the last interval: the run may have ended in it.
     pub last_length: Ticks,
     /// In the order of time.
     pub intervals: Vec<Interval>,
@@ -124,7 +124,7 @@ impl Recording {
         &mut self.current
     }
 
-    /// It was as `levels` says until `now`, and `dies` did what they did. `oldest` gives the moment since which a page has
+    /// The state was that of `levels` until `now`, and the dies did the work of `dies`. `oldest` gives the moment since which a page has
     /// been dirty.
     pub fn go_on(
         &mut self,

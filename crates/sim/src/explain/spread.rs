@@ -75,7 +75,7 @@ impl Spread {
         }
     }
 
-    /// No more times come: the percentile is all that the buckets are for.
+    /// No more times come: the buckets then only serve the percentile.
     pub(super) fn settle(&mut self) {
         self.p99 = self.percentile((99, 100)).unwrap_or(0);
         self.buckets = Vec::new();
@@ -92,7 +92,7 @@ impl Spread {
     }
 }
 
-/// What the requests of one bucket waited for.
+/// The waits of the requests of one bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bucket {
     /// How many requests.
@@ -116,7 +116,7 @@ impl Bucket {
     }
 }
 
-/// Responses of one operation by their size, and what they are made of.
+/// Response times of one operation by their size, and their parts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spreading {
     buckets: Vec<Bucket>,
@@ -147,7 +147,7 @@ impl Spreading {
         sum(&self.buckets)
     }
 
-    /// Those in the bucket of the percentile `(part, whole)`, and in the buckets above.
+    /// The values in the bucket of the percentile `(part, whole)`, and in the buckets above.
     #[must_use]
     pub fn from_percentile(&self, percentile: (u64, u64)) -> Bucket {
         let rank = rank(self.all().requests, percentile);

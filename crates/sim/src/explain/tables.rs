@@ -52,7 +52,7 @@ impl Destages {
 pub struct Wear(pub BTreeMap<u32, u64>);
 
 impl Wear {
-    /// The blocks of a device, of which `erases` tells.
+    /// The blocks of a device, with the counts in `erases`.
     pub(crate) fn of(erases: impl FnOnce(&mut dyn FnMut(u32, u32, u32))) -> Self {
         let mut blocks = BTreeMap::new();
         erases(&mut |_, _, times| *blocks.entry(times).or_default() += 1);
@@ -91,11 +91,11 @@ pub struct Slow {
     pub sectors: u32,
     /// When it arrived, in ticks.
     pub arrival: Ticks,
-    /// What its response is made of.
+    /// The parts of its response time.
     pub split: Split,
-    /// What decided when it was answered, if it was not answered at once.
+    /// The event that decided when it was answered, if it was not answered at once.
     pub awaited: Option<Awaited>,
-    /// The die of that, if there was one.
+    /// The die of that event, if there was one.
     pub die: Option<u32>,
     /// Requests outstanding when the device took it in, this one included.
     pub outstanding: u64,

@@ -1,4 +1,4 @@
-//! Metrics of what lies between host and buffer.
+//! Metrics of the path between host and buffer.
 
 use destage_base::time::TICKS_PER_MS;
 
@@ -29,7 +29,7 @@ pub(super) fn queues(metrics: &mut Metrics, queues: &[Counted]) {
     each(rows::HOST_QUEUE_MAX_MS, &|summary| summary.max_ms);
 }
 
-/// What servers did, and what that took.
+/// The work of servers, and its energy.
 pub(super) fn servers(metrics: &mut Metrics, measured: &Measured, scope: &FrontScope) {
     let Some(usage) = measured.front else {
         return;

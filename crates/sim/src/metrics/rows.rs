@@ -59,7 +59,7 @@ metrics! {
     RESPONSE_WRITE = "response.write.*_ms", "ms";
     /// From being sent to the device to completion.
     DEVICE_RESPONSE = "device_response.*_ms", "ms";
-    /// Completed requests of each queue; these and what follows of queues with host.queues above 1 only.
+    /// Completed requests of each queue; this row and the following ones of queues only with host.queues above 1.
     HOST_QUEUE_COMPLETED = "host.queue_completed.*", "";
     /// Mean response of each queue.
     HOST_QUEUE_MEAN_MS = "host.queue_mean_ms.*", "ms";
@@ -125,13 +125,13 @@ metrics! {
     BUFFER_DIRTY_AGE = "buffer.dirty_age.*_ms", "ms";
     /// Last arrival until no page is dirty and all programs have ended; only with sim.run_out or sim.drain, if that happens.
     BUFFER_CLEAN_AFTER_MS = "buffer.clean_after_ms", "ms";
-    /// Most bytes that a loss of power would have lost: resident dirty, leaving, held and bypassed, until their program has ended.
+    /// Most bytes that a loss of power would have destroyed: resident dirty, leaving, held and bypassed, until their program has ended.
     DEVICE_AT_RISK_BYTES_MAX = "device.at_risk_bytes_max", "bytes";
     /// Figures only the chosen scheme has, such as thresholds it learnt; see its page in docs/schemes.
     SCHEME = "scheme.*", "";
     /// Page writes that made the device's contents before the first request; nothing else counts them.
     SIM_PRECONDITION_PAGES = "sim.precondition_pages", "pages";
-    /// 1 if the run ended because so many blocks had retired that none was left to write to; only with flash.wearout = retire.
+    /// 1 if the run ended because so many blocks were retired that none was left to write to; only with flash.wearout = retire.
     DEVICE_WORN_OUT = "device.worn_out", "";
     /// First arrival to that end.
     DEVICE_WORN_OUT_MS = "device.worn_out_ms", "ms";
@@ -165,7 +165,7 @@ metrics! {
     FTL_GC_RUNS = "ftl.gc_runs", "";
     /// Time of garbage collections, summed over dies.
     FTL_GC_TIME_MS = "ftl.gc_time_ms", "ms";
-    /// Merges in which the log block became the data block as it was.
+    /// Merges in which the log block became the data block unchanged.
     FTL_MERGES_SWITCH = "ftl.merges.switch", "";
     /// Merges in which it did after the rest of its pages was copied.
     FTL_MERGES_PARTIAL = "ftl.merges.partial", "";

@@ -1,6 +1,6 @@
-//! A run with bytes whose power fails: what is there after the mount, held against what was promised.
+//! A run with bytes whose power fails: the contents after the mount, compared with the promises.
 //!
-//! It is the event-driven run, with a [`Payload`] and a [`Ledger`] beside it. Equal configuration, requests, moment and
+//! It is the event-driven run with a [`Payload`] and a [`Ledger`]. Equal configuration, requests, moment and
 //! seed give equal contents.
 
 mod moving;
@@ -42,7 +42,7 @@ pub enum CutAt {
     Write(u64),
     /// When the device accepts this flush, counted from 1.
     Flush(u64),
-    /// While this page program runs, counted from 1 in the order in which steps begin; the seed says where in it.
+    /// While this page program runs, counted from 1 in the order in which steps begin; the seed decides the place within it.
     Program(u64),
 }
 
@@ -62,38 +62,38 @@ impl std::fmt::Display for CutAt {
 pub struct CutPlan {
     /// When.
     pub at: CutAt,
-    /// Fixes what is left open: where in a program, which sectors a bad drive tears.
+    /// Seed of what is left to chance: the place within a program, the sectors that a bad drive tears.
     pub seed: u64,
 }
 
-/// What came of it: equal for equal inputs, on any machine.
+/// The outcome, which is equal for equal inputs on any machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutResult {
     /// Every parameter by its dotted name.
     pub parameters: BTreeMap<String, Value>,
     /// When the power failed, in ticks.
     pub time: Ticks,
-    /// Requests accepted, and of these those answered.
+    /// Number of accepted requests, and of answered ones among them.
     pub requests: [u64; 2],
     /// Page programs begun.
     pub programs: u64,
-    /// What was cut off.
+    /// The operations that were cut off.
     pub cut: CutReport,
-    /// What the capacitor paid for, if there is one.
+    /// The work that the capacitor paid for, if there is one.
     pub dump: Option<Dump>,
-    /// What the mount took.
+    /// The time and work of the mount.
     pub mount: MountReport,
-    /// What the ledger knew.
+    /// The knowledge of the ledger.
     pub counts: Counts,
-    /// Sectors that hold what they must not, in ascending order.
+    /// Sectors that break a promise, in ascending order.
     pub bad: Vec<u64>,
-    /// Sectors that were lost by an option, or cannot be judged, by the name of that.
+    /// Sectors that an option destroyed, or that cannot be judged, by the option's name.
     pub lost: BTreeMap<&'static str, u64>,
     /// Sectors whose newest answered write is gone, which no flush had to make last.
     pub lost_answered: u64,
 }
 
-/// The word for what is wrong with a sector.
+/// The word for the error in a sector.
 pub(crate) fn word(finding: Finding) -> &'static str {
     match finding {
         Finding::Bad => "bad",
@@ -108,7 +108,7 @@ pub(crate) fn word(finding: Finding) -> &'static str {
 /// `prepass` is of the same requests if [`Config::needs_prepass`]. The source comes back for its counts and digest.
 ///
 /// # Errors
-/// What is wrong with the configuration, the trace or the device's size, or that the run ended before the power failed.
+/// An error in the configuration, the trace or the device's size, or a run that ended before the power failed.
 pub fn cut_run<'a>(
     config: &Config,
     mut source: Source<'a>,
@@ -188,7 +188,7 @@ pub fn cut_run<'a>(
     Ok((result, source))
 }
 
-/// A device after its mount, and what it is held against.
+/// A device after its mount, and the ledger that it is compared with.
 pub(crate) struct Check<'c> {
     pub ledger: &'c Ledger,
     pub lost: BTreeMap<Lpn, Lost>,
@@ -246,8 +246,8 @@ impl Check<'_> {
 }
 
 impl Config {
-    /// The power of `device` fails at `time`: only what is on flash in `payload` is left. The latest step of each die began at
-    /// `begins`, and `seed` fixes what is left open.
+    /// The power of `device` fails at `time`: only the contents of flash in `payload` remain. The latest step of each die began at `begins`, and
+    /// `seed` decides what is left to chance.
     ///
     /// # Errors
     /// That a layer cannot be mounted which a capacitor needs.
@@ -265,7 +265,7 @@ impl Config {
         let mut again = || {
             spare
                 .take()
-                .expect("a capacitor asks for a layer once, at most")
+                .expect("a capacitor asks for a layer at most once")
         };
         let is_by_commands = payload.medium().is_by_commands();
         let elapsed = |die: u32| match is_by_commands {
@@ -277,7 +277,7 @@ impl Config {
         done.map_err(|error| self.no_mount(&error))
     }
 
-    /// A new layer over what is on flash in `payload`, and what it took to mount it.
+    /// A new layer over the contents of flash in `payload`, and the cost of mounting it.
     ///
     /// # Errors
     /// That this layer cannot be mounted, or finds no room.
@@ -302,12 +302,12 @@ impl Config {
                 layer,
                 shortage: shortage.clone(),
             },
-            // A layer that does what flash cannot do is a bug, as it is in any other run.
+            // A layer that does something that flash cannot do is a bug, as in any other run.
             MountError::Refused(refusal) => panic!("mount of {layer}: {refusal}"),
         }
     }
 
-    /// What a ledger of a device with `pages` pages has to know.
+    /// The properties that a ledger of a device with `pages` pages needs.
     #[must_use]
     pub fn terms(&self, pages: u64) -> Terms {
         Terms {

@@ -1,4 +1,4 @@
-//! What moves the bytes of a run: payload and ledger beside the engine, and the moment at which the power fails.
+//! The part that moves the bytes of a run: payload and ledger next to the engine, and the moment at which the power fails.
 
 use destage_base::{Random, Ticks};
 use destage_device::ledger::Ledger;
@@ -16,7 +16,7 @@ use crate::engine::Mover;
 pub(super) struct Moving {
     pub payload: Payload,
     pub ledger: Ledger,
-    /// Requests accepted, and of these those answered.
+    /// Number of accepted requests, and of answered ones among them.
     pub requests: [u64; 2],
     pub trigger: Trigger,
     pages: u64,
@@ -93,7 +93,7 @@ impl Mover for Moving {
     /// A layer that flash refuses has a bug.
     fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
         if let Err(refusal) = outcome {
-            panic!("flash refuses what the layer wants: {refusal}");
+            panic!("flash refuses an operation of the layer: {refusal}");
         }
         self.trigger.begun(die);
     }

@@ -23,7 +23,7 @@ pub(crate) struct Trigger {
 }
 
 impl Trigger {
-    /// Of a device whose operations take what `timing` says.
+    /// For a device whose operations take the times of `timing`.
     pub fn new(plan: CutPlan, timing: Timing) -> Self {
         Self {
             plan,
@@ -40,7 +40,7 @@ impl Trigger {
         }
     }
 
-    /// What it waits for.
+    /// The event that it waits for.
     pub fn plan(&self) -> &CutPlan {
         &self.plan
     }
@@ -55,7 +55,7 @@ impl Trigger {
         self.programs
     }
 
-    /// How many there were of what it waits for.
+    /// How many of the awaited events there were.
     pub fn seen(&self) -> u64 {
         match self.plan.at {
             CutAt::Time(_) => 0,

@@ -1,4 +1,4 @@
-//! A run that goes on as requests come.
+//! A run that advances as requests arrive.
 
 use destage_buffer::Counts;
 use destage_flash::Ftl;
@@ -21,7 +21,7 @@ impl Config {
     /// The translation layer, with the device in its state before the first request.
     ///
     /// # Errors
-    /// What is wrong with the configuration, or that `observer` wants to stop.
+    /// An error in the configuration, or an interrupt by `observer`.
     pub fn prepared_ftl(&self, observer: &mut dyn Observer) -> Result<Box<dyn Ftl>, SimError> {
         let mut ftl = self.ftl()?;
         if let Some(state) = &self.state {
@@ -38,7 +38,7 @@ impl Config {
         Ok(ftl)
     }
 
-    /// What metrics need to know of a run over `ftl`.
+    /// The configuration that metrics need, for a run over `ftl`.
     pub(super) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
         Scope {
             timed,
@@ -51,8 +51,7 @@ impl Config {
         }
     }
 
-    /// What [`Config::prepared_ftl`] depends on, if that takes a while: configurations of which this is equal have
-    /// equal ones.
+    /// The settings that [`Config::prepared_ftl`] depends on, if that takes a while: configurations with equal values have equal layers.
     #[must_use]
     pub fn preparation(&self) -> Option<String> {
         let takes_a_while =
@@ -60,7 +59,7 @@ impl Config {
         takes_a_while.then(|| self.device_text())
     }
 
-    /// All that decides how the device is made, as text: configurations of which it is equal have equal devices.
+    /// Everything that decides how the device is built, as text: configurations with equal texts have equal devices.
     #[must_use]
     pub fn device_text(&self) -> String {
         let parameters = self.chosen().into_iter();
@@ -74,7 +73,7 @@ impl Config {
     }
 }
 
-/// One run that is fed batches of requests, stands still between them, and then finishes.
+/// One run that is fed batches of requests, pauses between them, and then finishes.
 pub struct Simulation<'a, B = ()> {
     kind: Kind<'a, B>,
     scope: Scope,
@@ -92,7 +91,7 @@ impl<'a> Simulation<'a> {
     /// come if [`Config::needs_prepass`], and `origin` names them in errors.
     ///
     /// # Errors
-    /// What is wrong with the configuration.
+    /// An error in the configuration.
     pub fn new(
         config: &Config,
         origin: &str,
@@ -105,10 +104,10 @@ impl<'a> Simulation<'a> {
 }
 
 impl<'a, B: Mover> Simulation<'a, B> {
-    /// As [`Simulation::new`]; where time passes, `mover` hears what becomes of requests, pages and flash commands.
+    /// As [`Simulation::new`]; if the run has a clock, `mover` is told of the events of requests, pages and flash commands.
     ///
     /// # Errors
-    /// What is wrong with the configuration.
+    /// An error in the configuration.
     pub fn with_mover(
         config: &Config,
         origin: &str,
@@ -153,10 +152,10 @@ impl<'a, B: Mover> Simulation<'a, B> {
         })
     }
 
-    /// Goes on with `requests`, which follow those fed before. Whether it wants more: a run may stop early.
+    /// Continues with `requests`, which follow those fed before. Whether it wants more: a run may stop early.
     ///
     /// # Errors
-    /// What is wrong with the requests, the device's size, or that the observer wants to stop. The run cannot go on.
+    /// An error in the requests, the device's size, or an interrupt by the observer. The run cannot go on.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.feed(requests),
@@ -165,8 +164,8 @@ impl<'a, B: Mover> Simulation<'a, B> {
         }
     }
 
-    /// `pages` page writes went to other devices before the next request. The virtual time of schemes counts page writes: a device
-    /// that gets a sample of them so has the virtual time of the device that it stands for.
+    /// `pages` page writes went to other devices before the next request. The virtual time of schemes counts page writes: a device that gets only a
+    /// sample of them is told the virtual time of the device that it stands for.
     pub fn pass_writes(&mut self, pages: u64) {
         match &mut self.kind {
             Kind::Timed(engine) => engine.pass_writes(pages),
@@ -175,7 +174,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
         }
     }
 
-    /// Whether the run is beyond one of `limits`, which are its own, however it goes on.
+    /// Whether the run is beyond one of `limits`, which are its own, whatever its rest.
     #[must_use]
     pub fn is_beyond(&self, limits: &mut Limits) -> bool {
         let so_far = self.so_far();
@@ -190,7 +189,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
         }
     }
 
-    /// What the buffer has counted so far; nothing where the run cannot tell before its end.
+    /// The counts of the buffer so far; `None` if the run knows them only at its end.
     #[must_use]
     pub fn buffer_counts(&self) -> Option<Counts> {
         Some(self.so_far()?.counts)

@@ -1,10 +1,10 @@
-//! How what is asked for spreads over the blocks of samples, and what that says of what misses.
+//! How requested pages spread over the blocks of samples, and what follows for misses.
 //!
-//! A block that is asked for often is held most of the time: it misses each time up to some number, and hardly beyond it. That number
-//! follows from all misses. So the blocks that were sampled say how much the misses of a sample grow with what is asked of it: nearly
-//! by one for each page where hits are few, nearly by nothing where a few hot blocks are asked for most.
+//! A frequently requested block is buffered most of the time: it misses each time up to some number of requests, and hardly beyond it. That number
+//! follows from all misses. So the sampled blocks show how much the misses of a sample grow with its requested pages: by nearly one for each page
+//! where hits are few, by nearly zero where a few hot blocks get most requests.
 
-/// What is asked of each block of all samples.
+/// The requested pages of each block of all samples.
 #[derive(Clone, Debug, Default)]
 pub struct BlockCounts {
     /// Ascending.
@@ -14,7 +14,7 @@ pub struct BlockCounts {
 }
 
 impl BlockCounts {
-    /// Of blocks of which each is asked for as many pages as `counts` has, in any order.
+    /// For blocks with the numbers of requested pages in `counts`, in any order.
     #[must_use]
     pub fn new(mut counts: Vec<u64>) -> Self {
         counts.sort_unstable();
@@ -28,8 +28,8 @@ impl BlockCounts {
         Self { counts, sums }
     }
 
-    /// By how much `misses`, those of all samples together, grow with each page that is asked for: between 0 and 1. It is the slope of
-    /// the line through nothing that comes nearest to the misses of blocks, if each block misses up to the same number of times.
+    /// How much `misses`, those of all samples together, grow with each requested page: between 0 and 1. It is the slope of the line through the
+    /// origin that comes nearest to the misses of blocks, if each block misses up to the same number of times.
     #[must_use]
     pub fn slope(&self, misses: f64) -> f64 {
         let Some([all, squares]) = self.sums.last().copied() else {
@@ -58,8 +58,7 @@ impl BlockCounts {
         (squares_below + most * (all - below)) / squares
     }
 
-    /// By how much what `samples` samples, each of the share `rate` of all blocks, are asked for on average may be expected to differ
-    /// from that share: a standard deviation.
+    /// The standard deviation of the requested pages of `samples` samples, each with the share `rate` of all blocks, from that share of the whole.
     #[must_use]
     pub fn deviation(&self, rate: f64, samples: usize) -> f64 {
         let squares = self.sums.last().map_or(0.0, |[_, squares]| *squares);

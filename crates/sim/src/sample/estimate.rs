@@ -1,10 +1,10 @@
-//! What all of the input would give, and how sure that is, from what a few samples gave.
+//! Estimates of the values of the whole input, and their intervals, from a few samples.
 //!
-//! Each sample is corrected by what is known of it and of all of the input: what is asked for. Where a hot block is in one sample and
-//! not in others, they differ in that, and as the sampled blocks say ([`BlockCounts`](super::BlockCounts)) in what misses: hits are
-//! what is asked for less what misses, and what misses costs evictions, programs and erases in its turn. A slope through the samples
-//! themselves would need many of them, and says nothing of a hot block that is in none. What is left is chance, of which Student's
-//! distribution makes an interval. (Few hits: SHARDS; many: SHARDS-adj. Waldspurger and others, FAST 2015.)
+//! Each sample is corrected by a quantity that is known for it and for the whole input: the requested pages. If a hot block is in one sample and not
+//! in others, the samples differ in requested pages and, as the sampled blocks show ([`BlockCounts`](super::BlockCounts)), in misses: hits are the
+//! requested pages less the misses, and misses cause evictions, programs and erases in turn. A slope through the samples themselves would need many
+//! of them, and does not account for a hot block that is in none. The rest is chance, and Student's distribution gives its interval. (Few hits:
+//! SHARDS; many: SHARDS-adj. Waldspurger and others, FAST 2015.)
 //!
 //! A sample whose buffer holds everything evicts nothing. Where some do and others do not, the full buffer is at the edge of holding
 //! everything, and no line between the two kinds says on which side it is: the interval has both, and the value is that of most.
@@ -52,14 +52,14 @@ const STUDENT: [f64; 30] = [
     2.052, 2.048, 2.045, 2.042,
 ];
 
-/// What is measured around a bend is off by this part of a standard deviation, times how much the slope changes there: of a normal
-/// distribution the mean of what lies above its mean, over all of it.
+/// Around a bend, a value is off by this part of a standard deviation, times the change of slope there: for a normal distribution, the mean of the
+/// part above its mean, over all of it.
 const BEND: f64 = 0.4;
 
-/// What samples lack beyond this number of standard deviations is blocks hotter than any of theirs, which hardly miss.
+/// Page writes that samples lack beyond this number of standard deviations belong to blocks hotter than any of theirs, which hardly miss.
 const LIKELY: f64 = 2.0;
 
-/// A number, and between which two it lies with 95 % certainty; one sample does not tell.
+/// A number, and its 95 % interval; one sample gives no interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The likeliest.
@@ -71,18 +71,18 @@ pub struct Estimate {
 /// Metrics by name, in the order of the registry.
 pub type Estimates = Vec<(String, Estimate)>;
 
-/// What the miniatures of one buffer counted.
+/// The counts of the miniatures of one buffer.
 #[derive(Clone, Copy)]
 pub struct Sampled<'a> {
     /// The metrics of each.
     pub metrics: &'a [Metrics],
-    /// What reads ask for.
+    /// Pages that reads request.
     pub reads: &'a Asked,
-    /// What writes ask for.
+    /// Pages that writes request.
     pub writes: &'a Asked,
     /// The share of all blocks that each has.
     pub rate: f64,
-    /// What all requests ask for.
+    /// Pages that all requests request.
     pub host: &'a HostCounts,
     /// Bytes of a page.
     pub page_bytes: u64,
@@ -104,7 +104,7 @@ pub fn is_estimated(name: &str) -> bool {
     COUNTS.iter().chain(&more).any(|row| row.name == name)
 }
 
-/// The metrics of the buffer that `sampled` stands for: of those that have a meaning, all that a sample has its share of.
+/// The metrics of the buffer that `sampled` stands for: all metrics with a meaning of which a sample has its share.
 #[must_use]
 pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
     let of = |row: &MetricRow| -> Option<Vec<f64>> {
@@ -141,7 +141,7 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
         };
         let total = match asked {
             Some(asked) => sampled.hits(asked, &values),
-            // Host reads have their part in them, and how large it is differs.
+            // Host reads contribute to them, by a varying amount.
             None if row.name == rows::FLASH_READS.name => {
                 sampled.corrected(&values, sampled.writes, 0.0)
             }
@@ -199,13 +199,13 @@ pub struct Coarseness {
     pub rate: f64,
     /// Pages of the full buffer that are one block, or page, of a miniature's.
     pub step: f64,
-    /// How much the samples differ in what they have to hold: standard deviation over mean.
+    /// How much the samples differ in the pages they have to hold: standard deviation over mean.
     pub spread: f64,
 }
 
-/// Widens the intervals of `curve`, of buffers of `pages` pages, by what no spread between samples tells: a miniature's buffer is
-/// full to within half a block, and where the curve bends, samples that have more to hold than others are off to one side. Of what is
-/// in use at one time a sample has its share by chance: of the fewer blocks the buffer holds, the less evenly.
+/// Widens the intervals of `curve`, of buffers of `pages` pages, by errors that the spread between samples does not show: a miniature's buffer is
+/// full only to within half a block, and where the curve bends, samples that have more to hold than others err to one side. A sample has its share of
+/// the contents of a buffer only by chance: the fewer blocks the buffer holds, the less evenly.
 pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     let value = |of: &Estimates, name: &str| {
         let found = of.iter().find(|(other, _)| other == name)?;
@@ -242,7 +242,7 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     }
 }
 
-/// A value, and between which two it lies if that is known.
+/// A value, and its interval if it is known.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     value: f64,
@@ -280,7 +280,7 @@ impl Spread {
         }
     }
 
-    /// What `all` is more than it.
+    /// The excess of `all` over it.
     fn rest_of(self, all: f64) -> Self {
         Self {
             value: all - self.value,
@@ -319,20 +319,20 @@ fn student(freedom: usize) -> f64 {
 }
 
 impl Sampled<'_> {
-    /// What misses in each sample, of what is asked for.
+    /// The misses of each sample, as a share of requested pages.
     fn misses(asked: &Asked, hits: &[f64]) -> Vec<f64> {
         let samples = asked.of_samples.iter().zip(hits);
         samples.map(|(asked, hits)| asked - hits).collect()
     }
 
-    /// What all of the input has of hits, where each sample has `hits`.
+    /// The hits of the whole input, if each sample has `hits`.
     fn hits(&self, asked: &Asked, hits: &[f64]) -> Spread {
         let misses = Self::misses(asked, hits);
         let slope = asked.of_blocks.slope(misses.iter().sum());
         self.corrected(&misses, asked, slope).rest_of(asked.all)
     }
 
-    /// What all of the input has of what page writes cost, where each sample has `counts`.
+    /// For the whole input, the counts that page writes cause, if each sample has `counts`.
     fn total(&self, counts: &[f64]) -> Spread {
         let hits = self.metrics.iter().map(|metrics| {
             let hits = metrics.get(rows::BUFFER_WRITE_HITS.name);
@@ -348,7 +348,7 @@ impl Sampled<'_> {
         self.corrected(counts, self.writes, slope)
     }
 
-    /// What all of the input has of what each sample has `counts` of, which grow by `slope` with each page that is asked for.
+    /// For the whole input, the value of which each sample has `counts`, which grow by `slope` with each requested page.
     fn corrected(&self, counts: &[f64], asked: &Asked, slope: f64) -> Spread {
         let wanted = asked.all * self.rate;
         let samples = counts.iter().zip(&asked.of_samples);

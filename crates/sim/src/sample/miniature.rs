@@ -5,14 +5,14 @@ use destage_base::parameter::Value;
 use crate::error::{Argument, SimError};
 use crate::settings::Config;
 
-/// What a layer counts on each die.
+/// A layer's parameter that counts on each die.
 const LOG_BLOCKS: &str = "log_blocks";
-/// What a layer sets aside of its flash.
+/// The flash that a layer sets aside.
 const RESERVE: &str = "reserve_percent";
-/// What a layer counts on all dies.
+/// A layer's parameter that counts on all dies.
 const MAP_ENTRIES: &str = "cmt_entries";
 
-/// Pages of the blocks that are sampled: a multiple of those of an erase block and of a cluster of the buffer.
+/// Pages of the sampled blocks: a multiple of those of an erase block and of a cluster of the buffer.
 ///
 /// # Errors
 /// If a block has no page for data.
@@ -29,19 +29,19 @@ pub fn block_pages(config: &Config) -> Result<u64, SimError> {
     Ok(pages / one * cluster)
 }
 
-/// Why there is no miniature of `config`, if there is none: what was found, and what was expected.
+/// Why there is no miniature of `config`, if there is none: the finding, and what was expected.
 #[must_use]
 pub fn refusal(config: &Config) -> Option<String> {
     let common = config.common();
     if config.scheme.needs_future {
         return Some(format!(
-            "{} knows the writes to come, which a sample does not have; expected other schemes, or no sample",
+            "{} needs the coming writes, which a sample does not have; expected other schemes, or no sample",
             config.scheme.name
         ));
     }
     let text = match () {
         () if config.needs_prepass() => {
-            "trace.addr_map=shrink lays pages over one another by the whole of the trace"
+            "trace.addr_map=shrink maps pages by the addresses of the whole trace"
         }
         () if common.bypass_pages > 0 => "buffer.bypass_pages counts pages of whole requests",
         () if config.typed.sim.warmup_requests > 0 => {
@@ -51,7 +51,7 @@ pub fn refusal(config: &Config) -> Option<String> {
         () => return None,
     };
     Some(format!(
-        "{text}, of which a sample has a part; expected the default, or no sample"
+        "{text}, and a sample has only a part of that; expected the default, or no sample"
     ))
 }
 
@@ -59,14 +59,14 @@ pub fn refusal(config: &Config) -> Option<String> {
 /// which the caller changes by `buffer.capacity_bytes`.
 ///
 /// # Errors
-/// That the device is too small for such a share.
+/// The device is too small for such a share.
 pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimError> {
     let mut small = config.clone();
     let page_bytes = config.typed.flash.page_bytes;
     let text = |text: &str| Value::Text(text.to_owned());
     small.set("sim.costing", text("op_count"));
     small.set("sim.dirty_ages", Value::Flag(false));
-    // Requests are pages already, and none lies beyond.
+    // Requests are pages already, and none lies beyond the device.
     if config.typed.trace.align == crate::paging::Align::Nearest {
         small.set("trace.align", text("cover"));
     }
@@ -92,7 +92,7 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
                 config,
                 rate,
                 &format!(
-                    "ftl.{LOG_BLOCKS} = {logs} on each of {dies} dies are {wanted:.2} log blocks"
+                    "ftl.{LOG_BLOCKS} = {logs} on each of {dies} dies would be {wanted:.2} log blocks"
                 ),
             ));
         }
@@ -101,8 +101,8 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
         small.set_of_layer(LOG_BLOCKS, Value::Integer(scaled));
         planes = 1;
     } else {
-        // A plane has a block or two that it writes to: as many of all blocks as before, where there are planes enough. Dies
-        // go last, since some schemes think in them.
+        // A plane has a block or two that it writes to: as large a part of all blocks as before, if there are planes enough. Dies are reduced last,
+        // since some schemes depend on them.
         let units = ((dies * planes) as f64 * rate).round() as u64;
         planes = (units / dies).clamp(1, planes);
         dies = dies.min(units.max(1));
@@ -116,7 +116,7 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     small.set("flash.parallel_units", Value::Integer(1));
     small.set("flash.channels", text(destage_base::parameter::AUTO));
     if config.ftl_parameter(RESERVE).is_some() {
-        // What is set aside is whole blocks of a plane; a miniature with other planes sets aside as much in all.
+        // Whole blocks of a plane are set aside; a miniature with another number of planes sets aside as much in total.
         let raw = config.flash_bytes() / page_bytes;
         let offered = config.offered_pages()?.min(raw);
         let percent = 100.0 * (raw - offered) as f64 / raw.max(1) as f64;

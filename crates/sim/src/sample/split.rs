@@ -11,12 +11,12 @@ use crate::error::SimError;
 use crate::measured::HostCounts;
 use crate::paging::{Addressing, Align};
 
-/// What a miniature gets of a batch of requests.
+/// The part of a batch of requests that a miniature gets.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     /// Its requests.
     pub requests: Vec<Request>,
-    /// For each: page writes of all the input since the one before it that went elsewhere, by which virtual time is later.
+    /// For each: page writes of the whole input since the one before it that went to other blocks, by which virtual time is later.
     pub passed: Vec<u64>,
 }
 
@@ -40,15 +40,15 @@ struct Block {
     page_writes: u64,
 }
 
-/// Divides requests among miniatures. Blocks of a sample follow one another on its miniature in the order of their first
-/// request, so that what was written in a row still is.
+/// Divides requests among miniatures. Blocks of a sample follow one another on its miniature in the order of their first request, so that sequential
+/// writes stay sequential.
 pub struct Splitter {
     origin: String,
     addressing: Addressing,
     device_pages: u64,
     block_pages: u64,
     samples: Samples,
-    /// By sample. What walks them takes what has no order.
+    /// By sample. The visitor takes items without an order.
     blocks: Vec<HashMap<u64, Block>>,
     host: HostCounts,
     page_reads: Vec<u64>,
@@ -58,8 +58,8 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// For requests of what is called `origin` in errors, made pages of by `addressing` for a device of `device_pages`, of
-    /// which `samples` takes blocks of `block_pages`.
+    /// For requests that errors call `origin`, divided into pages by `addressing` for a device of `device_pages`, of which `samples` takes blocks of
+    /// `block_pages`.
     #[must_use]
     pub fn new(
         origin: &str,
@@ -83,13 +83,13 @@ impl Splitter {
         }
     }
 
-    /// What all requests ask for, sampled or not.
+    /// The pages of all requests, sampled or not.
     #[must_use]
     pub fn host(&self) -> &HostCounts {
         &self.host
     }
 
-    /// What is asked for, of all and of each sample and block: page reads, and page writes.
+    /// The requested pages, of all requests and of each sample and block: page reads, and page writes.
     #[must_use]
     pub fn asked(&self) -> [Asked; 2] {
         let of_blocks = |count: fn(&Block) -> u64| {
@@ -131,7 +131,7 @@ impl Splitter {
         }
     }
 
-    /// What drops requests that are in no sample before they come here; none where a request may not be the page it lies in.
+    /// The filter that drops requests that are in no sample before they come here; `None` where a request may reach beyond the page it lies in.
     #[must_use]
     pub fn sieve(&self) -> Option<Sieve> {
         let Addressing {
@@ -156,10 +156,10 @@ impl Splitter {
         self.host.pass(passed);
     }
 
-    /// Replaces the content of `parts`, one for each sample, by what its miniature gets of `requests`.
+    /// Replaces the content of `parts`, one for each sample, by the part of `requests` for its miniature.
     ///
     /// # Errors
-    /// What is wrong with a request.
+    /// An error in a request.
     pub fn split(&mut self, requests: &[Request], parts: &mut [Part]) -> Result<(), SimError> {
         for part in parts.iter_mut() {
             part.requests.clear();
@@ -268,7 +268,7 @@ mod tests {
             let pages = u64::from(request.sectors / 8);
             for (part, clock) in parts.iter().zip(&mut clocks) {
                 for (own, passed) in part.requests.iter().zip(&part.passed) {
-                    // What the sample heard of is what was written before its part of the request, and no more than the request.
+                    // The sample is told of the pages written before its part of the request, and of no more than the request.
                     *clock += passed;
                     assert!((written..=written + pages).contains(clock));
                     if own.operation == Operation::Write {

@@ -1,4 +1,4 @@
-//! Requests that are read or made on a thread of their own, some batches ahead of whoever takes them.
+//! Requests that are read or generated on a thread of their own, some batches ahead of the caller.
 
 use std::mem;
 use std::panic::resume_unwind;
@@ -12,12 +12,12 @@ use super::Source;
 /// Batches that wait, at most.
 const WAITING: usize = 4;
 
-/// What the thread hands over.
+/// The data that the thread hands over.
 type Step = Result<Batch, TraceError>;
 
 struct Batch {
     requests: Vec<Request>,
-    /// What is known of the trace after them.
+    /// The facts about the trace after them.
     so_far: Option<SoFar>,
 }
 
@@ -91,7 +91,7 @@ impl Ahead {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        // If it has panicked, nobody wants what it would have given.
+        // If it has panicked, its requests are not needed any more.
         let _ = self.let_go();
     }
 }

@@ -1,10 +1,10 @@
-//! What has changed between two sequences of tokens, in few splices.
+//! The difference between two sequences of tokens, in few splices.
 //!
-//! Most events insert a little and take out a little: both sequences are followed side by side, and where they part, the nearest
-//! places from which they agree again are looked for. If there are none nearby, the rest is matched as a whole. Almost every
-//! token stands once in its sequence, so those that stand once in both are kept, as many as keep their order (the longest
-//! increasing run of places), and what lies between two of them is replaced. That is O(n log n) whatever changed, and a page
-//! that moves to the front of a list takes two splices however long the list is.
+//! Most events insert and remove only a few tokens: both sequences are followed in parallel, and where they differ, the nearest places from which
+//! they agree again are searched. If there are none nearby, the rest is matched as a whole. Almost every token stands once in its
+//! sequence, so tokens that stand once in both are kept, as many as keep their order (the longest increasing run of places), and the tokens between
+//! two of them are replaced. That is O(n log n) whatever changed, and a page that moves to the front of a list takes two splices however long the
+//! list is.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -46,7 +46,7 @@ pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
             return splices;
         };
         splices.push(Splice {
-            // What stands before is new already.
+            // The tokens before it are new already.
             at: from_new as u32,
             removed: removed as u32,
             inserted: rest_new[..inserted].to_vec(),
@@ -69,7 +69,7 @@ fn agreement<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
         .find(agree)
 }
 
-/// Adds the splices that make `new` of `old`, which stand behind `start` tokens.
+/// Adds the splices that turn `old` into `new`, which come after `start` tokens.
 fn match_all<T: Clone + Eq + Hash>(
     old: &[T],
     new: &[T],
@@ -110,7 +110,7 @@ fn anchors<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
         .filter_map(|(place, token)| Some((place, in_new.get(token).copied().flatten()?)))
         .collect();
 
-    // By length less one: the pair with the least place in `new` at which so long a run ends.
+    // By length less one: the pair with the least place in `new` at which a run of this length ends.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (index, (_, place)) in pairs.iter().enumerate() {

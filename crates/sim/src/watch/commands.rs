@@ -15,7 +15,7 @@ type Key = (u32, u32, u8);
 /// Operations whose commands are to come, and commands under way.
 #[derive(Default)]
 pub(super) struct Commands {
-    /// For what each operation is, those that are alike in their order.
+    /// The purpose of each operation, with equal ones in their order.
     to_come: BTreeMap<Key, VecDeque<Interval>>,
     /// The place among the intervals of each command under way, likewise.
     under_way: BTreeMap<Key, VecDeque<usize>>,
@@ -26,7 +26,7 @@ fn key(die: u32, Ppn(at): Ppn, kind: Kind) -> Key {
 }
 
 impl Commands {
-    /// The commands of `operations` will begin, for what `step` says.
+    /// The commands of `operations` will begin, for the purpose of `step`.
     pub fn plan(&mut self, step: Interval, operations: &Operations) {
         for (number, operation) in operations.all().iter().enumerate() {
             let part = Part {
@@ -50,7 +50,7 @@ impl Commands {
     }
 
     /// `command` of `die` begins, and is interval `number`, which has these times: its begin, and how long it takes if nothing interrupts it.
-    /// None if it is not known.
+    /// `None` if it is not known.
     pub fn begin(
         &mut self,
         die: u32,
@@ -62,7 +62,7 @@ impl Commands {
         let mut all: Option<Interval> = None;
         for at in last + 1 - command.pages..=last {
             let key = key(die, Ppn(at), command.kind);
-            // Another pass of it comes.
+            // Another pass of it follows.
             let one = match command.pass {
                 Pass::First => self.to_come.get(&key).and_then(|all| all.front()).cloned(),
                 Pass::Only | Pass::Second => take(&mut self.to_come, key),

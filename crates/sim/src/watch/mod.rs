@@ -1,12 +1,11 @@
-//! A run that is watched: what the buffer shows after each page, what leaves it, and what the dies do.
+//! A watched run: the buffer's lists after each page, the pages that leave, and the work of the dies.
 //!
 //! ```text
 //!   engine --(what a `Mover` hears)--> Watcher --> Recording: requests, events, intervals of the dies
 //! ```
 //!
-//! The state of the buffer is a sequence of [tokens](Token), and each event holds what it changed of it. So the state after any
-//! event follows from the events before. Memory is bounded: beyond [`MOST_REQUESTS`] and the other bounds recording stops, and
-//! the run goes on.
+//! The state of the buffer is a sequence of [tokens](Token), and each event holds its changes to them. So the state after any
+//! event follows from the events before. Memory is bounded: beyond [`MOST_REQUESTS`] and the other bounds recording stops, and the run continues.
 
 mod changes;
 mod commands;

@@ -17,7 +17,7 @@ pub struct Recording {
     pub requests: Vec<Asked>,
     /// In the order in which they happened.
     pub events: Vec<Event>,
-    /// What the dies did, in the order in which it began.
+    /// The work of the dies, in the order in which it began.
     pub intervals: Vec<Interval>,
     /// Why recording stopped before the run did, if it did.
     pub stop: Option<Stop>,
@@ -63,7 +63,7 @@ pub struct Asked {
     pub pages: u32,
     /// When it arrived.
     pub arrival: Ticks,
-    /// From then to its answer; none if that came after the recording.
+    /// From then to its answer; `None` if that came after the recording.
     pub response: Option<Ticks>,
 }
 
@@ -78,9 +78,9 @@ pub struct Event {
     pub request: Option<u32>,
     /// Pages that are buffered after it.
     pub resident: u32,
-    /// Slots in use after it; those of leaving pages among them.
+    /// Slots in use after it, including those of leaving pages.
     pub occupied: u32,
-    /// What it changed of the buffer.
+    /// Its changes to the buffer.
     pub changes: Vec<Splice>,
 }
 
@@ -143,15 +143,15 @@ pub struct Interval {
     pub time: Ticks,
     /// The event with which it began.
     pub event: u32,
-    /// What it was for, in a word.
+    /// Its purpose, in a word.
     pub work: &'static str,
-    /// The pages it read or wrote for others; none of garbage collection.
+    /// The pages it read or wrote for others; `None` of garbage collection.
     pub pages: Vec<Lpn>,
     /// The event that emitted the record it belongs to.
     pub record: Option<u32>,
     /// The request it was for, if it was for one directly.
     pub request: Option<u32>,
-    /// What flash did, in its order.
+    /// The flash operations, in their order.
     pub parts: Vec<Part>,
     /// Merges that were part of it.
     pub merges: Vec<Merge>,
@@ -181,10 +181,10 @@ pub enum Held {
     Clean,
 }
 
-/// A piece of what a buffer shows. A list goes on to the next list, a group to the next group or list.
+/// A piece of a buffer's lists. A list goes on to the next list, a group to the next group or list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Token {
-    /// A list begins: its name, what stands first and last, and what else is known of it.
+    /// A list begins: its name, the meanings of its two ends, and a note.
     List(String, &'static str, &'static str, String),
     /// A group begins: its label, and how many places it has.
     Group(String, Frame),

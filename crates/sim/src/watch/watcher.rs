@@ -1,4 +1,4 @@
-//! Who hears what happens, and notes it.
+//! Records the events of a run.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -28,7 +28,7 @@ struct UnderWay {
     programs: u32,
 }
 
-/// What the buffer showed last.
+/// The state of the buffer at the last look.
 #[derive(Default)]
 struct Shown {
     tokens: Vec<Token>,
@@ -38,18 +38,18 @@ struct Shown {
     occupied: u32,
 }
 
-/// Notes what happens, as long as there is room.
+/// Records events, as long as there is room.
 pub struct Watcher<'r> {
     recording: &'r mut Recording,
     timing: Timing,
     now: Ticks,
-    /// By number of the engine, the place of a request among those recorded.
+    /// For each request, by its number in the engine, its index among the recorded requests.
     requests: BTreeMap<u32, u32>,
     /// The request that is being submitted.
     submitted: Option<u32>,
-    /// What is about to be seen.
+    /// The next events.
     coming: Option<What>,
-    /// A read that waits for room; seen after what makes it.
+    /// A read that waits for room; recorded after the event that makes room.
     read: Option<What>,
     shown: Shown,
     /// By page: the records under way that program it, the oldest first.
@@ -62,7 +62,7 @@ pub struct Watcher<'r> {
 }
 
 impl<'r> Watcher<'r> {
-    /// Notes into `recording`, of a device with the times `timing`, whose commands begin and end one by one or not.
+    /// Records into `recording`, for a device with the times `timing`; the argument says whether its commands begin and end one by one.
     pub fn new(recording: &'r mut Recording, timing: Timing, by_commands: bool) -> Self {
         Self {
             recording,
@@ -159,7 +159,7 @@ impl<'r> Watcher<'r> {
         });
     }
 
-    /// Commands of the step that is about to begin will begin one by one, where they do so.
+    /// Commands of the step that is about to begin will begin one by one, if the device works that way.
     fn plan(&mut self, operations: &Operations) {
         if let Some(commands) = &mut self.commands
             && let Some(step) = self.step.take()
@@ -198,7 +198,7 @@ impl<'r> Watcher<'r> {
     }
 }
 
-/// What `work` is, in a word.
+/// The kind of `work`, in a word.
 fn word(work: Work) -> &'static str {
     match work {
         Work::HostRead(_) => "read",
@@ -211,7 +211,7 @@ fn word(work: Work) -> &'static str {
     }
 }
 
-/// What `buffer` shows, token by token.
+/// The state of `buffer`, token by token.
 fn tokens(buffer: &Buffer) -> Vec<Token> {
     let mut tokens = Vec::new();
     for list in buffer.show().lists {
@@ -362,7 +362,7 @@ impl Mover for Watcher<'_> {
 
 impl Watcher<'_> {
     fn record(&mut self, record: &Destage) {
-        // What goes past the buffer is told page by page.
+        // Pages that bypass the buffer are reported one by one.
         if self.has_stopped() || record.cause == DestageCause::Bypass {
             return;
         }

@@ -1,4 +1,4 @@
-//! What rows of parameters say that they need, held against runs: what is named as without effect changes nothing, and what changes
+//! What rows of parameters say that they need, compared with runs: what is named as without effect changes nothing, and what changes
 //! nothing is named.
 
 use destage_base::Random;
@@ -218,7 +218,7 @@ fn what_is_named_changes_nothing_and_what_changes_nothing_is_named() {
     }
     assert!(
         wrong.is_empty(),
-        "said to decide nothing:\n{}",
+        "said to have no effect:\n{}",
         wrong.join("\n")
     );
     assert!(in_vain > 400, "{in_vain}");

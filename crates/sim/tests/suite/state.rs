@@ -227,15 +227,15 @@ fn a_state_of_another_device_is_refused_with_both_values() {
     let file = File::new("other-device");
     save(&config(&[]).expect("a configuration"), &file.0).expect("a state");
     for (pair, difference) in [
-        ("flash.dies=4", "flash.dies = 2, and here it is 4"),
+        ("flash.dies=4", "flash.dies = 2, but here it is 4"),
         (
             "device.power_may_fail=true",
-            "device.power_may_fail = false, and here it is true",
+            "device.power_may_fail = false, but here it is true",
         ),
-        ("ftl.kind=bast", "ftl.kind = page, and here it is bast"),
+        ("ftl.kind=bast", "ftl.kind = page, but here it is bast"),
         (
             "ftl.reserve_percent=20",
-            "ftl.reserve_percent = 15, and here it is 20",
+            "ftl.reserve_percent = 15, but here it is 20",
         ),
     ] {
         let kept = config(&[pair, &file.setting()]).expect("a configuration");
@@ -326,8 +326,8 @@ fn a_damaged_file_is_refused_and_never_more() {
         refusal(&bytes);
     }
     assert!(refusal(&[&sound[..], b"more"].concat()).contains("is damaged"));
-    assert!(refusal(b"").contains("is no state of a device"));
-    assert!(refusal(&[0xff; 100_000]).contains("is no state of a device"));
+    assert!(refusal(b"").contains("is not the state of a device"));
+    assert!(refusal(&[0xff; 100_000]).contains("is not the state of a device"));
     assert!(refusal(b"destage-state 99\n\n").contains("has format \"99\""));
     assert!(refusal(b"destage-state 3\nflash.dies = 2\n\n").contains("is damaged"));
     std::fs::remove_file(&file.0).expect("removed");

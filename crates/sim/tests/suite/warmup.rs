@@ -317,7 +317,7 @@ fn a_run_that_ends_before_it_measures_is_refused() {
             assert_eq!(
                 with(warmup).expect_err("a refusal"),
                 format!(
-                    "test: {}: the run ended after 50 requests, and nothing was measured; expected fewer than 50",
+                    "test: {}: the run ended after 50 requests, and measured none of them; expected fewer than 50",
                     warmup.replace('=', " = ")
                 )
             );

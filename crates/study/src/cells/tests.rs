@@ -245,12 +245,12 @@ fn what_is_of_a_relative_is_of_no_other_input() {
         (
             "differs = 'A part.'\n",
             "",
-            "buffers_shrunk is for a relative; expected differs with it",
+            "buffers_shrunk belongs to differs; expected differs with it",
         ),
         (
             "trace = 'f'",
             "pages = '1'",
-            "differs is for a real trace beside the one it stands for",
+            "differs is for a real trace that is shown beside the trace it stands for",
         ),
         (
             "stands_for = 'g'\n",

@@ -1,5 +1,5 @@
-//! The curves that a fleet needs: one for each volume and scheme, and one for each scheme over all requests. Each is kept
-//! under its key once it is known, and parts of the work may be done on any machine.
+//! The curves that a fleet needs: one for each volume and scheme, and one for each scheme over all requests. Each is kept under its key once it is
+//! computed, and parts of the work may be done on any machine.
 
 use std::path::PathBuf;
 
@@ -17,15 +17,15 @@ use destage::internal::{bytes_of, default_sizes};
 use destage::{CurvePlan, curve};
 use destage::{Input, Reading};
 
-/// What fleets are asked for.
+/// A request for fleets.
 #[derive(Clone)]
 pub struct FleetPlan {
     /// Everything but scheme and size. There is no flash: only buffers are looked at.
     pub settings: Settings,
     /// Schemes as in [`Grid::buffers`]; none: that of the settings.
     pub buffers: Option<Vec<String>>,
-    /// What each volume's buffer may have, as in [`Grid::sizes`]; the shared buffer has as much for each volume. None: 24 at
-    /// most, from 64 pages on, by steps of a half and a third in turn, up to what the largest volume can need.
+    /// The sizes of each volume's buffer, as in [`Grid::sizes`]; the shared buffer has that size for each volume. `None`: at most 24 sizes, from 64
+    /// pages in alternating steps of a half and a third, up to the most that the largest volume can use.
     pub sizes: Option<Vec<String>>,
 }
 
@@ -35,7 +35,7 @@ pub struct PreparedFleet {
     pub(super) fleet: Fleet,
     /// Schemes as given.
     pub(super) schemes: Vec<String>,
-    /// What each volume has, in bytes, ascending.
+    /// The size for each volume, in bytes, ascending.
     pub(super) sizes: Vec<u64>,
     pub(super) seed: u64,
     page_bytes: u64,
@@ -47,7 +47,7 @@ pub struct PreparedFleet {
 
 /// One curve.
 pub(super) struct Unit {
-    /// The place of its volume; none: all of them.
+    /// The index of its volume; `None` for all volumes.
     pub(super) volume: Option<usize>,
     /// The place of its scheme.
     pub(super) scheme: usize,
@@ -56,26 +56,25 @@ pub(super) struct Unit {
 
 const VOLUMES: &str = "trace.volumes";
 const STRIDE: &str = "trace.volume_stride";
-/// The largest buffer there is, in pages and in bytes: what `buffer.capacity_bytes` may be.
+/// The largest possible buffer, in pages and in bytes: the bound of `buffer.capacity_bytes`.
 const PAGES_MAX: u64 = 1 << 31;
 const BYTES_MAX: u64 = 1 << 44;
-/// Sectors from the beginning of a volume to that of the next in the shared buffer, at least: what `trace.volume_stride` is
-/// by default.
+/// Least distance in sectors between the beginnings of two volumes in the shared buffer: the default of `trace.volume_stride`.
 const STRIDE_SECTORS: u64 = 1 << 32;
 
 impl Fleet {
     /// Finds the curves that `plan` asks for.
     ///
     /// # Errors
-    /// What is wrong with the plan.
+    /// An error in the plan.
     pub fn prepare(&self, plan: &FleetPlan) -> Result<PreparedFleet, Error> {
         let settings = &plan.settings;
         for (key, why) in [
             (
                 VOLUMES,
-                "volumes have files of their own, and lie apart in the shared buffer",
+                "volumes have files of their own, and are placed one after the other in the shared buffer",
             ),
-            (STRIDE, "it follows from the volumes"),
+            (STRIDE, "the value follows from the volumes"),
             (
                 "buffer.capacity_bytes",
                 "the sizes of a fleet are given for each volume",
@@ -83,13 +82,13 @@ impl Fleet {
         ] {
             if settings.text(key).is_some() {
                 return Err(Error::Input(format!(
-                    "{key}: not for a fleet: {why}; expected no such setting"
+                    "{key}: does not apply to a fleet: {why}; expected no such setting"
                 )));
             }
         }
         if settings.text("ftl.kind").is_some_and(|kind| kind != "none") {
             return Err(Error::Input(
-                "ftl.kind: a fleet is of buffers alone; expected none (`destage curve` of a volume's file takes a translation layer)".to_owned(),
+                "ftl.kind: a fleet simulates buffers alone; expected none (`destage curve` of a volume's file takes a translation layer)".to_owned(),
             ));
         }
         let mut own = settings.clone();
@@ -167,7 +166,7 @@ impl Fleet {
         let Some(items) = items else {
             let sectors = page_bytes.div_ceil(SECTOR_BYTES);
             let pages = |file: &FileFacts| {
-                // A write touches as many pages as it has sectors for, and one more where it is not aligned.
+                // A write touches as many pages as its sectors fill, and one more if it is not aligned.
                 let written = file.written_sectors / sectors + 2 * file.writes;
                 written.min(file.end_sector.div_ceil(sectors))
             };
@@ -192,7 +191,7 @@ impl Fleet {
             Some(0) => Err(wrong(0, format!("at least a page, {page_bytes} bytes"))),
             Some(size) => Err(wrong(
                 *size,
-                format!("at most {most}, so that the shared buffer is possible"),
+                format!("at most {most}, so that the shared buffer is not too large"),
             )),
             None => Ok(sizes),
         }
@@ -207,13 +206,13 @@ impl Fleet {
     }
 }
 
-/// What the shared buffer has where each volume would have one of `sizes`.
+/// The sizes of the shared buffer that correspond to `sizes` for each volume.
 pub(super) fn shared_sizes(sizes: &[u64], volumes: usize) -> Vec<u64> {
     sizes.iter().map(|size| size * volumes as u64).collect()
 }
 
 impl PreparedFleet {
-    /// Its plan, in which `destage study status` and `missing` find what is to be done.
+    /// Its plan, from which `destage study status` and `missing` find the remaining work.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let planned = |unit: &Unit| {
@@ -258,10 +257,10 @@ impl PreparedFleet {
         self.units.len()
     }
 
-    /// Makes those curves of one part that are not yet in `store`. Parts take curves in turn, the longest first.
+    /// Makes the curves of one part that are not yet in `store`. Parts take curves in turn, the longest first.
     ///
     /// # Errors
-    /// What is wrong with a file or the store, or that `effort.progress` asked to stop.
+    /// An error in a file or the store, or an interrupt because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         store: &Store,
@@ -324,7 +323,7 @@ impl PreparedFleet {
             .and_then(|facts| facts.digest.as_ref());
         if digest != Some(&file.digest) {
             return Err(Error::Input(format!(
-                "{}: is not the file that was written: sha256 {}; expected {} (partition the trace again)",
+                "{}: is not the file that was written: it has sha256 {}; expected {} (partition the trace again)",
                 path.display(),
                 digest.map_or("unknown", String::as_str),
                 file.digest

@@ -1,4 +1,4 @@
-//! What a folder of volumes holds: a manifest, all requests in the order of their arrival, and a file for each volume.
+//! The content of a folder of volumes: a manifest, all requests in the order of their arrival, and a file for each volume.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use destage::Error;
 
 /// The manifest.
 pub(super) const MANIFEST: &str = "fleet.json";
-/// What it is, and its version.
+/// The kind of file, and its version.
 pub(super) const SCHEMA: &str = "fleet 1";
 
 /// The manifest of a folder of volumes.
@@ -19,7 +19,7 @@ pub struct Contents {
     pub(super) schema: String,
     /// Version and commit of the program that made it.
     pub made_by: BTreeMap<String, String>,
-    /// What it was made of.
+    /// The traces that it was made of.
     pub inputs: Vec<InputFacts>,
     /// The requests of all volumes, in the order of their arrival.
     pub all: FileFacts,
@@ -45,11 +45,11 @@ pub struct FileFacts {
     pub file: String,
     /// How many requests it has.
     pub requests: u64,
-    /// How many of them write.
+    /// How many of them are writes.
     pub writes: u64,
     /// Sectors that these write, each time.
     pub written_sectors: u64,
-    /// The sector after the last one that any of them touches.
+    /// The sector after the last one that any of the requests touches.
     pub end_sector: u64,
     /// SHA-256 of the unpacked file.
     pub digest: String,
@@ -124,7 +124,7 @@ impl Fleet {
         })
     }
 
-    /// What results call it: the name of its folder.
+    /// The name in results: that of its folder.
     #[must_use]
     pub fn name(&self) -> String {
         let whole = self.folder.canonicalize();

@@ -1,14 +1,14 @@
-//! Fleets: the volumes of a trace taken apart once, and buffers of their own beside one buffer that all of them share.
+//! Fleets: a trace split once into its volumes, and a buffer for each volume compared with one buffer for all.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `folder` | what a folder of volumes holds |
+//! | `folder` | the content of a folder of volumes |
 //! | `partition` | such a folder being made |
 //! | `curves` | the curves that a fleet needs, each kept once it is known, and made in parts |
 //! | `split` | the best sizes of volumes for a number of bytes in all |
 //! | `report` | sums over volumes, as values and JSON |
 //!
-//! docs/FLEETS.md says what is measured and how large fleets may be.
+//! docs/FLEETS.md gives the definitions and the limits.
 
 mod curves;
 mod folder;

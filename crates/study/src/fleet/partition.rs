@@ -13,11 +13,11 @@ use destage::Facts;
 
 /// Behind the name of a folder while it is being made.
 const PARTIAL: &str = ".partial";
-/// Held in that folder by the process that makes it. A folder without it was made by something else, and is left alone.
+/// The process that makes the folder holds this file in it. A folder without this file was made by another program, and is left alone.
 const LOCK: &str = ".destage-partition";
 
-/// A folder of volumes being made. What is not committed goes away with it; what a killed process leaves is removed by the
-/// next that makes a folder of this name.
+/// A folder of volumes being made. Without a commit the folder is removed; a folder that a killed process left is removed by the next process that
+/// makes a folder of this name.
 pub struct Partition {
     place: PathBuf,
     beside: Beside,
@@ -35,7 +35,7 @@ struct Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         if !self.is_kept {
-            // What cannot be removed now is removed by the next one.
+            // A file that cannot be removed now is removed by the next process.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
@@ -49,7 +49,7 @@ impl Partition {
     pub fn create(place: &Path) -> Result<Self, Error> {
         let Some(name) = place.file_name() else {
             return Err(Error::Input(format!(
-                "{}: expected the name of a folder that is not there",
+                "{}: expected the name of a folder that does not exist",
                 place.display()
             )));
         };
@@ -59,7 +59,7 @@ impl Partition {
         };
         if !is_free {
             return Err(Error::Input(format!(
-                "{}: is there already; expected the name of a folder that is not",
+                "{}: exists already; expected the name of a folder that does not exist",
                 place.display()
             )));
         }
@@ -156,14 +156,14 @@ impl Beside {
             let is_ours = is_folder && lock.symlink_metadata().is_ok_and(|data| data.is_file());
             if !is_ours {
                 return Err(Error::Input(format!(
-                    "{}: is there already, and is not what a stopped partition left; expected no such file or folder, because the volumes are written there first",
+                    "{}: exists already, and an interrupted partition did not leave it; expected no such file or folder, because the volumes are written there first",
                     path.display()
                 )));
             }
             let held = File::options().append(true).open(&lock);
             if held.is_ok_and(|held| held.try_lock().is_err()) {
                 return Err(Error::Input(format!(
-                    "{}: is being written by another process; expected another folder, or its end",
+                    "{}: another process is writing to it; expected another folder, or the end of that process",
                     path.display()
                 )));
             }

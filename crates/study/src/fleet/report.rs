@@ -1,4 +1,4 @@
-//! Sums over volumes: a buffer for each, one that all share, and the best split, at equal bytes in all.
+//! Sums over volumes: a buffer for each, one that all share, and the best split, with equal memory in total.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use destage::Manifest;
 use destage::Record;
 use destage::numbers;
 
-/// What can be added up over volumes, each of which has a buffer of its own: counts, and nothing that is a most or a mean.
+/// Metrics that can be added up over volumes with buffers of their own: counts, and no maximum or mean.
 const ADDED: [&MetricRow; 13] = [
     rows::HOST_REQUESTS,
     rows::HOST_COMPLETED,
@@ -34,7 +34,7 @@ const ADDED: [&MetricRow; 13] = [
     rows::BUFFER_DIRTY_AT_END,
 ];
 
-/// What a fleet's curves say.
+/// The conclusions from a fleet's curves.
 pub struct FleetReport {
     /// How they came to be.
     pub manifest: Manifest,
@@ -58,17 +58,17 @@ pub struct FleetCurve {
 /// The ways to give one number of bytes to all volumes.
 #[derive(Clone, Debug)]
 pub struct FleetPoint {
-    /// What each volume has if all have the same.
+    /// The size for each volume if all have the same.
     pub each_bytes: u64,
-    /// What they have together, and what the shared buffer has.
+    /// The total size, and the size of the shared buffer.
     pub bytes: u64,
     /// Counts of all volumes where each has a buffer of its own of [`Self::each_bytes`].
     pub own: Metrics,
     /// Metrics of one buffer for all volumes.
     pub shared: Metrics,
-    /// Those where each has a buffer of its own, and bytes are where they absorb most writes.
+    /// The counts if each volume has a buffer of its own, and the memory is where it absorbs most writes.
     pub split: Metrics,
-    /// What each volume has then, in the order of the volumes.
+    /// The size for each volume then, in the order of the volumes.
     pub split_bytes: Vec<u64>,
 }
 
@@ -76,7 +76,7 @@ pub struct FleetPoint {
 type Counts = [Option<u64>; ADDED.len()];
 
 impl PreparedFleet {
-    /// What came of all curves.
+    /// The outcome of all curves.
     ///
     /// # Errors
     /// If one is not in `store`.
@@ -199,7 +199,7 @@ impl FleetPoint {
 
 impl FleetReport {
     /// `{"manifest", "conclusions", "fleet": [{"buffer", "points": [{"each_bytes", "bytes", "own", "shared", "split"}]}], "volumes":
-    /// [{"volume", "requests", ..., "curves": [{"buffer", "split_bytes", "points"}]}]}`: what `destage fleet --json` prints.
+    /// [{"volume", "requests", ..., "curves": [{"buffer", "split_bytes", "points"}]}]}`: the output of `destage fleet --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let point = |point: &FleetPoint| {
@@ -237,7 +237,7 @@ impl FleetReport {
         }))
     }
 
-    /// What the curves say, in sentences: where it matters most whether volumes share.
+    /// The conclusions, in sentences: at which size it matters most whether volumes share a buffer.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         self.fleet
@@ -260,7 +260,7 @@ impl FleetReport {
         let percent = |hits: u64| format!("{:.1} %", 100.0 * hits as f64 / writes);
         let each = numbers::size(point.each_bytes);
         let mut text = format!(
-            "{}: with {each} for each of {} volumes, {} in all, buffers of their own absorb {} of the page writes, one shared buffer {}, and the best split {}.",
+            "{}: with {each} for each of {} volumes, {} in all, separate buffers absorb {} of the page writes, one shared buffer {}, and the best split {}.",
             curve.buffer,
             self.volumes.len(),
             numbers::size(point.bytes),
@@ -282,15 +282,15 @@ impl FleetReport {
         if let Some(bytes) = enough.filter(|bytes| *bytes < point.bytes) {
             let (bytes, more) = (numbers::size(bytes), numbers::size(point.bytes));
             text.push_str(&match shared >= own {
-                true => format!(" One shared buffer of {bytes} absorbs as much as those with {more}."),
-                false => format!(" Buffers of their own with {bytes} in all absorb as much as a shared one of {more}."),
+                true => format!(" One shared buffer of {bytes} absorbs as many as separate buffers with {more}."),
+                false => format!(" Separate buffers with {bytes} in all absorb as many as a shared buffer of {more}."),
             });
         }
         Some(text)
     }
 
-    /// A row for each scheme, size and way, whose `trace` is the way (`own`, `shared`, `split`) and whose size is that in
-    /// all; then one for each volume, scheme and size, whose `trace` is the volume's file.
+    /// A row for each scheme, size and way, where `trace` is the way (`own`, `shared`, `split`) and the size is the total; then a row for each
+    /// volume, scheme and size, where `trace` is the volume's file.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let record = |trace: &str, buffer: &str, bytes: u64, metrics: Metrics| Record {

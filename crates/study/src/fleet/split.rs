@@ -1,8 +1,8 @@
-//! The best sizes of volumes for a number of bytes in all: bytes go where the next step absorbs most writes for them.
+//! The best sizes of volumes for a total number of bytes: bytes go where the next step absorbs most writes for them.
 //!
-//! The curve of a volume need not be concave. Steps along its upper hull are, so the best step of all volumes is always the
-//! next one of its volume, and steps are taken in one order whatever the total. What is left when a step does not fit goes to
-//! later ones that do. The result is the best split of hulls up to one step, and never worse than equal sizes.
+//! The curve of a volume need not be concave. Steps along its upper hull are monotone, so the best step of all volumes is always the next one of its
+//! volume, and the order of steps does not depend on the total. Memory that is left when a step does not fit goes to later steps that
+//! do. The result is the best split of hulls up to one step, and never worse than equal sizes.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ struct Step {
 }
 
 impl Step {
-    /// The one that gains most for its bytes comes first.
+    /// The step that gains most for its bytes comes first.
     fn order(&self, other: &Self) -> Ordering {
         let product = |one: u64, two: u64| u128::from(one) * u128::from(two);
         product(other.gain, self.bytes)
@@ -79,7 +79,7 @@ fn steps(volume: usize, sizes: &[u64], absorbed: &[u64]) -> Vec<Step> {
             continue;
         };
         while let Some(last) = hull.pop_if(|last| next.order(last) == Ordering::Less) {
-            // Who gains over a step gains over where that began.
+            // If the next step gains more for each byte than the last one, it also gains more from where the last one began.
             next = step(last.from).unwrap_or(next);
         }
         hull.push(next);
@@ -120,7 +120,7 @@ mod tests {
             vec![0, 1, 2, 3],
         ];
         let best = best(&[1, 2, 4, 8], &absorbed);
-        // Of three bytes more, steps along hulls would take those to 110 at once; equal sizes absorb one more.
+        // With three bytes more, steps along hulls would raise the size to 110 at once; equal sizes absorb one more.
         assert_eq!(best[..3], [[0, 0, 0], [1, 1, 1], [2, 2, 2]]);
         assert_eq!(total(&best[3], &absorbed), 209);
         let uneven = vec![vec![0, 100, 200, 400], vec![0, 1, 2, 3]];

@@ -266,7 +266,7 @@ fn a_folder_appears_whole_or_not_at_all() {
     let mut first = Partition::create(&place).unwrap();
     first.add(&requests()[..10]).unwrap();
     let refused = |place: &Path| Partition::create(place).err().unwrap().to_string();
-    assert!(refused(&place).contains("is being written by another process"));
+    assert!(refused(&place).contains("another process is writing to it"));
     drop(first);
     assert!(!place.exists() && !beside.exists());
     // What a killed process leaves does not stand in the way.
@@ -291,7 +291,7 @@ fn a_folder_appears_whole_or_not_at_all() {
         ["all.compact", "fleet.json", "volumes"]
     );
     let place = other;
-    assert!(refused(&place).contains("is there already"));
+    assert!(refused(&place).contains("exists already"));
     assert!(refused(&folder.path().join("no/such/fleet")).contains("cannot be written"));
     let error = Fleet::open(folder.path()).unwrap_err().to_string();
     assert!(
@@ -309,7 +309,7 @@ fn what_is_beside_the_place_and_not_ours_stays() {
         let error = Partition::create(&place).err().unwrap().to_string();
         assert!(
             error.contains(
-                "fleet.partial: is there already, and is not what a stopped partition left"
+                "fleet.partial: exists already, and an interrupted partition did not leave it"
             ),
             "{error}"
         );

@@ -136,7 +136,7 @@ fn an_edited_result_is_computed_again() {
     assert!(
         damaged.len() == 1
             && damaged[0].contains(name)
-            && damaged[0].contains("is not as it was written"),
+            && damaged[0].contains("has changed since it was written"),
         "{damaged:?}"
     );
     assert_eq!(results(STUDY, folder.path()), (first, 1));

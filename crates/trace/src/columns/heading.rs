@@ -1,9 +1,9 @@
-//! What the names above the columns of a table say: in the words of this project, in those of others, and with a unit, as in `Size (KiB)`.
+//! The meanings of the names above the columns of a table: in the words of this project, in other words, and with a unit, as in `Size (KiB)`.
 
 use super::{Field, NAMES, Unit};
 use crate::format::TimeUnit;
 
-/// What a column is about, whatever it is counted in.
+/// The subject of a column, whatever its unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Time,
@@ -24,7 +24,7 @@ enum Subject {
     Stream,
 }
 
-/// What others call columns. A blank, a hyphen and a dot within a name count as `_`.
+/// Other names of columns. A blank, a hyphen and a dot within a name count as `_`.
 const OTHER_NAMES: [(Subject, &[&str]); 10] = [
     (
         Subject::Time,
@@ -159,7 +159,7 @@ const OTHER_NAMES: [(Subject, &[&str]); 10] = [
 /// Names that say where a request begins only together with a unit.
 const PLACES: [&str; 6] = ["address", "addr", "location", "position", "pos", "start"];
 
-/// What stands behind the name of a column, in brackets or after the last `_`.
+/// The text after the name of a column, in brackets or after the last `_`.
 #[derive(Clone, Copy)]
 enum Counted {
     In(TimeUnit),
@@ -198,7 +198,7 @@ const UNITS: [(Counted, &[&str]); 8] = [
     (Counted::Sectors, &["sector", "sectors", "lba", "512b"]),
 ];
 
-/// What the column called `name`, in lower case, holds; and the unit of its times, if it says one.
+/// The content of the column called `name`, in lower case; and the unit of its times, if the name has one.
 fn known(name: &str, in_sectors: bool) -> Option<(Field, Option<TimeUnit>)> {
     if let Some((_, field)) = NAMES.iter().find(|(own, _)| *own == name) {
         return Some((*field, None));
@@ -239,7 +239,7 @@ fn known(name: &str, in_sectors: bool) -> Option<(Field, Option<TimeUnit>)> {
     Some((field(subject, Some(counted), in_sectors)?, time))
 }
 
-/// A column about `subject`; none if it cannot be `counted` so.
+/// A column about `subject`; `None` if it cannot be `counted` so.
 fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option<Field> {
     Some(match (subject, counted) {
         (Subject::Time, None | Some(Counted::In(_))) => Field::Time,
@@ -265,7 +265,7 @@ fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option
     })
 }
 
-/// The fields of columns called `names`, of which `other` says what the unknown ones hold; and the unit of their times.
+/// The fields of columns called `names`, where `other` says what the unknown ones hold; and the unit of their times.
 pub(super) fn fields(
     names: &[String],
     other: impl Fn(&str) -> Result<Field, String>,
@@ -286,7 +286,7 @@ pub(super) fn fields(
     Ok((fields, time_unit))
 }
 
-/// Of a first line with `names`: what is needed and not there, if at least two of its columns are known.
+/// For a first line with `names`: the missing columns that are needed, if at least two of its columns are known.
 pub(super) fn missing(names: &[String]) -> Option<String> {
     let (fields, _) = fields(names, |_| Ok(Field::Ignored)).ok()?;
     let known: Vec<String> = fields
@@ -298,7 +298,7 @@ pub(super) fn missing(names: &[String]) -> Option<String> {
     if known.len() < 2 {
         return None;
     }
-    /// The column that a field is, of those that a table must have exactly one of.
+    /// The column of a field, for columns that a table must have exactly once.
     fn needed(field: &Field) -> Option<&'static str> {
         match field {
             Field::Time => Some(NEEDS[0]),

@@ -1,11 +1,11 @@
 //! `blkparse`: the events of the Linux block layer, as text in the tool's default form.
 //!
-//! The YCSB/RocksDB trace of SNIA is in this form too. A request is one event of one kind (`trace.event`): D by
-//! default, because that is what the device is given, after merging and splitting. Other events are passed over,
-//! and so are messages, SCSI commands that carry no sectors, and the summary that ends the text. A request that is
+//! The YCSB/RocksDB trace of SNIA is in this form too. A request is one event of one kind (`trace.event`): D by default, because that is what the
+//! device receives, after merging and splitting. Other events are ignored, and so are messages, SCSI commands that carry no sectors, and the summary
+//! that ends the text. A request that is
 //! put back and issued again counts each time it is issued.
 //!
-//! The letters after the action say what is done. A first F asks for a flush before the request: it becomes a flush
+//! The letters after the action name the operation. A first F asks for a flush before the request: it becomes a flush
 //! of its own that arrives with it. An F after the R or W is forced unit access.
 
 use crate::cursor::{Column, Cursor, Problem};
@@ -80,7 +80,7 @@ impl Layout for BlkParse {
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         cursor.skip_blanks();
-        // No line of the summary begins with a digit: what does was put behind it, and is not to be lost.
+        // No line of the summary begins with a digit: a line that does was appended to the file, and must not be lost.
         let in_summary = state.kind == SUMMARY && !cursor.peek().is_ascii_digit();
         if in_summary || matches!(cursor.peek(), b'C' | b'T') {
             return summary(cursor, state);
@@ -170,7 +170,7 @@ fn summary(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
     if state.kind != SUMMARY {
         let line = &cursor.bytes[cursor.at..];
         if !line.starts_with(b"CPU") && !line.starts_with(b"Total") {
-            // Fails with what is wrong.
+            // Fails with the error.
             cursor.number(&DEVICE)?;
         }
         state.kind = SUMMARY;
@@ -179,11 +179,11 @@ fn summary(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
     Ok(None)
 }
 
-/// What the letters of an operation ask for.
+/// The operation that the letters stand for.
 struct Asked {
     /// A flush before anything else.
     flush: bool,
-    /// What is done then, if anything.
+    /// The operation, if there is one.
     operation: Option<Operation>,
     fua: bool,
 }

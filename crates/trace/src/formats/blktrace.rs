@@ -1,7 +1,7 @@
 //! `blktrace`: the events of the Linux block layer, as the kernel writes them.
 //!
 //! Records of 48 bytes in the byte order of the traced machine, each followed by data of its own length
-//! (`linux/blktrace_api.h`, version 7). Which events are requests, and what flush bits mean, is as in `blkparse`.
+//! (`linux/blktrace_api.h`, version 7). As in `blkparse`, `trace.event` says which events are requests, and flush bits mean the same.
 //! Files of several processors that were put end to end are not in order of time, hence sorted in a window.
 
 use crate::cursor::{Column, Problem};
@@ -42,13 +42,13 @@ const HEADER_BYTES: usize = 48;
 const LITTLE: [u8; 4] = [0x07, 0x74, 0x61, 0x65];
 const BIG: [u8; 4] = [0x65, 0x61, 0x74, 0x07];
 
-/// Low half of the action: what happened.
+/// Low half of the action: the event.
 const QUEUE: u32 = 1;
 const ISSUE: u32 = 7;
 const COMPLETE: u32 = 8;
 /// In the low half too: the record's data begin with the number of a control group.
 const CGROUP: u32 = 1 << 8;
-/// High half: to what kind of request.
+/// High half: the kind of request.
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
 const PASS_THROUGH: u32 = 1 << 25;

@@ -26,7 +26,7 @@ use crate::request::{Operation, Request, SECTORS_MAX};
 pub(crate) const FORMAT: Format = Format {
     name: "compact",
     extensions: &["compact"],
-    about: "The form `destage trace convert` writes for keeping: all that a request has, times to the tick, checksummed, the fastest to read.",
+    about: "The format in which `destage trace convert` keeps traces: all that a request has, times to the tick, checksummed, the fastest to read.",
     columns: "a block of requests in five columns: arrival, first sector, sectors, volume, operation",
     header: Some("64657374616765 01"),
     example: "01000000 a086010000000000 00 00000000000000 00 0000000000000000 0100000000000000 00 1027000000000000 0100000000000000 00 0800000000000000 0100000000000000 00 0000000000000000 0100000000000000 00 0100000000000000 0100000000000000",
@@ -42,7 +42,7 @@ pub(crate) const FORMAT: Format = Format {
     }),
 };
 
-/// What every file begins with; the version follows.
+/// The beginning of every file; the version follows.
 pub(crate) const MARK: &[u8; 7] = b"destage";
 /// The version that is written, and the only one there is.
 pub(crate) const VERSION: u8 = 1;
@@ -80,7 +80,7 @@ fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(MARK)
 }
 
-/// A column of a block in sight.
+/// A column of a block at hand.
 #[derive(Clone, Copy, Default)]
 struct Packed {
     at: usize,
@@ -89,7 +89,7 @@ struct Packed {
     scale: u64,
 }
 
-/// Requests unpacked at once: what lies between columns and requests then stays in the nearest cache.
+/// Requests unpacked at once: the data between columns and requests then stay in the nearest cache.
 const RUN: usize = 256;
 
 impl Packed {
@@ -180,7 +180,7 @@ impl Records for Compact {
     }
 }
 
-/// Adds the requests of a block to `batch`; whether all of them can be.
+/// Adds the requests of a block to `batch`; returns whether all of them could be added.
 #[inline(always)]
 fn requests(
     block: &[u8],

@@ -1,4 +1,4 @@
-//! `csv`: any table, whose columns its first line or `trace.columns` names.
+//! `csv`: any table whose columns are named by its first line or by `trace.columns`.
 //!
 //! Written by this project with all columns and times in ns with one decimal, which holds every tick. Tables of others write
 //! many things in other ways: fields that the plain reading refuses are looked at once more, by [`odd`].
@@ -16,7 +16,7 @@ use crate::request::{Operation, Request, SECTOR_BYTES};
 pub(crate) const FORMAT: Format = Format {
     name: "csv",
     extensions: &["csv"],
-    about: "Any table: trace.columns or its first line names the columns and what separates them; times in ns unless trace.time_unit says otherwise, or dates; times of the calendar are made relative to the first request.",
+    about: "Any table: trace.columns or its first line names the columns and their separator; times in ns unless trace.time_unit says otherwise, or dates; calendar times are made relative to the first request.",
     columns: "as many fields as there are columns",
     header: Some("time,volume,op,sector,sectors,fua,stream"),
     example: "5265313000.0,0,write,6357144,8,0,0",
@@ -92,7 +92,7 @@ const NAMES: Column = Column {
 
 pub(crate) struct Csv;
 
-/// A row was read: what follows is no header. As the other marks it is kept in [`State::kind`].
+/// A row was read: later lines are no header. Like the other marks it is kept in [`State::kind`].
 const BEGUN: u32 = 1;
 /// Volumes are numbers.
 const NUMBERS: u32 = 2;
@@ -207,7 +207,7 @@ enum Position {
     Bytes(u64),
 }
 
-/// What was read of a row.
+/// The values of a row.
 struct Row {
     arrival: u64,
     volume: u32,
@@ -216,7 +216,7 @@ struct Row {
     sectors: Position,
     fua: bool,
     stream: u16,
-    /// What the row says of all others, as in [`State::kind`].
+    /// What the row shows about all others, as in [`State::kind`].
     marks: u32,
 }
 
@@ -247,7 +247,7 @@ impl Row {
         let column = match place.field {
             Field::Time => {
                 let (whole, rest) = cursor.decimal(state.exponent, &TIME)?;
-                // The first time decides what all count from, so it must be whole.
+                // The first time decides the origin of all, so it must be complete.
                 place.leave(cursor, &TIME)?;
                 let time = state.table_time(whole, rest, false);
                 self.arrival = time.ok_or_else(|| wrong_time(cursor, state, whole))?;
@@ -317,8 +317,7 @@ impl Row {
         place.leave(cursor, column)
     }
 
-    /// Reads one field in whatever form others write it, and steps onto the next. `problem` is what is wrong if it has none
-    /// of them.
+    /// Reads one field in whatever form others write it, and steps onto the next. `problem` is the error if it has none of them.
     #[cold]
     #[inline(never)]
     fn read_odd(
@@ -331,7 +330,7 @@ impl Row {
         let Some((text, end)) = odd::field(cursor.bytes, cursor.at, place.separator) else {
             return Err(problem);
         };
-        // What is not UTF-8 is none of the words and numbers below.
+        // Text that is not UTF-8 is none of the words and numbers below.
         let text = std::str::from_utf8(&text).unwrap_or("\u{fffd}");
         let whole = odd::whole(text);
         let column = match place.field {
@@ -435,7 +434,7 @@ fn volume(text: &str, state: &mut State) -> Option<u32> {
     u32::try_from(odd::whole(text)?).ok()
 }
 
-/// What is wrong with a time of `whole` units, just read.
+/// The error in a time of `whole` units that was just read.
 #[cold]
 fn wrong_time(cursor: &Cursor<'_>, state: &State, whole: u64) -> Problem {
     if state.is_before_base(whole) {

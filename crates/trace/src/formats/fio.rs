@@ -118,7 +118,7 @@ fn version(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
     Ok(None)
 }
 
-/// `wait`, whose offset is a time; a length may follow and plays no part.
+/// `wait`, whose offset is a time; a length may follow and is ignored.
 fn wait(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
     cursor.blanks(&ACTION)?;
     let time = cursor.number(&WAIT)?;

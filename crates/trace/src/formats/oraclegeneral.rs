@@ -1,8 +1,8 @@
 //! `oraclegeneral`: the common binary form of libCacheSim, with the next access of each object.
 //!
 //! Records of 24 bytes, lowest byte first: time in s, object number, bytes, and the number of the request that asks
-//! for the object next. It says neither what a request does (`trace.missing_op`) nor what an object number
-//! counts (`trace.block_bytes`): the maker of the file knows both. The next access plays no part in reading.
+//! for the object next. The format says neither what a request does (`trace.missing_op`) nor what an object number counts (`trace.block_bytes`): the
+//! maker of the file knows both. The next access plays no part in reading.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -16,7 +16,7 @@ use destage_base::Ticks;
 pub(crate) const FORMAT: Format = Format {
     name: "oraclegeneral",
     extensions: &["oraclegeneral", "oracleGeneral"],
-    about: "libCacheSim oracleGeneral, binary: times in s, made relative to the first request; trace.missing_op says what requests do, trace.block_bytes what an object number counts.",
+    about: "libCacheSim oracleGeneral, binary: times in s, made relative to the first request; trace.missing_op gives the operation of all requests, trace.block_bytes the unit of object numbers.",
     columns: "records of 24 bytes: time in s, object, bytes, next access",
     header: None,
     example: "10270000 7b00000000000000 00100000 ffffffffffffffff",
@@ -43,11 +43,11 @@ const OBJECT: Column = Column {
 
 const RECORD_BYTES: usize = 24;
 
-/// No trace has as many requests. Eight bytes of text are a larger number, be they one that ASCII lacks or not.
+/// No trace has as many requests. Eight bytes of text are a larger number, whether or not they are ASCII.
 const REQUESTS_MAX: i64 = 1 << 48;
 
-/// Times that do not go back, sizes that are not 0, and next accesses that lie ahead and not beyond all bounds: nothing
-/// marks the format, so all of this has to hold in everything that is looked at.
+/// Times that do not go back, sizes that are not 0, and next accesses that lie ahead within bounds: the format has no mark, so all of this has to
+/// hold in all bytes that are examined.
 fn begins(bytes: &[u8]) -> bool {
     let mut latest = 0;
     let mut number = 0;
@@ -96,7 +96,7 @@ impl Records for OracleGeneral {
     }
 }
 
-/// Most of a page cache's trace is single blocks that a sample does not have: those become no request.
+/// Most requests of a page cache's trace are single blocks that a sample does not have: they are not decoded.
 fn sift(
     block: &[u8],
     state: &mut State,

@@ -1,11 +1,11 @@
 //! `parquet`: a table in Apache Parquet, written by [`crate::writers::parquet`] or by any program that makes such files.
 //!
-//! The columns, found by their names: `arrival_ticks`, `volume`, `op`, `sector`, `sectors`, `fua`, `stream`. Of these
-//! `volume`, `fua` and `stream` may be missing, which is 0, and `op`, if `trace.missing_op` says what requests do. Other
+//! The columns, found by their names: `arrival_ticks`, `volume`, `op`, `sector`, `sectors`, `fua`, `stream`. Of these `volume`, `fua` and `stream`
+//! may be missing and are then 0; `op` may be missing if `trace.missing_op` says what requests do. Other
 //! columns play no part. docs/TRACES.md says which types are read.
 //!
-//! A Parquet file is row groups, in each of which a column stands as pages of its own, and a footer that says where all
-//! of that is. So it is opened at its end and read at one place per column: some thousand rows at once, in memory
+//! A Parquet file consists of row groups, in each of which a column has pages of its own, and a footer that says where these are. So it is opened at
+//! its end and read at one place per column: some thousand rows at once, in memory
 //! bounded by a page of each column.
 
 mod bounded;
@@ -48,9 +48,9 @@ pub(crate) const FORMAT: Format = Format {
     }),
 };
 
-/// What every file begins with, and ends with.
+/// The bytes with which every file begins and ends.
 pub(crate) const MARK: &[u8; 4] = b"PAR1";
-/// The key in the footer that names the schema and its version, and what stands there.
+/// The key in the footer that names the schema and its version, and its value.
 pub(crate) const SCHEMA_KEY: &str = "destage.schema";
 pub(crate) const SCHEMA: &str = "trace 1";
 
@@ -136,16 +136,16 @@ struct BadRow {
 struct ParquetRows {
     file: String,
     reader: SerializedFileReader<Bounded>,
-    /// By the numbers above; what is missing is 0 everywhere.
+    /// By the numbers above; a missing column is 0 everywhere.
     found: [Option<Found>; 7],
-    /// Checks what the writer of this project made.
+    /// Checks files that this project has written.
     seals: Option<Seals>,
     /// The row group that is read next.
     next_group: usize,
     /// Columns of the row group being read, and how many of its rows are not decoded.
     open: Vec<(usize, Open)>,
     rows_left: u64,
-    /// Decoded columns and what is wrong in them, last row first; the next row, and how many there are.
+    /// Decoded columns and their errors, last row first; the next row, and the number of rows.
     values: [Vec<u64>; 7],
     bad: Vec<BadRow>,
     at: usize,
@@ -264,11 +264,11 @@ impl Rows for ParquetRows {
 }
 
 impl ParquetRows {
-    /// The request of decoded row `at`; none if it ends beyond the address space.
+    /// The request of decoded row `at`; `None` if it ends beyond the address space.
     #[inline(always)]
     fn row(&self, at: usize, state: &State) -> Option<Request> {
         let value = |column: usize| self.values[column][at];
-        // Every number was held to the limit of its column.
+        // Every number was compared with the limit of its column.
         let arrival = value(ARRIVAL) * state.ticks_per_unit;
         let volume = value(VOLUME) as u32;
         let operation = Operation::ALL[value(OPERATION) as usize];
@@ -313,7 +313,7 @@ impl ParquetRows {
             };
             open.decode(rows, wanted, &mut self.values[*column], bad)?;
         }
-        // One fault of a row is enough: that of its first column.
+        // One error of a row is enough: that of its first column.
         self.bad.sort_by_key(|bad| bad.index);
         self.bad.dedup_by_key(|bad| bad.index);
         self.bad.reverse();
@@ -405,7 +405,7 @@ fn end_of(group: &RowGroupMetaData) -> u64 {
     group.columns().iter().map(end).max().unwrap_or(0)
 }
 
-/// What the decoder says, for one line of an error message.
+/// The error of the decoder, as one line.
 fn one_line(cause: &ParquetError) -> String {
     let text = match cause {
         ParquetError::General(text) | ParquetError::NYI(text) | ParquetError::EOF(text) => {

@@ -1,15 +1,13 @@
-//! `tracerpt`: the table that tracerpt and tracedmp make of any event log of Windows, and so of one that TraceView
-//! recorded.
+//! `tracerpt`: the table that tracerpt and tracedmp make of any event log of Windows, and so also of one that TraceView recorded.
 //!
-//! The first line names the columns: `Event Name, Type, TID, Clock-Time, ...` in old releases, twenty of them in new
-//! ones; read are `Type`, `Clock-Time` and what follows from `User Data` on, wherever they stand. Of all events those of
-//! `DiskIo` called `Read`, `Write` and `FlushBuffers` are requests. Their data are the properties of the classes
-//! `DiskIo_TypeGroup1` and `DiskIo_TypeGroup3` in the order that Microsoft documents: disk, flags, bytes, one that plays no
-//! part, byte offset, file object, and since Vista the IRP.
+//! The first line names the columns: `Event Name, Type, TID, Clock-Time, ...` in old releases, twenty columns in new ones; this reader uses `Type`,
+//! `Clock-Time` and the columns from `User Data` on, wherever they stand. The events of `DiskIo` called `Read`, `Write` and `FlushBuffers` are
+//! requests. Their data are the properties of the classes `DiskIo_TypeGroup1` and `DiskIo_TypeGroup3` in the order that Microsoft documents: disk,
+//! flags, bytes, an ignored one, byte offset, file object, and since Vista the IRP.
 //!
-//! Such an event is logged when the request is done. How long it took is noted in ticks of a counter whose frequency
-//! the table does not reliably hold, so a request is issued at the Init event of its IRP, if the log has one
-//! (`EVENT_TRACE_FLAG_DISK_IO_INIT`), and otherwise when it is done. The flags have no bit that asks for durability, so
+//! Such an event is logged when the request is done. Its duration is given in ticks of a counter whose frequency the table does not reliably hold, so
+//! a request is issued at the Init event of its IRP, if the log has one (`EVENT_TRACE_FLAG_DISK_IO_INIT`), and otherwise when it is done. The flags
+//! have no bit that asks for durability, so
 //! no write is FUA.
 
 use super::{byte_range, padded_comma};
@@ -78,11 +76,11 @@ const IRP: Column = Column {
     expected: "an address such as 0x85A1B008",
 };
 
-/// Requests whose beginning is remembered at a time; of any more only the end counts. A log that lost events must not
+/// Requests whose beginning is remembered at a time; of further ones only the end counts. A log that lost events must not
 /// fill the memory.
 const UNDER_WAY_MAX: usize = 1 << 16;
 
-/// Where the columns stand that are read, as [`State::kind`] holds it: 0 until they are known.
+/// The places of the columns that are used, as [`State::kind`] holds them: 0 until they are known.
 #[derive(Clone, Copy)]
 struct Places {
     kind: usize,
@@ -170,7 +168,7 @@ impl Layout for Tracerpt {
             range
         };
         let mut arrival = time;
-        // Releases that log no Init events have something else where the IRP stands.
+        // Releases that log no Init events have another value in the place of the IRP.
         if !state.under_way.is_empty() && !ends(cursor, &IGNORED)? {
             let began = state.under_way.remove(&cursor.number_of_any_base(&IRP)?);
             if state.choices.event != Event::Complete {

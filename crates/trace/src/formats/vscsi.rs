@@ -69,8 +69,7 @@ const VERSIONS: [Fields; 2] = [
     },
 ];
 
-/// The version whose mark the first two records carry; the second is asked because what is the mark of one version is
-/// part of a count in the other.
+/// The version whose mark the first two records carry; the second record is checked because the mark of one version is part of a count in the other.
 fn version_of(bytes: &[u8]) -> Option<u32> {
     let fits = |version: u16| {
         let fields = &VERSIONS[usize::from(version) - 1];

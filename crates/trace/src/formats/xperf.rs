@@ -2,15 +2,14 @@
 //! Server traces are such dumps.
 //!
 //! `BeginHeader` to `EndHeader` names the columns of every kind of event; then come the events, of which only
-//! `DiskRead`, `DiskWrite` and `DiskFlush` are requests. Newer versions put the processor before the IRP's address,
-//! which is known by its 0x, so lines cut out of a dump are read as well; where there is a header, its names must be
-//! those that are read by place.
+//! `DiskRead`, `DiskWrite` and `DiskFlush` are requests. Newer versions put the processor before the IRP's address, which is recognised by its 0x, so
+//! lines cut out of a dump are read as well; if there is a header, its names must be those of the columns that are read.
 //!
 //! Windows logs such an event when the request is done: an event class of its own marks the beginning, and this one
 //! holds the time from initiation to completion (Microsoft's documentation of `DiskIo_TypeGroup1` and
-//! `DiskIo_TypeGroup2`). So `TimeStamp` is the end, and a request is issued `ElapsedTime` before. The Init rows say no
-//! more than that and have no address; they are passed over, because a completion without its Init row would else be
-//! taken for another request's. Times count from the start of the log: what began before arrives at 0.
+//! `DiskIo_TypeGroup2`). So `TimeStamp` is the end, and a request is issued `ElapsedTime` before. The Init rows say no more than that and have no
+//! address; they are skipped, because a completion without its Init row would otherwise be taken for another request's. Times count from the start of
+//! the log: requests that began before arrive at 0.
 //!
 //! `IrpFlags` has no bit that asks for durability, so no write is FUA.
 

@@ -1,4 +1,4 @@
-//! Requests of which few are wanted: what is in no sample is counted and passed over before it becomes a request.
+//! Requests of which few are wanted: a request that is in no sample is counted and skipped before it is decoded.
 
 use destage_base::Ticks;
 use destage_base::sample::Samples;
@@ -9,7 +9,7 @@ use crate::error::TraceError;
 use crate::format::Encoding;
 use crate::request::{Operation, Request};
 
-/// Which pages are wanted.
+/// The wanted pages.
 #[derive(Clone, Debug)]
 pub struct Sieve {
     /// By the number of the page.
@@ -19,7 +19,7 @@ pub struct Sieve {
 }
 
 impl Sieve {
-    /// Whether `sectors` sectors from `sector` on, at least one, lie in one page and that is in no sample.
+    /// Whether `sectors` sectors from `sector` on, at least one, lie in one page that is in no sample.
     #[inline]
     #[must_use]
     pub fn drops(&self, sector: u64, sectors: u32) -> bool {
@@ -35,11 +35,11 @@ pub struct Passed {
     pub requests: u64,
     /// Their sectors.
     pub sectors: u64,
-    /// Whether they write; else they read.
+    /// Whether they write; otherwise they read.
     pub is_write: bool,
 }
 
-/// What became of a block.
+/// The outcome of a block.
 pub(crate) struct Sifted {
     /// Bytes of the records that are done.
     pub(crate) consumed: usize,
@@ -48,11 +48,11 @@ pub(crate) struct Sifted {
     pub(crate) passed: Passed,
 }
 
-/// Decodes the records of a block that need no closer look, later than the time given: stops before the first that does.
+/// Decodes the records of a block that need no closer look and are later than the given time: stops before the first other one.
 pub(crate) type Sift = fn(&[u8], &mut State, &Sieve, Ticks, &mut Vec<Request>) -> Sifted;
 
 impl Reader {
-    /// The function that sifts, where nothing else looks at requests one by one.
+    /// The function that sifts, if no other part reads requests one by one.
     fn sifting(&self) -> Option<Sift> {
         let Encoding::Binary(binary) = self.format.encoding else {
             return None;
@@ -77,7 +77,7 @@ impl Reader {
         matches!(self.format.encoding, Encoding::Binary(binary) if binary.sift.is_some())
     }
 
-    /// As [`Reader::fill`], without most of what `sieve` drops, which is counted instead. Returns `None`, with an empty batch,
+    /// As [`Reader::fill`], without most of the requests that `sieve` drops, which are counted instead. Returns `None`, with an empty batch,
     /// at the end.
     ///
     /// # Errors

@@ -5,8 +5,7 @@ const EXACT_BITS: u32 = 14;
 const EXACT: u64 = 1 << EXACT_BITS;
 const PER_POWER: u64 = EXACT / 2;
 
-/// Counts of values. Those below 16384 are kept apart; larger ones that differ by less than one in 8192 may be taken for
-/// the same.
+/// Counts of values. Values below 16384 are kept apart; larger ones that differ by less than one in 8192 may fall together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// As many bins as the largest value needs.

@@ -1,6 +1,6 @@
 //! How much is asked for over time, in bounded memory.
 
-/// What is asked for in an interval, of reads and of writes.
+/// The requests in an interval, of reads and of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
     /// How many.

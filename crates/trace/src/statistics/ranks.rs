@@ -23,8 +23,8 @@ impl Pairs {
     }
 }
 
-/// Spearman's rank correlation of the two values of `pairs`: equal values share the mean of their ranks. Nothing if one of
-/// the two is the same in all pairs, or there are none.
+/// Spearman's rank correlation of the two values of `pairs`: equal values share the mean of their ranks. `None` if one of the two is the same in all
+/// pairs, or there are none.
 pub(super) fn rank_correlation(pairs: &[Pairs]) -> Option<f64> {
     let first = deviations(pairs, |a, b| a.whole.cmp(&b.whole));
     let second = deviations(pairs, Pairs::by_fraction);

@@ -9,7 +9,7 @@ pub struct StatisticRow {
     pub name: &'static str,
     /// The unit, or nothing for counts and shares.
     pub unit: &'static str,
-    /// One sentence: what it is.
+    /// One sentence on its meaning.
     pub about: &'static str,
 }
 
@@ -44,7 +44,7 @@ pub enum Number {
     Decimal(f64),
 }
 
-/// What a field of statistics may be.
+/// The kinds of values of statistics.
 trait Figure {
     /// Its number, if it has a meaning.
     fn number(self) -> Option<Number>;
@@ -90,7 +90,7 @@ macro_rules! statistics {
                 about: prose(concat!($($about),+)),
             }),+];
 
-            /// Those that have a meaning, in the same order.
+            /// The values that have a meaning, in the same order.
             #[must_use]
             pub fn rows(&self) -> Vec<Row> {
                 let numbers = [$(self.$field.number()),+];
@@ -102,7 +102,7 @@ macro_rules! statistics {
 }
 
 statistics! {
-    /// The statistics of a trace. Shares are from 0 to 1; what has no meaning (the mean of no requests) is `None`.
+    /// The statistics of a trace. Shares are from 0 to 1; a value without a meaning (the mean of no requests) is `None`.
     pub struct Statistics {
         /// Requests of all kinds.
         requests: u64 = "requests", "";
@@ -154,7 +154,7 @@ statistics! {
         aligned_8kib_share: Option<f64> = "aligned_8kib_share", "";
         /// Reads and writes that begin on a multiple of 16 KiB.
         aligned_16kib_share: Option<f64> = "aligned_16kib_share", "";
-        /// How far past a multiple of 4 KiB most of them begin; of equals the smallest.
+        /// The most frequent distance of their beginnings from the multiple of 4 KiB before; among equals the smallest.
         common_offset_sectors: Option<u64> = "common_offset_sectors", "sectors";
         /// Those that do.
         common_offset_share: Option<f64> = "common_offset_share", "";
@@ -184,7 +184,7 @@ statistics! {
         zero_gap_share: Option<f64> = "zero_gap_share", "";
         /// Requests over the span.
         requests_per_s: Option<f64> = "requests_per_s", "1/s";
-        /// Most requests in a second, of those that follow one another from the first arrival on.
+        /// Most requests in a second, over consecutive seconds from the first arrival on.
         requests_per_s_peak: Option<u64> = "requests_per_s_peak", "1/s";
         /// Bytes moved over the span.
         mb_per_s: Option<f64> = "mb_per_s", "MB/s";
@@ -203,7 +203,7 @@ statistics! {
         written_blocks: u64 = "written_blocks", "blocks";
         /// Different pages written more than once.
         rewritten_pages: u64 = "rewritten_pages", "pages";
-        /// Half of the rewrites of a page come after at most so many page writes (PIRD).
+        /// Half of the rewrites of a page come after at most this number of page writes (PIRD).
         pird_p50: Option<u64> = "pird.p50", "page writes";
         /// 90 of 100 rewrites do.
         pird_p90: Option<u64> = "pird.p90", "page writes";
@@ -231,13 +231,13 @@ statistics! {
         pird_of_next_900: Option<f64> = "pird.mean_of_next_900", "page writes";
         /// Mean PIRD of the 9000 pages after those.
         pird_of_next_9000: Option<f64> = "pird.mean_of_next_9000", "page writes";
-        /// Half of the rewrites of a page come after at most so many different pages were written (stack distance).
+        /// Half of the rewrites of a page come after at most this number of different pages were written (stack distance).
         stack_p50: Option<u64> = "stack.p50", "pages";
         /// 90 of 100 rewrites do.
         stack_p90: Option<u64> = "stack.p90", "pages";
         /// 99 of 100 rewrites do.
         stack_p99: Option<u64> = "stack.p99", "pages";
-        /// Half of the page writes to a block come after at most so many page writes since its last one (BIRD).
+        /// Half of the page writes to a block come after at most this number of page writes since its last one (BIRD).
         bird_p50: Option<u64> = "bird.p50", "page writes";
         /// 90 of 100 do.
         bird_p90: Option<u64> = "bird.p90", "page writes";
@@ -268,7 +268,7 @@ statistics! {
     }
 }
 
-/// What a volume's requests come to.
+/// The totals of a volume's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeStatistics {
     /// The volume.
@@ -283,7 +283,7 @@ pub struct VolumeStatistics {
 
 impl Statistics {
     /// The value of `trace.lba_shift` that would let most requests begin on a multiple of 4 KiB, and the share that then
-    /// would. Nothing if most do so already, or no shift helps most of them.
+    /// would. `None` if most do so already, or if no shift helps most of them.
     ///
     /// A classic partition begins at sector 63, so that is preferred where it does as well. Where it would move a
     /// request below 0, addresses move up.

@@ -1,8 +1,8 @@
-//! What a trace looks like: distributions of sizes, gaps and distances, and where in time and space requests fall.
+//! The shape of a trace: distributions of sizes, gaps and distances, and where in time and space requests fall.
 //!
 //! Distances are BPAC's (Wu et al., section 3): between two writes of a page at virtual times v1 and v2, counted in
-//! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures them of what is
-//! buffered, so its own figures depend on the buffer; these are the trace's.
+//! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures distances of buffered pages, so its own figures depend
+//! on the buffer; these are the trace's.
 
 use super::covered;
 use super::grid::Grid;
@@ -17,7 +17,7 @@ use destage_base::Ticks;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// The writes of one page, by the clock of page writes. That goes on by 1 from page to page of a request.
+/// The writes of one page, by the clock of page writes. The clock advances by 1 from page to page of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Writes {
     first: u64,
@@ -26,7 +26,7 @@ struct Writes {
 }
 
 impl Writes {
-    /// The page's distances together: what lies between its first and last write, less its own writes.
+    /// The sum of the page's distances: the writes between its first and last write, less its own writes.
     fn between(self) -> u64 {
         self.last - self.first - (self.count - 1)
     }
@@ -44,8 +44,7 @@ impl Along for Writes {
     }
 }
 
-/// The last page write in a block, by the same clock. In blocks that a request covers it is `pages` later from block to
-/// block.
+/// The last page write in a block, by the same clock. In the blocks that a request covers, the clock advances by `pages` from block to block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LastWrite {
     clock: u64,
@@ -72,8 +71,8 @@ pub struct HotPages {
     pub blocks: u64,
     /// How many page writes are theirs.
     pub writes: u64,
-    /// Mean distance between two writes of a page (PIRD) in page writes, over all rewrites of the pages that the row
-    /// above does not have; none if none of them was written twice.
+    /// Mean distance between two writes of a page (PIRD) in page writes, over all rewrites of the pages that the row above leaves out; `None` if none
+    /// of them was written twice.
     pub mean_distance: Option<f64>,
 }
 
@@ -94,7 +93,7 @@ pub struct Shape {
     pub stack_distances: Histogram,
     /// Starts of reads and writes over time in us and address in pages. Volumes lie over one another.
     pub places: [Grid; 2],
-    /// What is asked for over time.
+    /// The requests over time.
     pub load: Load,
     /// Page writes so far.
     clock: u64,
@@ -218,7 +217,7 @@ impl Shape {
     fn write_pages(&mut self, volume: u32, first: u64, last: u64) {
         let (clock, count) = (self.clock, last - first + 1);
         let distances = &mut self.page_distances;
-        // Where pages are new: how many of this request's pages come before, and how many of them there are.
+        // The first of this request's pages that are new, and how many of them there are.
         let mut new: Vec<(u64, u64)> = Vec::new();
         let mut again: Vec<Again> = Vec::new();
         self.pages
@@ -281,7 +280,7 @@ impl Shape {
         self.hottest(|rank| (rank + 1).next_power_of_two())
     }
 
-    /// The pages written most often: as many as `next` says, above the number that it is given, and at last all.
+    /// The pages written most often: as many as `next` returns, above the number that it is given, and at last all.
     fn hottest(&self, next: impl Fn(u64) -> u64) -> Vec<HotPages> {
         let mut ranked: Vec<_> = self.pages.iter().collect();
         ranked.sort_unstable_by_key(|(page, _, writes)| (Reverse(writes.count), *page));
@@ -378,9 +377,9 @@ impl Shape {
     }
 }
 
-/// Of how many of the hottest pages [`Locality`] has the blocks.
+/// For each of these numbers of hottest pages, [`Locality`] counts the blocks in which they are.
 const HOTTEST: [u64; 4] = [10, 50, 100, 500];
-/// Where bands of heat end, whose mean distances are counted.
+/// The ends of bands of heat, whose mean distances are counted.
 const BANDS: [u64; 3] = [100, 1000, 10_000];
 
 /// How often each page of a run is written and its mean PIRD, if it is written more than once.

@@ -33,7 +33,7 @@ impl Sizes {
         }
     }
 
-    /// The smallest length that `percent` of a hundred requests do not exceed. Nothing if there are none.
+    /// The smallest length that `percent` of a hundred requests do not exceed. `None` if there are none.
     pub fn percentile(&self, percent: u64) -> Option<u32> {
         // The product of two 64-bit numbers may need more.
         let wanted = (u128::from(self.total) * u128::from(percent))

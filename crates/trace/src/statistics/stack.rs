@@ -1,7 +1,7 @@
 //! How many different pages are written between two writes of a page.
 //!
-//! That is its place in a list of pages by their last write (Mattson and others, IBM Systems Journal 1970), less one: a page buffer
-//! of `n` pages that replaces by LRU and sees writes alone holds what is rewritten if, and only if, the distance is below `n`.
+//! The distance is the place in a list of pages by their last write (Mattson and others, IBM Systems Journal 1970), less one: a page buffer of `n`
+//! pages with LRU that sees only writes holds the rewritten page if, and only if, the distance is below `n`.
 //! Last writes that follow one another are held as one range, so that memory grows with requests and not with their lengths.
 
 use super::histogram::Histogram;
@@ -22,7 +22,7 @@ struct Range {
 pub(super) struct Stack {
     /// Ranges, some of them in each part; no part is empty.
     parts: Vec<Vec<Range>>,
-    /// Where each part begins: no number of it is smaller, and all of the part before are.
+    /// Where each part begins: no number of it is smaller, and all numbers of the part before are.
     begins: Vec<u64>,
     /// How many numbers each part holds.
     totals: Vec<u64>,
@@ -105,7 +105,7 @@ impl Stack {
                 .get(at + 1)
                 .is_some_and(|next| next.len() <= TOGETHER / 4)
         {
-            // Otherwise parts would be as many as there ever were ranges, and what comes later is summed up part by part.
+            // Otherwise there would be as many parts as there ever were ranges, and later writes are summed up part by part.
             let next = self.parts.remove(at + 1);
             self.begins.remove(at + 1);
             self.totals[at] += self.totals.remove(at + 1);

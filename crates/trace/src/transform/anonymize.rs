@@ -1,7 +1,7 @@
-//! A trace without the addresses, volume numbers and times of day that tell where it comes from.
+//! A trace without the addresses, volume numbers and times of day that show where it comes from.
 //!
-//! What a buffer study needs stays exactly as it was: order, gaps between arrivals, sizes, operations, which page is
-//! written again and when, which pages share a block. The address space is cut into regions of equal length; regions
+//! Everything that a buffer study needs stays exactly the same: order, gaps between arrivals, sizes, operations, which page is written again and
+//! when, which pages share a block. The address space is cut into regions of equal length; regions
 //! that a request spans stay side by side, so that no request is torn, and the chains that result are laid in a
 //! shuffled order without gaps. Regions that are a multiple of every block studied keep pages at their place in a block.
 
@@ -59,7 +59,7 @@ impl Regions {
         self.join(request.volume, first, last);
     }
 
-    /// Makes one chain of `first` to `last` and of all chains that have a region in common with them.
+    /// Joins `first` to `last` and all chains that have a region in common with them into one chain.
     fn join(&mut self, volume: u32, mut first: u64, mut last: u64) {
         let touching = |chains: &BTreeMap<(u32, u64), u64>, first: u64, last: u64| {
             let before = chains.range((volume, 0)..=(volume, last)).next_back();
@@ -80,7 +80,7 @@ impl Regions {
         self.chains.insert((volume, first), last);
     }
 
-    /// Lays the regions out anew; equal seeds give equal layouts. Nothing if they do not fit in the address space.
+    /// Lays the regions out again; equal seeds give equal layouts. Nothing if they do not fit in the address space.
     #[must_use]
     pub fn shuffled(self, seed: u64) -> Option<Anonymizer> {
         let mut chains: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
@@ -114,7 +114,7 @@ impl Regions {
 }
 
 impl Anonymizer {
-    /// `request` at its new time and place; nothing if the first pass did not see it.
+    /// `request` at its new time and place; `None` if the first pass did not see it.
     #[must_use]
     pub fn apply(&self, request: &Request) -> Option<Request> {
         let mut moved = *request;

@@ -12,13 +12,13 @@ pub struct Cut {
     pub until: Option<Ticks>,
     /// These volumes; all if empty.
     pub volumes: Vec<u32>,
-    /// Sectors from the first on and before the second. Of a request that goes beyond, the part inside is kept; a flush
-    /// has no address and is always kept.
+    /// Sectors from the first on and before the second. A request that reaches further keeps the part inside; a flush has no address and is always
+    /// kept.
     pub sectors: Option<(u64, u64)>,
 }
 
 impl Cut {
-    /// What is kept of `request`, if anything.
+    /// The kept part of `request`, if any.
     ///
     /// ```
     /// use destage_trace::{Operation, Request, transform::Cut};

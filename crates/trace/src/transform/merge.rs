@@ -8,7 +8,7 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::BTreeMap;
 
-/// What becomes of the volumes of merged traces.
+/// The treatment of the volumes of merged traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Volumes {
     /// Each volume of each trace gets a number of its own, in the order of first appearance.
@@ -24,7 +24,7 @@ pub enum Clocks {
     /// Each trace begins at 0.
     #[default]
     Own,
-    /// They keep their distance, and the earliest begins at 0: traces of one system stay side by side.
+    /// They keep their relative times, and the earliest begins at 0: traces of one system stay aligned.
     Same,
 }
 
@@ -90,7 +90,7 @@ impl Head {
 }
 
 impl Merge {
-    /// Of what `readers` read.
+    /// The traces of `readers`.
     #[must_use]
     pub fn new(readers: Vec<Reader>, volumes: Volumes, clocks: Clocks) -> Self {
         let head = |reader| Head {
@@ -150,7 +150,7 @@ impl Merge {
         Ok(Some(request))
     }
 
-    /// Delays the traces by what they began after the earliest.
+    /// Delays the traces by the time that they began after the earliest.
     fn align(&mut self) -> Result<(), TraceError> {
         let stranger = |reader: &Reader| TraceError::Clock {
             file: reader.origin().to_owned(),
@@ -178,7 +178,7 @@ impl Merge {
         numbers.map(|((trace, volume), number)| (*trace, *volume, *number))
     }
 
-    /// The readers, for what they met.
+    /// The readers, for their counts.
     pub fn readers(&self) -> impl Iterator<Item = &Reader> {
         self.traces.iter().map(|trace| &trace.reader)
     }

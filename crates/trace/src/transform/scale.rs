@@ -69,9 +69,9 @@ impl FromStr for Ratio {
 /// Stretches time and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// By what times are multiplied.
+    /// The factor for times.
     pub time: Ratio,
-    /// By what page numbers are multiplied. A request keeps its length and its place in its first page. With less than 1,
+    /// The factor for page numbers. A request keeps its length and its place in its first page. With less than 1,
     /// pages fall together: the trace then rewrites more.
     pub address: Ratio,
     /// Sectors in a page.
@@ -79,7 +79,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// `request` with its time and address scaled; nothing if one of them does not fit any more.
+    /// `request` with its time and address scaled; `None` if one of them does not fit any more.
     #[must_use]
     pub fn apply(&self, request: &Request) -> Option<Request> {
         let mut scaled = *request;

@@ -23,7 +23,7 @@ impl<W: Write> CompactWriter<W> {
         Ok(Self::resumed(out, 0))
     }
 
-    /// Goes on with a file that has `total` requests; `out` takes what comes behind them.
+    /// Goes on with a file that has `total` requests; `out` takes the bytes after them.
     pub fn resumed(out: W, total: u64) -> Self {
         Self {
             out,
@@ -112,7 +112,7 @@ fn code(request: &Request) -> u64 {
     operation + 4 * u64::from(request.fua) + 8 * u64::from(request.stream)
 }
 
-/// Adds a column: what all values have in common once, and the rest in as few bytes as the largest needs.
+/// Adds a column: the common part of all values once, and the rest in as few bytes as the largest needs.
 fn put_column(block: &mut Vec<u8>, values: &[u64]) {
     let base = values.iter().copied().min().unwrap_or(0);
     let scale = values

@@ -156,7 +156,7 @@ fn put_column<T: DataType, W: Write + Send>(
     column.close()
 }
 
-/// The failure of what is written to, which is all that can fail.
+/// The error of the file, which is the only possible one.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

@@ -1,9 +1,8 @@
 //! The requests of many volumes: all of them in one file, and those of each volume in a file of its own.
 //!
-//! Requests gather in a table, whatever their volume. A full table goes to a second thread while another one is filled:
-//! that thread adds it to the file of all requests, sorts it by volume, and adds to each volume's file what came for it, as
-//! a zstd frame of its own. One file is open at a time, and memory is that of the tables and of a few numbers for each
-//! volume, however many there are. All files are of the compact form.
+//! Requests gather in a table, whatever their volume. A full table goes to a second thread while another one is filled: that thread appends it to the
+//! file of all requests, sorts it by volume, and appends each volume's requests to its file, as a zstd frame of its own. One file is open at a time,
+//! and memory is that of the tables and of a few numbers for each volume, whatever their number. All files are of the compact form.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,7 +20,7 @@ use crate::request::{Operation, Request};
 
 /// Requests in a table: 64 MiB of them. With a thousand volumes that is two thousand for each.
 const ROOM: usize = 1 << 21;
-/// Requests in a frame, at most, so that whoever reads one needs little memory.
+/// Most requests in a frame, so that a reader needs little memory.
 const FRAME: usize = 1 << 16;
 
 /// A file of a partition cannot be written.
@@ -41,11 +40,11 @@ pub struct Part {
     pub file: String,
     /// How many requests it has.
     pub requests: u64,
-    /// How many of them write.
+    /// How many of them are writes.
     pub writes: u64,
     /// Sectors that these write, each time.
     pub written_sectors: u64,
-    /// The sector after the last one that any of them touches.
+    /// The sector after the last one that any of the requests touches.
     pub end_sector: u64,
     /// SHA-256 of the unpacked file, in hexadecimal, as [`crate::Reader::digest`] gives it.
     pub digest: String,
@@ -135,12 +134,12 @@ impl PartitionWriter {
         let taken = self.full.as_ref().map(|full| full.send(table));
         match taken {
             Some(Ok(())) => Ok(()),
-            // Who takes tables ends early only because of a failure.
+            // The receiver of tables ends early only because of a failure.
             _ => self.end().map(|_| ()),
         }
     }
 
-    /// What the thread says once there are no more tables.
+    /// The thread's result once there are no more tables.
     fn end(&mut self) -> Result<Parts, Unwritten> {
         self.full = None;
         let said = self.thread.take().and_then(|thread| thread.join().ok());
@@ -153,7 +152,7 @@ impl PartitionWriter {
     }
 }
 
-/// The files, and what packs them.
+/// The files, and their writers.
 struct Files {
     folder: PathBuf,
     packer: zstd::bulk::Compressor<'static>,
@@ -183,7 +182,7 @@ impl Growing {
         }
     }
 
-    /// What stands behind the requests so far when `requests` are added, unpacked; the end too if they are the `last`.
+    /// The bytes that follow the requests so far when `requests` are added, uncompressed; the end too if they are the `last`.
     fn bytes(&mut self, requests: &[Request], last: bool) -> io::Result<Vec<u8>> {
         let part = &mut self.part;
         let bytes = Vec::with_capacity(requests.len() * 8 + 64);

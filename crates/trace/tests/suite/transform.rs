@@ -185,7 +185,7 @@ fn traces_of_one_clock_keep_their_distance() {
     assert!(
         error
             .to_string()
-            .contains("other: its clock, that of disksim, is not"),
+            .contains("other: the clock of its format, disksim, is another than"),
         "{error}"
     );
 }

@@ -3,7 +3,7 @@
 use destage_trace::Operation;
 use std::collections::VecDeque;
 
-/// One request to come.
+/// A coming request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     pub page: u64,
@@ -11,8 +11,7 @@ pub struct Access {
     pub operation: Operation,
 }
 
-/// A queue of requests. One that goes on where the last one ended becomes part of it, as a block layer would merge
-/// them, up to a largest size.
+/// A queue of requests. A request that begins where the last one ended becomes part of it, as a block layer would merge them, up to a largest size.
 #[derive(Clone, Debug)]
 pub struct Disk {
     queue: VecDeque<Access>,
@@ -41,7 +40,7 @@ impl Disk {
         self.ask(page, pages, Operation::Write);
     }
 
-    /// Writes pages as a request of their own, whatever came before: something has been waited for.
+    /// Writes pages as a request of their own, whatever came before: the writer has waited for something.
     pub fn write_apart(&mut self, page: u64, pages: u64) {
         self.push(page, pages, Operation::Write);
     }

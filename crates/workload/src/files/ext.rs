@@ -5,16 +5,16 @@
 //! others:  | copies of both, in some         | block bitmap | inode bitmap | inode table | data ...
 //! ```
 //!
-//! Metadata goes to the disk twice: first, at a commit, its pages are copied to the journal, one after the other;
-//! later, at a checkpoint, each is written where it belongs. Data goes there once, in ascending order and before the
-//! commit that makes it part of a file (`data=ordered`, the default of ext3); what is written twice between two
-//! commits reaches the disk once, and what is removed before the next does not reach it at all.
+//! Metadata goes to the disk twice: first, at a commit, its pages are copied to the journal, one after the other; later, at a checkpoint, each is
+//! written to its place. Data goes there once, in ascending order and before the commit that makes it part of a
+//! file (`data=ordered`, the default of ext3); data that are written twice between two commits reach the disk once, and data that are removed before
+//! the next commit do not reach it at all.
 //!
-//! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses: a group has as many pages as a page has bits, there is
-//! an inode of 128 bytes for every 8 KiB, and the journal's size goes by the volume's. Directories are plain lists.
-//! Files lie in the group of their directory (`fs/ext3/ialloc.c`). Room for the first page of a file is looked for from
-//! one of sixteen places of the group on, by the number of the process (`ext3_find_near` in `fs/ext3/inode.c`): what one
-//! process makes lies side by side, what several make at the same time lies apart.
+//! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses: a group has as many pages as a page has bits, there is an inode of 128 bytes for every 8
+//! KiB, and the journal's size depends on the volume's. Directories are plain lists.
+//! Files lie in the group of their directory (`fs/ext3/ialloc.c`). Room for the first page of a file is searched from one of sixteen places of the
+//! group on, by the number of the process (`ext3_find_near` in `fs/ext3/inode.c`): files of one process lie side by side, files that several
+//! processes make at the same time lie apart.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
@@ -38,7 +38,7 @@ struct Group {
     block_bitmap: u64,
     inode_bitmap: u64,
     inode_table: u64,
-    /// The first page behind the tables, and the one after the last.
+    /// The first page after the tables, and the one after the last.
     data: u64,
     end: u64,
     inodes: Space,
@@ -219,7 +219,7 @@ impl Ext {
         let extent = self
             .space
             .take_run(goal, pages)
-            .expect("whoever asks for room has made sure that there is some");
+            .expect("the caller has made sure that there is room");
         self.change(extent, |group, extent| {
             group.free -= extent.pages;
             if group.goal == extent.first {
@@ -231,7 +231,7 @@ impl Ext {
 
     fn release(&mut self, extent: Extent) {
         for page in extent.first..extent.first + extent.pages {
-            // What is free again need not reach its place any more.
+            // Metadata that are free again need not reach their place any more.
             self.dirty.remove(&page);
             self.committed.remove(&page);
         }
@@ -261,7 +261,7 @@ impl Ext {
         let index = (group..self.groups.len())
             .chain(0..group)
             .find(|index| self.groups[*index].inodes.free() > 0)
-            .expect("whoever makes a file has made sure that there is an inode");
+            .expect("the caller has made sure that there is an inode");
         let group = &mut self.groups[index];
         let run = group.inodes.take_run(0, 1).expect("one is free");
         let bitmap = group.inode_bitmap;
@@ -330,7 +330,7 @@ impl Ext {
         }
     }
 
-    /// Writes committed metadata to its place, and tells the journal.
+    /// Writes committed metadata to its place, and informs the journal.
     fn checkpoint(&mut self, disk: &mut Disk) {
         disk.write_all(std::mem::take(&mut self.committed));
         disk.write(self.journal.first, 1);

@@ -110,7 +110,7 @@ impl Fat {
         let run = self
             .clusters
             .take_run(self.next, clusters)
-            .expect("whoever asks for room has made sure that there is some");
+            .expect("the caller has made sure that there is room");
         self.next = run.first + run.pages;
         self.change_table(run.first, run.pages);
         Extent {

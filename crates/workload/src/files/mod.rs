@@ -8,8 +8,8 @@
 //! | `ext` | block groups with bitmaps and inode tables, and a journal |
 //! | `ntfs` | a file table, a log, a bitmap |
 //!
-//! They know where things lie and when metadata is written back, and nothing of names, bytes or reading after a
-//! crash. What an application does with files stands in `standins`.
+//! They model places and the times at which metadata is written back, but not names, bytes or reading after a crash. The work of an application with
+//! files is in `standins`.
 
 pub(super) mod disk;
 pub(super) mod ext;
@@ -31,7 +31,7 @@ pub(super) struct File {
     pub slot: u64,
     /// Its place among its directory's entries.
     pub entry: u64,
-    /// The process that made it, where a file system looks at that.
+    /// The process that made it, for file systems that use that.
     pub process: u64,
     pub bytes: u64,
     pub extents: Vec<Extent>,
@@ -75,9 +75,9 @@ impl File {
     }
 }
 
-/// What applications ask of a file system.
+/// The operations that applications use.
 ///
-/// Whoever writes or makes a file has asked [`FileSystem::fits`] before.
+/// The caller that writes or makes a file has called [`FileSystem::fits`] before.
 pub(super) trait FileSystem: Send {
     /// Bytes in a page.
     fn page_bytes(&self) -> u64;
@@ -91,7 +91,7 @@ pub(super) trait FileSystem: Send {
     /// Makes an empty file.
     fn create(&mut self, directory: usize) -> File;
 
-    /// Finds room behind the end of `file`, so that it holds `pages` pages at least.
+    /// Finds room after the end of `file`, so that it holds `pages` pages at least.
     fn grow(&mut self, file: &mut File, pages: u64);
 
     /// Notes that the size or times of `file` are others now.
@@ -109,7 +109,7 @@ pub(super) trait FileSystem: Send {
     /// Writes back all data and metadata that is due.
     fn sync(&mut self, disk: &mut Disk);
 
-    /// Starts over with an empty disk, and writes what formatting writes.
+    /// Starts over with an empty disk, and writes the pages that formatting writes.
     fn format(&mut self, disk: &mut Disk);
 
     /// Writes `bytes` more bytes at the end of `file`.
@@ -123,7 +123,7 @@ pub(super) trait FileSystem: Send {
         self.overwrite(file, offset, bytes, disk);
     }
 
-    /// Writes `bytes` bytes of `file` from `offset` on, which it has already.
+    /// Writes the existing `bytes` bytes of `file` from `offset` on once more.
     fn overwrite(&mut self, file: &File, offset: u64, bytes: u64, disk: &mut Disk) {
         self.touch(file);
         let page_bytes = self.page_bytes();

@@ -1,18 +1,17 @@
-//! A file system of the NTFS kind: a table of files, a log of changes, a bitmap of what is taken.
+//! A file system of the NTFS kind: a table of files, a log of changes, a bitmap of used clusters.
 //!
 //! ```text
 //! | boot | bitmap | data ... | file table, growing into its zone | data ... | log | data ... |
 //! ```
 //!
-//! Data and metadata wait for a write-back, as many of them as is said; what is removed before that never reaches the
-//! disk. At each write-back the changes of metadata since the last one are said in the log, whose last page is written
-//! again each time until it is full. Pages that have waited long enough are written: data before, metadata after the log:
+//! Data and metadata wait for the given number of write-backs; data that are removed before that never reach the disk. Each write-back writes the
+//! changes of metadata since the last one to the log, whose last page is written again each time until it is full. Pages that have waited long enough
+//! are written: data before, metadata after the log:
 //! pages of the table, of the bitmap, of directories. A file of at most 700 bytes lies in its own record of the table.
 //!
 //! The zone of the table begins at a third of the volume and has an eighth of it, kept free for the table; the log is
-//! in the middle and has a hundredth, from 2 to 64 MiB. A record has 1 KiB, a directory's page some 40 names. These
-//! follow what is publicly known of NTFS 3.1; its own rules for finding room are not public, and the first free run
-//! behind the last allocation that holds a whole file stands for them.
+//! in the middle and has a hundredth, from 2 to 64 MiB. A record has 1 KiB, a directory's page some 40 names. These follow what is publicly known of
+//! NTFS 3.1; its own rules for finding room are not public, and the first free run after the last allocation that holds a whole file stands for them.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
@@ -22,7 +21,7 @@ const RECORD_BYTES: u64 = 1024;
 const RESIDENT_BYTES: u64 = 700;
 /// Of a directory's page, with a name of some 15 characters.
 const ENTRY_BYTES: u64 = 104;
-/// What the log says about one changed page: both what was and what is.
+/// The log's entry about one changed page: both the old and the new content.
 const LOG_BYTES_PER_CHANGE: u64 = 256;
 const BOOT_BYTES: u64 = 8 << 10;
 /// The log begins with two pages that say where it stands.
@@ -34,7 +33,7 @@ const MIB: u64 = 1 << 20;
 struct Waiting {
     /// Whether each page does.
     waits: Vec<bool>,
-    /// The same pages with the number of the write-back before which they began to, in its order.
+    /// The same pages with the number of the write-back before which they began to wait, in its order.
     since: VecDeque<(u64, Vec<u64>)>,
 }
 
@@ -84,7 +83,7 @@ pub struct Ntfs {
     table_first: u64,
     log_first: u64,
     log_pages: u64,
-    /// Where the next log record goes, in bytes behind the restart pages.
+    /// The place of the next log record, in bytes after the restart pages.
     log_byte: u64,
     space: Space,
     records: Space,
@@ -94,7 +93,7 @@ pub struct Ntfs {
     /// Pages of data and of metadata that wait, with the write-back before which they began to.
     data: Waiting,
     dirty: Waiting,
-    /// Write-backs that a page waits for, and those there were.
+    /// Number of write-backs that a page waits for, and number of past write-backs.
     wait_commits: u64,
     write_backs: u64,
     /// Changes since the last write-back, for the log.
@@ -197,7 +196,7 @@ impl Ntfs {
             .space
             .take_whole(goal, pages)
             .or_else(|| self.space.take_run(goal, pages))
-            .expect("whoever asks for room has made sure that there is some");
+            .expect("the caller has made sure that there is room");
         self.next = extent.first + extent.pages;
         self.change_bitmap(extent);
         extent
@@ -205,7 +204,7 @@ impl Ntfs {
 
     fn take_record(&mut self) -> u64 {
         let run = self.records.take_run(0, 1);
-        let record = run.expect("whoever makes a file has made sure that there is a record");
+        let record = run.expect("the caller has made sure that there is a record");
         self.change(self.record_page(record.first));
         record.first
     }
@@ -292,7 +291,7 @@ impl FileSystem for Ntfs {
     fn sync(&mut self, disk: &mut Disk) {
         self.since_commit = 0;
         self.write_backs += 1;
-        // None is due before the first have waited long enough.
+        // No page is due before the first have waited long enough.
         let latest = self.write_backs.checked_sub(self.wait_commits);
         if let Some(latest) = latest {
             let due = self.data.due(latest).into_iter();

@@ -1,4 +1,4 @@
-//! Which units of a disk are taken, as a bitmap.
+//! The used units of a disk, as a bitmap.
 
 /// Pages next to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,13 +7,13 @@ pub struct Extent {
     pub pages: u64,
 }
 
-/// Units of a stretch, and the longest run that is told apart from longer ones.
+/// Units of a stretch, and the longest run that is distinguished from longer ones.
 const STRETCH: u64 = 4096;
 
 /// Units of a disk, free or taken: pages, clusters, inodes.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// A set bit is taken; bits behind the last unit are set.
+    /// A set bit is used; bits after the last unit are set.
     words: Vec<u64>,
     /// For each stretch, a length that no free run from any of its units on exceeds; of a run into the next
     /// stretches its first [`STRETCH`] units count. A walk over a full disk passes over such stretches.
@@ -81,14 +81,14 @@ impl Space {
         }
     }
 
-    /// Empties `pages` and returns those still taken, in ascending order and each once.
+    /// Empties `pages` and returns those still used, in ascending order and each once.
     pub fn settle<'a>(&'a self, pages: &'a mut Vec<u64>) -> impl Iterator<Item = u64> + 'a {
         pages.sort_unstable();
         pages.dedup();
         pages.drain(..).filter(|page| self.is_taken(*page))
     }
 
-    /// Takes the first free run from `goal` on, at most `most` units of it; looks from the start again at the end.
+    /// Takes the first free run from `goal` on, at most `most` units of it; continues from the start at the end.
     /// `None` if nothing is free.
     pub fn take_run(&mut self, goal: u64, most: u64) -> Option<Extent> {
         if self.free == 0 {
@@ -104,7 +104,7 @@ impl Space {
         Some(Extent { first, pages })
     }
 
-    /// Takes the first free run from `goal` on that has all `units`, looking from the start again at the end.
+    /// Takes the first free run from `goal` on that has all `units`, continuing from the start at the end.
     pub fn take_whole(&mut self, goal: u64, units: u64) -> Option<Extent> {
         let goal = if goal < self.units { goal } else { 0 };
         let first = self
@@ -151,7 +151,7 @@ impl Space {
             let word = !self.word(index);
             if word & wanted != 0 {
                 let mut begins = u128::from(word) | u128::from(!self.word(index + 1)) << 64;
-                // A bit stays set where so many free units begin.
+                // A bit stays set where this many free units begin.
                 let mut long = 1;
                 while long < units {
                     let more = long.min(units - long);
@@ -209,7 +209,7 @@ impl Space {
         run.min(most)
     }
 
-    /// 64 units; behind the last one all are taken.
+    /// 64 units; those after the last unit count as used.
     fn word(&self, index: u64) -> u64 {
         self.words.get(index as usize).copied().unwrap_or(u64::MAX)
     }

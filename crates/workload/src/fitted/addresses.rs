@@ -1,4 +1,4 @@
-//! An address for each extent of a profile: each moves within its region, as far as those before and behind it let it.
+//! An address for each extent of a profile: each moves within its region, as far as its neighbours let it.
 
 use destage_base::Random;
 
@@ -9,7 +9,7 @@ use super::profile::{Profile, REGIONS};
 pub(super) fn lay_out(profile: &Profile, random: &mut Random) -> Vec<u64> {
     let blocks = blocks_of(profile.footprint_sectors);
     let region_blocks = blocks.div_ceil(REGIONS as u64);
-    // In the order of their places: by region, and in it by chance.
+    // In the order of their places: by region, and in a region by chance.
     let mut order: Vec<(u64, usize)> = profile
         .extents
         .iter()
@@ -25,7 +25,7 @@ pub(super) fn lay_out(profile: &Profile, random: &mut Random) -> Vec<u64> {
     let mut addresses = vec![0; profile.extents.len()];
     let mut free = 0;
     for (wanted, index) in order {
-        // All that are to come need their room. What begins beyond the last region ends where the trace did.
+        // All later ones need their room. An extent that begins beyond the last region ends where the trace did.
         let first = wanted.max(free).min(blocks.saturating_sub(rest));
         let length = u64::from(profile.extents[index].blocks);
         addresses[index] = first;

@@ -39,8 +39,7 @@ impl Arrivals {
     }
 }
 
-/// Makes gaps take `target` in all. The largest take what is missing, or give what is too much: small gaps make
-/// bursts, and stay as they are.
+/// Makes gaps take `target` in all. The largest gaps absorb the difference: small gaps make bursts, and stay unchanged.
 fn fit_to(drawn: &mut [u64], target: u64) {
     let sum = drawn.iter().fold(0u64, |sum, gap| sum.saturating_add(*gap));
     if sum <= target {

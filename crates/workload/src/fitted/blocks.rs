@@ -15,7 +15,7 @@ pub(super) const BLOCK_SECTORS: u64 = 64 * PAGE_SECTORS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) blocks: u32,
-    /// The part of the address space that it begins in; [`REGIONS`] for the one that the address space ends with.
+    /// The part of the address space that it begins in; [`REGIONS`] for an extent that the address space ends with.
     pub(super) region: u32,
 }
 
@@ -24,11 +24,11 @@ pub(super) struct Extent {
 pub(super) struct Place {
     /// Its extent, in the order in which extents are first touched.
     pub(super) extent: u32,
-    /// How many blocks of that lie before it.
+    /// How many blocks of the extent lie before it.
     pub(super) offset: u32,
 }
 
-/// Blocks of an address space of so many sectors, the last one perhaps not whole.
+/// Blocks of an address space of this many sectors, the last one perhaps not whole.
 pub(super) const fn blocks_of(footprint_sectors: u64) -> u64 {
     footprint_sectors.div_ceil(BLOCK_SECTORS)
 }
@@ -42,7 +42,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Touches the blocks of `request`: the number of the first, and sectors behind the start of that.
+    /// Touches the blocks of `request`; returns the number of the first, and the sectors after the start of that block.
     pub(super) fn touch(&mut self, request: &Request) -> (u32, u32) {
         let first = request.sector / BLOCK_SECTORS;
         for address in first..request.end().div_ceil(BLOCK_SECTORS).max(first + 1) {
@@ -55,7 +55,7 @@ impl Blocks {
         (self.numbers[&first], within as u32)
     }
 
-    /// The extents of all blocks, and the place of each block, in an address space of so many sectors.
+    /// The extents of all blocks, and the place of each block, in an address space of this many sectors.
     pub(super) fn finish(self, footprint_sectors: u64) -> (Vec<Extent>, Vec<Place>) {
         let blocks = blocks_of(footprint_sectors);
         let region_blocks = blocks.div_ceil(REGIONS as u64);

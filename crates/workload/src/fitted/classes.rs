@@ -4,14 +4,14 @@ use super::profile::GAP_CLASSES;
 
 /// Gaps that stand for a class.
 const GAPS: usize = 16;
-/// Share of all gaps above 0 that are no longer than those of a class, but for the last.
+/// Share of all gaps above 0 that are no longer than those of a class, without the last class.
 const SHARES: [f64; GAP_CLASSES - 2] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.995];
 
 /// Classes of gaps, by the longest gap of each.
 pub(super) struct GapClasses([u64; GAP_CLASSES]);
 
 impl GapClasses {
-    /// Those of `sorted` gaps above 0: class 0 is no gap, the others take in rising shares of all.
+    /// The gaps of `sorted` above 0: class 0 is no gap, the other classes hold rising shares of all.
     pub(super) fn of(sorted: &[u64]) -> Self {
         let mut bounds = [u64::MAX; GAP_CLASSES];
         bounds[0] = 0;
@@ -28,7 +28,7 @@ impl GapClasses {
         class.unwrap_or(GAP_CLASSES - 1) as u8
     }
 
-    /// Gaps that stand for those of each class in `sorted`: means of groups of equally many.
+    /// Gaps that stand for those of each class in `sorted`: means of equally large groups.
     pub(super) fn gaps(&self, sorted: &[u64]) -> [Vec<u64>; GAP_CLASSES] {
         std::array::from_fn(|class| {
             let of: Vec<u64> = sorted

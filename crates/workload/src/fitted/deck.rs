@@ -1,4 +1,4 @@
-//! Cards drawn without replacement, so that what is drawn has the counts of what was fitted, whatever the seed.
+//! Cards drawn without replacement, so that the draws have the counts of the fitted trace, whatever the seed.
 
 use destage_base::Random;
 
@@ -17,7 +17,7 @@ impl Deck {
         }
     }
 
-    /// The next card; none if there never was one.
+    /// The next card; `None` if there never was one.
     pub(super) fn draw(&mut self, random: &mut Random) -> Option<u64> {
         if self.cards.is_empty() {
             return None;

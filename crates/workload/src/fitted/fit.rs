@@ -11,7 +11,7 @@ use super::sweep::Sweeps;
 const STRETCHES: u64 = 8192;
 const LEAST_STRETCH: u64 = 16;
 
-/// Takes in the requests of a trace, in the order of their arrival, and makes a profile of them. Keeps all of them.
+/// Reads the requests of a trace, in the order of their arrival, and makes a profile of them. Keeps all of them.
 #[derive(Debug, Default)]
 pub struct Fitter {
     requests: Vec<Request>,
@@ -31,7 +31,7 @@ impl Fitter {
         &self.requests
     }
 
-    /// The profile of all requests; none if there were none.
+    /// The profile of all requests; `None` if there were none.
     #[must_use]
     pub fn finish(self) -> Option<Profile> {
         (!self.requests.is_empty()).then(|| profile(&self.requests))

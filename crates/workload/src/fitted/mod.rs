@@ -1,15 +1,15 @@
 //! Stand-ins fitted to a trace: a profile of it, and requests drawn from the profile.
 //!
-//! A profile keeps the sweeps of a trace - reads, or writes, that go on behind each other -: in which block of the
-//! working set each begins, and where in it, the sizes of its requests, and when among all others it began and ended.
+//! A profile keeps the sweeps of a trace, which are sequences of reads or writes that continue each other: in which block of the working set each
+//! begins, and where in it, the sizes of its requests, and when among all others it began and ended.
 //! Blocks are numbered in the order in which they are first touched. A generator gives them other addresses, where
 //! neighbours stay neighbours; requests of a sweep come at a steady pace. Of each gap its class is kept. Pages are of 4 KiB and blocks of 64 pages, whatever the device.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `profile` `text` | what is kept of a trace, and the same as TOML |
+//! | `profile` `text` | the kept facts about a trace, and the same as TOML |
 //! | `fit` `sweep` `blocks` `classes` | from requests to a profile |
-//! | `generate` `schedule` `arrivals` `addresses` | and back: what comes next, when, and where it goes |
+//! | `generate` `schedule` `arrivals` `addresses` | the reverse: which request comes next, when, and at which address |
 //! | `deck` | draws without replacement |
 
 mod addresses;
@@ -39,17 +39,17 @@ use crate::Requests;
 use crate::shared::{REQUESTS, WRITE_PERCENT};
 
 parameters! {
-    /// What can be set of every fitted stand-in.
+    /// The parameters of every fitted stand-in.
     struct Parameters {
-        requests: u64 as REQUESTS { source: "as many as the trace had" };
+        requests: u64 as REQUESTS { source: "as many requests as the trace had" };
         write_percent: f64 as WRITE_PERCENT { source: "as the trace had it" };
     }
 }
 
-/// The parameters of a fitted stand-in; [`defaults`] has their values.
+/// The parameters of a fitted stand-in; their default values are [`defaults`].
 pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
 
-/// The values of `profile` where nothing else is asked for.
+/// The values of `profile` by default.
 #[must_use]
 pub fn defaults(profile: &Profile) -> Values {
     let mut values = Values::defaults(PARAMETERS);
@@ -60,7 +60,7 @@ pub fn defaults(profile: &Profile) -> Values {
 
 /// The requests of `profile` under `values` of [`PARAMETERS`], as `seed` has them.
 ///
-/// Another share of writes leaves out reads, or writes, at random; those left keep their times.
+/// Another share of writes leaves out reads, or writes, at random; the others keep their times.
 #[must_use]
 pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests {
     let own = Parameters::from_values(values);
@@ -79,7 +79,7 @@ pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests 
         (_, true) => (0.0, 1.0),
         _ => (writes, reads),
     };
-    // Of reads alone no writes can be left, nor the other way round.
+    // A profile with only reads cannot give writes, nor one with only writes reads.
     let possible = (has > 0.0 || wanted <= 0.0) && (has < 1.0 || wanted >= 1.0);
     let mut random = Random::new(!seed);
     let kept = all.filter(move |request| {

@@ -1,4 +1,4 @@
-//! What is kept of a trace: its sweeps over numbered blocks, which blocks are neighbours, and gaps.
+//! The kept parts of a trace: its sweeps over numbered blocks, which blocks are neighbours, and gaps.
 
 use destage_base::time::TICKS_PER_MS;
 
@@ -7,7 +7,7 @@ use super::sweep::Sweep;
 
 /// Classes of gaps: none, and nine of rising length.
 pub(super) const GAP_CLASSES: usize = 10;
-/// Parts of the address space that are told apart.
+/// Number of parts of the address space that are distinguished.
 pub(super) const REGIONS: usize = 64;
 
 /// A trace's statistics, from which requests like its own are drawn.
@@ -31,7 +31,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// How many requests the trace had; after so many, its sweeps begin again at other addresses.
+    /// The number of requests of the trace; after that many, its sweeps begin again at other addresses.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.requests

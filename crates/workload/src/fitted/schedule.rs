@@ -16,7 +16,7 @@ pub(super) struct Step {
     pub(super) writes: bool,
     /// The block its sweep begins in.
     pub(super) block: u32,
-    /// Sectors behind the start of that.
+    /// Sectors after the start of that.
     pub(super) sector: u64,
     pub(super) sectors: u32,
 }
@@ -42,7 +42,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The next request of `sweeps`; none behind the last.
+    /// The next request of `sweeps`; `None` after the last.
     pub(super) fn next(&mut self, sweeps: &[Sweep], random: &mut Random) -> Option<Step> {
         while let Some(sweep) = sweeps.get(self.begun) {
             let first = sweep.first * SHARE;

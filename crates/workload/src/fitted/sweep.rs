@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use destage_trace::{Operation, Request};
 
-/// Requests between two of a sweep, at most, as a multiple of those between the earlier ones: later ones begin
-/// another, since a sweep keeps no more of its times than the first and the last.
+/// Most requests between two of a sweep, as a multiple of those between the earlier ones: later ones begin another sweep, since a sweep keeps only
+/// the first and the last of its times.
 const FIRST_PAUSE: u64 = 8;
 
 /// Requests that go on behind each other, at a steady pace among all others.
@@ -15,7 +15,7 @@ pub(super) struct Sweep {
     /// How many requests of the trace come before its first, and before its last.
     pub(super) first: u64,
     pub(super) last: u64,
-    /// The block it begins in, in the order in which blocks are first touched; and sectors behind the start of that.
+    /// The block it begins in, in the order in which blocks are first touched; and sectors after the start of that.
     pub(super) block: u32,
     pub(super) sector: u32,
     /// Sizes in sectors, and how many requests in a row have each.

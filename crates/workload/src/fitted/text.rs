@@ -1,6 +1,6 @@
 //! A profile as TOML: read, checked, written.
 //!
-//! [`classes`], [`places`] and [`sweeps`] say what gaps, blocks and sweeps stand as.
+//! [`classes`], [`places`] and [`sweeps`] define the forms of gaps, blocks and sweeps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use super::blocks::{BLOCK_SECTORS, Extent, Place, blocks_of};
 use super::profile::{GAP_CLASSES, Profile, REGIONS};
 use super::sweep::Sweep;
 
-/// What a profile's text says its form is.
+/// The name of the form in a profile's text.
 const FORM: i64 = 2;
 /// Entries of a list, and cards of a tally, at most: memory stays bounded whatever a text says.
 const MOST: u64 = 1 << 24;
@@ -25,7 +25,7 @@ pub struct ProfileError {
     pub key: String,
     /// What stands there.
     pub text: String,
-    /// What would have been right.
+    /// A correct text.
     pub expected: String,
 }
 
@@ -41,7 +41,7 @@ fn wrong(key: impl Into<String>, text: impl ToString, expected: impl Into<String
     }
 }
 
-/// A table, and what it is called in errors.
+/// A table, and its name in errors.
 struct Part<'a> {
     name: String,
     table: &'a Table,
@@ -177,9 +177,9 @@ fn classes(part: &Part<'_>) -> Result<Vec<u8>, ProfileError> {
     Ok(classes)
 }
 
-/// Blocks in the order of their first touch. One of a new extent stands as `LENGTH.OFFSET.REGION`: blocks of the
-/// extent, how many of them lie before this one, and where the extent begins. Any other stands as `BACK.DISTANCE`: how many blocks earlier
-/// one of its extent was touched, and how many blocks behind that it lies; or as `BACK` where that is 1, with `:COUNT` for several in a row.
+/// Blocks in the order of their first touch. A block of a new extent stands as `LENGTH.OFFSET.REGION`: blocks of the extent, how many of them lie
+/// before this one, and where the extent begins. Any other block stands as `BACK.DISTANCE`: how many blocks earlier a block of its extent was
+/// touched, and how many blocks after that it lies; or as `BACK` if that is 1, with `:COUNT` for several in a row.
 fn places(part: &Part<'_>, all: u64) -> Result<(Vec<Extent>, Vec<Place>), ProfileError> {
     let (mut extents, mut places): (Vec<Extent>, Vec<Place>) = (Vec::new(), Vec::new());
     let mut sum = 0;
@@ -241,10 +241,9 @@ fn places(part: &Part<'_>, all: u64) -> Result<(Vec<Extent>, Vec<Place>), Profil
     Ok((extents, places))
 }
 
-/// Sweeps in the order of their first requests. One stands as `rLATER.SPAN.BLOCK.SECTOR.SIZES`, with `w` for writes: requests since the
-/// first one of the sweep before, requests from its own first to its last, its block by how many blocks that is behind
-/// the block of the sweep before, sectors behind the start of that block, and sizes in sectors, as `size:count` with
-/// `+` between.
+/// Sweeps in the order of their first requests. A sweep stands as `rLATER.SPAN.BLOCK.SECTOR.SIZES`, with `w` for writes: requests since the first one
+/// of the sweep before, requests from its own first to its last, how many blocks its block is after the block of the sweep before, sectors after the
+/// start of that block, and sizes in sectors, as `size:count` with `+` between.
 fn sweeps(
     part: &Part<'_>,
     requests: u64,

@@ -7,7 +7,7 @@ use super::JobFileError;
 pub(super) struct Given {
     pub line: usize,
     pub key: String,
-    /// What stands behind the `=`; nothing if there is none.
+    /// The text after the `=`; `None` if there is none.
     pub value: Option<String>,
 }
 
@@ -20,7 +20,7 @@ impl Given {
         }
     }
 
-    /// The error that it is not what was `expected`.
+    /// The error that it is not the `expected` text.
     pub fn wrong(&self, expected: impl Into<String>) -> JobFileError {
         JobFileError {
             line: self.line,
@@ -46,7 +46,7 @@ impl Section {
     }
 }
 
-/// The name of sections whose options all jobs behind them have.
+/// The name of sections whose options apply to all jobs after them.
 const GLOBAL: &str = "global";
 
 /// The jobs of `text`.
@@ -60,7 +60,7 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
     let mut lines = 0;
     for (line, whole) in (1..).zip(text.lines()) {
         lines = line;
-        // A comment may stand behind an option, too.
+        // A comment may also follow an option.
         let written = whole.split([';', '#']).next().unwrap_or_default().trim();
         let wrong = |expected: &str| JobFileError {
             line,
@@ -85,9 +85,7 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
             continue;
         }
         if written.starts_with("include ") {
-            return Err(wrong(
-                "the text of that file: files that include others are not read",
-            ));
+            return Err(wrong("the text of that file: included files are not read"));
         }
         let (key, value) = match written.split_once('=') {
             Some((key, value)) => (key.trim(), Some(value.trim().to_owned())),

@@ -1,10 +1,10 @@
-//! What the options of a job mean.
+//! The meaning of the options of a job.
 
 use super::JobFileError;
 use super::file::{Given, Section};
 use super::values::{Lengths, SIZE, Span, by_kind};
 
-/// What a job asks for.
+/// The requests of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Mix {
     Read,
@@ -36,18 +36,18 @@ pub(super) struct Measure {
 /// Its part of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// What `filename` says; nothing if each copy has a file of its own.
+    /// The value of `filename`; `None` if each copy has a file of its own.
     pub file: Option<String>,
     pub size: Option<Measure>,
     pub offset: Option<Measure>,
-    /// What is added to the offset for each copy before it.
+    /// The distance that is added to the offset for each copy before it.
     pub increment: Option<Measure>,
 }
 
 /// When it ends.
 #[derive(Clone, Debug)]
 pub(super) struct Amount {
-    /// Bytes, where they are not those of its part of the file.
+    /// Bytes, if they are not those of its part of the file.
     pub bytes: Option<Measure>,
     pub requests: Option<u64>,
     pub loops: u64,
@@ -55,7 +55,7 @@ pub(super) struct Amount {
     pub is_endless: bool,
 }
 
-/// How fast it asks.
+/// The rate of its requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Rate {
     /// Each request when another is answered.
@@ -74,7 +74,7 @@ pub(super) struct Pace {
     pub is_poisson: bool,
 }
 
-/// What makes its writes durable.
+/// The option that makes its writes durable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Syncs {
     /// Writes from one flush to the next; 0 for none.
@@ -101,7 +101,7 @@ pub(super) struct Job {
     pub syncs: Syncs,
     /// It begins when all before it have ended: the line that says so.
     pub waits: Option<usize>,
-    /// What the reader of results should know.
+    /// Notes for the reader of results.
     pub remarks: Vec<String>,
 }
 
@@ -165,7 +165,7 @@ const UNDERSTOOD: [&str; 38] = [
     "kb_base",
 ];
 
-/// Options that change neither what a drive is asked for nor when.
+/// Options that change neither the requests to a drive nor their times.
 const PASSED_OVER: &[&str] = &[
     "name",
     "description",
@@ -284,7 +284,7 @@ const PASSED_OVER: &[&str] = &[
     "fadvise_hint",
 ];
 
-/// Options that change what a drive is asked for, or when, unless they are off.
+/// Options that change the requests to a drive, or their times, unless they are off.
 const OFF_ONLY: [&str; 7] = [
     "thinktime",
     "startdelay",
@@ -302,7 +302,7 @@ impl Job {
     /// The job of `section`.
     ///
     /// # Errors
-    /// The first option that is not known, or not a value of it.
+    /// The first option that is not known, or a value that is not one of it.
     pub fn read(section: &Section) -> Result<Self, JobFileError> {
         for given in &section.options {
             check_known(given)?;
@@ -313,7 +313,7 @@ impl Job {
         let amount = amount(section, &mut remarks)?;
         if let Some(given) = section.find(&["ramp_time"]) {
             remarks.push(format!(
-                "line {}: {} leaves nothing out of the statistics; sim.warmup_requests does",
+                "line {}: {} leaves nothing out of the statistics; use sim.warmup_requests",
                 given.line,
                 given.text()
             ));
@@ -336,7 +336,7 @@ impl Job {
     }
 }
 
-/// An error if what is `given` is not understood.
+/// An error if the `given` text is not understood.
 fn check_known(given: &Given) -> Result<(), JobFileError> {
     let key = given.key.as_str();
     if given
@@ -352,13 +352,13 @@ fn check_known(given: &Given) -> Result<(), JobFileError> {
     if OFF_ONLY.contains(&key) {
         return match given.value.as_deref() {
             Some("0") => Ok(()),
-            _ => Err(given.wrong("0, or no such option: what it does is not simulated")),
+            _ => Err(given.wrong("0, or no such option: its effect is not simulated")),
         };
     }
     Err(given.wrong("an option that is understood; docs/workloads.md lists them"))
 }
 
-/// The number that one of `names` has, from `least` to `most`.
+/// The number of the option that has one of `names`, from `least` to `most`.
 fn whole(
     section: &Section,
     names: &[&str],
@@ -390,7 +390,7 @@ fn flag(section: &Section, names: &[&str]) -> Result<bool, JobFileError> {
     }
 }
 
-/// The size that one of `names` has.
+/// The size of the option that has one of `names`.
 fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFileError> {
     let Some(given) = section.find(names) else {
         return Ok(None);
@@ -405,10 +405,10 @@ fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFile
     }
 }
 
-/// What it asks for, and whether at random.
+/// The operations, and whether they are random.
 fn direction(section: &Section) -> Result<(Mix, bool), JobFileError> {
     let Some(given) = section.find(&["rw", "readwrite"]) else {
-        // fio reads in order where nothing is said.
+        // fio reads in order by default.
         return Ok((Mix::Read, false));
     };
     let percent = |names: &[&str]| whole(section, names, 0, 100);
@@ -463,7 +463,7 @@ fn order(section: &Section, is_random: bool) -> Result<Order, JobFileError> {
     })
 }
 
-/// How long reads, writes and trims are: what has shares counts before a range, and that before one size.
+/// The lengths of reads, writes and trims: a list with shares wins over a range, and a range over one size.
 fn lengths(section: &Section) -> Result<[Lengths; 3], JobFileError> {
     type Read = fn(&str) -> Option<Lengths>;
     let ways: [(&[&str], Read, &str); 3] = [
@@ -525,12 +525,12 @@ fn amount(section: &Section, remarks: &mut Vec<String>) -> Result<Amount, JobFil
     let runtime = section.find(&["runtime", "timeout"]);
     match (runtime, is_endless) {
         (Some(given), true) => remarks.push(format!(
-            "line {}: {} ends nothing here; the parameter requests does",
+            "line {}: {} does not end the job here; use the parameter requests",
             given.line,
             given.text()
         )),
         (Some(given), false) => remarks.push(format!(
-            "line {}: {} ends nothing here; jobs end with their size",
+            "line {}: {} does not end the job here; jobs end with their size",
             given.line,
             given.text()
         )),
@@ -540,7 +540,7 @@ fn amount(section: &Section, remarks: &mut Vec<String>) -> Result<Amount, JobFil
     let (bytes, requests) = (["io_size", "io_limit"], ["number_ios"]);
     let given = section.find(&["loops"]).filter(|_| loops > 1);
     if let (Some(given), Some(_)) = (given, section.find(&[bytes[0], bytes[1], requests[0]])) {
-        return Err(given.wrong("1: several loops do not go with io_size or number_ios"));
+        return Err(given.wrong("1: several loops cannot be combined with io_size or number_ios"));
     }
     Ok(Amount {
         bytes: measure(section, &bytes)?,
@@ -557,7 +557,7 @@ fn pace(section: &Section, remarks: &mut Vec<String>) -> Result<Pace, JobFileErr
         Some(given) => given.value.as_deref().unwrap_or_default(),
         None => WAITING[0],
     };
-    // Options of an engine may stand behind its name.
+    // Options of an engine may follow its name.
     let depth = match name.split(':').next().unwrap_or_default() {
         name if WAITING.contains(&name) => {
             if let (Some(given), true) = (section.find(&["iodepth"]), asked > 1) {

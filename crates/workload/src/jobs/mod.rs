@@ -1,11 +1,11 @@
-//! Job files of fio as workloads: what their jobs ask a drive for.
+//! Job files of fio as workloads: the requests that their jobs send to a drive.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `file` | sections, and the options of each with their lines |
 //! | `values` | numbers, sizes and lists as fio writes them |
-//! | `job` | what the options of a job mean |
-//! | `plan` | the jobs that run: where their files lie, how much each does, how many requests wait at a time |
+//! | `job` | the meaning of the options of a job |
+//! | `plan` | the jobs that run: the places of their files, their amounts of work, their numbers of waiting requests |
 //! | `worker` | the requests of one copy of a job |
 //! | `requests` | those of all copies, one after the other |
 //!
@@ -27,7 +27,7 @@ use destage_trace::request::SECTORS_MAX;
 
 use crate::shared::REQUESTS;
 
-/// A job file is not one that can be run.
+/// A job file cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {text:?}: expected {expected}")]
 pub struct JobFileError {
@@ -35,7 +35,7 @@ pub struct JobFileError {
     pub line: usize,
     /// What stands there.
     pub text: String,
-    /// What would have been right.
+    /// A correct text.
     pub expected: String,
 }
 
@@ -58,12 +58,12 @@ impl std::str::FromStr for JobFile {
 }
 
 parameters! {
-    /// What can be set of a job file.
+    /// The parameters of a job file.
     struct Parameters {
-        requests: u64 as REQUESTS { source: "as many as the jobs ask for; 100000 where only time ends them" };
-        /// The only job that runs; all if not given.
+        requests: u64 as REQUESTS { source: "as many as the jobs ask for; 100000 if only time ends the jobs" };
+        /// The only job that runs; all jobs if it is not given.
         job: String = "", "", "";
-        /// How large files are of which the job file gives no size, or a share of it.
+        /// The size of files for which the job file gives none, or a share of it.
         file_bytes: u64 = "0" in Kind::Bytes { min: 0, max: SECTORS_MAX }, "bytes", "";
     }
 }

@@ -1,4 +1,4 @@
-//! The jobs that run: where their files lie, how much each does, how many requests wait at a time.
+//! The jobs that run: the places of their files, their amounts of work, their numbers of waiting requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,14 +27,14 @@ pub(super) struct JobCopy {
     pub first: u64,
     /// Sectors of its part.
     pub sectors: u64,
-    /// Sectors that it reads and writes in one loop; nothing if only time ends it.
+    /// Sectors that it reads and writes in one loop; `None` if only time ends it.
     pub amount: Option<u64>,
 }
 
 /// The jobs of a file that run, as their parameters have them.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Copies that run side by side; the next group begins when all of one have ended.
+    /// Copies that run in parallel; the next group begins when all of one have ended.
     groups: Vec<Vec<JobCopy>>,
     requests: u64,
     depth: u32,
@@ -46,7 +46,7 @@ impl Plan {
     /// The jobs of `file` that the values of its parameters ask for.
     ///
     /// # Errors
-    /// What cannot be said of them: a size that is missing, jobs that go at different depths one after the other.
+    /// The reason why they cannot be simulated: a size that is missing, jobs with different depths one after the other.
     pub fn new(file: &JobFile, values: &Values) -> Result<Self, JobFileError> {
         let own = Parameters::from_values(values);
         let jobs: Vec<Arc<Job>> = file
@@ -112,7 +112,7 @@ impl Plan {
         self.has_rates
     }
 
-    /// What the reader of results should know; a sentence each, with its line.
+    /// Notes for the reader of results; one sentence each, with its line.
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks
@@ -126,7 +126,7 @@ impl Plan {
     }
 }
 
-/// What tells a file from others: what `filename` says, or the job and the number of its copy.
+/// The identity of a file: the value of `filename`, or the job and the number of its copy.
 type FileName = (Option<String>, usize, usize);
 
 /// The file of a copy of `job`, which is the job in this `place`.
@@ -137,7 +137,7 @@ fn name_of(place: usize, job: &Job, copy: usize) -> FileName {
     }
 }
 
-/// The first sector of each file: one lies behind the other, in the order in which they are named.
+/// The first sector of each file: one follows the other, in the order in which they are named.
 fn files(jobs: &[Arc<Job>], file_bytes: u64) -> Result<BTreeMap<FileName, u64>, JobFileError> {
     let mut sizes: Vec<(FileName, u64)> = Vec::new();
     for (place, job) in jobs.iter().enumerate() {
@@ -173,7 +173,7 @@ fn resolved(measure: &Measure, file_bytes: u64) -> Result<u64, JobFileError> {
             .given
             .wrong("bytes; or the parameter file_bytes, which says how large the file is")),
         Span::Percent(percent) => {
-            // At most 100 hundredths of what is 64 bits.
+            // At most 100 hundredths of a 64-bit number.
             Ok((u128::from(file_bytes) * u128::from(percent) / 100) as u64)
         }
     }
@@ -195,7 +195,7 @@ fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> 
     let increment = of(&job.part.increment)?.unwrap_or(0);
     let size = of(&job.part.size)?;
     let io_bytes = of(&job.amount.bytes)?;
-    // Where no size is given, a part goes to the end of its file.
+    // If no size is given, a part goes to the end of its file.
     let rest = |offset: u64| file_bytes.checked_sub(offset).filter(|rest| *rest > 0);
     let mut parts = Vec::new();
     for copy in 0..u64::from(job.copies) {
@@ -209,7 +209,7 @@ fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> 
             None => rest(begin).ok_or_else(missing)?,
         };
         let sectors = bytes / SECTOR_BYTES;
-        // A request has to fit into what is done, too.
+        // A request has to fit into the job's amount, too.
         let least = io_bytes.map_or(sectors, |bytes| (bytes / SECTOR_BYTES).min(sectors));
         let longest = lengths_of(job).map(|lengths| u64::from(lengths.longest()));
         let longest = longest.max().unwrap_or(1);
@@ -267,7 +267,7 @@ fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
             return Err(JobFileError {
                 line: odd.job.line,
                 text: format!("[{}]", odd.job.name),
-                expected: "rate or rate_iops in it, as in a job beside it: requests with and without times do not go together"
+                expected: "rate or rate_iops in it, as in a parallel job: requests with and without times cannot be combined"
                     .to_owned(),
             });
         }
@@ -279,7 +279,7 @@ fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
                     line: line.unwrap_or(1),
                     text: "stonewall".to_owned(),
                     expected: format!(
-                        "as many requests at a time behind it as before, {} and not {depth}, all with rates or all without; or the parameter job, which names one job that runs",
+                        "as many outstanding requests after the barrier as before it, {} and not {depth}, all with rates or all without; or the parameter job, which names one job to run",
                         before.0
                     ),
                 });

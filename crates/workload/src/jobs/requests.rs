@@ -9,11 +9,11 @@ use destage_trace::Request;
 use super::plan::JobCopy;
 use super::worker::{Step, Worker};
 
-/// What a copy asks for next. Of two the one that comes first is less: by its arrival, then by its turn, then by its place.
+/// The next request of a copy. Of two, the one that comes first is less: by its arrival, then by its turn, then by its place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Next {
     arrival: Ticks,
-    /// Where there are no times, how much the copy has asked for of what it keeps under way.
+    /// Without times, the number of the copy's requests relative to its depth.
     turn: u64,
     worker: usize,
 }

@@ -24,7 +24,7 @@ impl Span {
     }
 }
 
-/// What is expected of a size.
+/// The expected form of a size.
 pub(super) const SIZE: &str = "bytes, such as 4096, 4k or 1g (powers of 1024)";
 
 /// A size in bytes. `KiB` is refused: fio takes it for 1000 bytes, and most people for 1024.
@@ -53,8 +53,8 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << (10 * power))
 }
 
-/// The entries for reads, writes and trims of a list with commas; nothing for the default. An entry without a comma behind it is that of
-/// the kinds that follow, too.
+/// The entries for reads, writes and trims of a list with commas; `None` for the default. An entry without a comma after it also applies to the
+/// following kinds.
 pub(super) fn by_kind(text: &str) -> Option<[Option<&str>; 3]> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let last = parts.last()?;
@@ -69,7 +69,7 @@ pub(super) enum Lengths {
     Fixed(u32),
     /// Equally likely multiples of the first, up to the second.
     Range(u32, u32),
-    /// Each with the share of it and of those before it, in percent.
+    /// Each with the sum of its share and those before it, in percent.
     Split(Vec<(u32, f64)>),
 }
 
@@ -95,7 +95,7 @@ impl Lengths {
         Some(Self::Range(low.min(high), low.max(high)))
     }
 
-    /// Of `bssplit`: SIZE/PERCENT and colons in between; what has no percent shares the rest.
+    /// Of `bssplit`: SIZE/PERCENT with colons in between; entries without percent share the rest.
     pub fn split(text: &str) -> Option<Self> {
         let mut entries = Vec::new();
         for entry in text.split(':') {
@@ -115,7 +115,7 @@ impl Lengths {
         if given > 100.0 || (open == 0 && given < 100.0) {
             return None;
         }
-        // What never comes is no length.
+        // A length that never occurs is dropped.
         entries.retain(|(_, percent)| *percent != Some(0.0));
         let mut sum = 0.0;
         let upto = entries.into_iter().map(|(size, percent)| {
@@ -125,7 +125,7 @@ impl Lengths {
         Some(Self::Split(upto.collect()))
     }
 
-    /// The one length there is, if there is one only.
+    /// The only length, if there is just one.
     pub fn only(&self) -> Option<u32> {
         match self {
             Self::Fixed(sectors) => Some(*sectors),

@@ -60,26 +60,26 @@ struct Places {
     /// Sectors of a block: random requests begin at multiples of it.
     block: u64,
     blocks: u64,
-    /// Reads, writes and trims that go in order do so on their own, each from here on, in sectors from the beginning of the part.
+    /// Sequential reads, writes and trims each continue from here on, in sectors from the beginning of the part.
     next: [u64; 3],
-    /// Blocks in random order, and how many of them were taken.
+    /// Blocks in random order, and how many of them were used.
     shuffle: Scatter,
     taken: u64,
     /// How popular blocks are, and where the popular ones are.
     popular: Option<(ZipfRanks, Scatter)>,
 }
 
-/// What one copy of a job asks for.
+/// The requests of one copy of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Worker {
     copy: JobCopy,
     random: Random,
     places: Places,
     done: Done,
-    /// A request, its kind and its sectors, that comes behind a flush.
+    /// A request, its kind and its sectors, that comes after a flush.
     held: Option<(usize, u32)>,
     flush_is_due: bool,
-    /// When the next request arrives, of those with exponential gaps.
+    /// The arrival of the next request, with exponential gaps.
     arrival_ms: f64,
 }
 

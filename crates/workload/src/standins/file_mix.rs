@@ -1,13 +1,12 @@
 //! Stand-ins for applications that make, change and remove files: one machine and a set of parameters for each.
 //!
-//! Step by step, one of: a small write somewhere in one large file that is always there (a registry, an index), a
-//! whole file read, a piece put at the end of a file, a file removed, or else a new file. When there are more files
-//! than allowed, or the volume is full, one is removed first. Choices of a file are uniform, except that `removed` says
-//! which file goes: a cache gives up what is oldest, and a temporary file is the latest.
+//! Each step is one of: a small write somewhere in one large file that is always there (a registry, an index), a whole file read, a piece appended to
+//! a file, a file removed, or else a new file. When there are more files
+//! than allowed, or the volume is full, one is removed first. Choices of a file are uniform, except that `removed` says which file goes: a cache
+//! removes the oldest, and a temporary file is the latest.
 //!
-//! Draws, per step and in this order: what is done; then the place in the large file, or the file and the size of the
-//! piece, or the size of the new file and the files that have to make room, where these are drawn at random; and per
-//! request the gap.
+//! Draws, per step and in this order: the kind of step; then the place in the large file, or the file and the size of the piece, or the size of the
+//! new file and the files that have to make room, where these are drawn at random; and per request the gap.
 
 mod rows;
 
@@ -37,7 +36,7 @@ struct FileMix {
     directories: Vec<usize>,
     made: u64,
     hot: Option<File>,
-    /// In the order in which they were made, unless any may be removed. Boxed, as those behind one that is taken out move up.
+    /// In the order in which they were made, unless any may be removed. Boxed, as files after a removed one move up.
     files: VecDeque<Box<File>>,
     removed: Removed,
 }
@@ -81,7 +80,7 @@ fn file_mix(name: &'static str, law: SizeLaw, own: &Parameters) -> Result<FileMi
         SizeLaw::Uniform => FileSizes::uniform(name, own.min_file_bytes, most)?,
     };
     let (hot_bytes, append_bytes) = (own.hot_file_bytes, own.append_bytes);
-    // A file that grows while all room is taken needs as much again.
+    // A file that grows while all room is used needs the same room again.
     let needed = hot_bytes + sizes.max + append_bytes + 8 * page_bytes.max(32 << 10);
     let Some(system) = system.filter(|system| system.fits(needed)) else {
         let expected = format!("room for the file system and files of {needed} bytes");
@@ -102,7 +101,8 @@ fn file_mix(name: &'static str, law: SizeLaw, own: &Parameters) -> Result<FileMi
         *until = sum / 100.0;
     }
     if sum >= 100.0 {
-        let expected = "less than what hot_percent, read_percent and append_percent leave of 100";
+        let expected =
+            "less than the part of 100 that hot_percent, read_percent and append_percent leave";
         return Err(contradiction(name, "remove_percent", removed, expected));
     }
     Ok(FileMix {
@@ -156,7 +156,7 @@ impl FileMix {
     fn take_for_room(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Oldest => self.files.pop_front(),
-            // What is latest was just made, and is still wanted.
+            // The latest file was just made, and is still wanted.
             Removed::Random | Removed::Latest => self.take_random(random),
         }
     }

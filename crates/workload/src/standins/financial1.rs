@@ -1,8 +1,8 @@
 //! How the public first 10000 requests of Financial1 begin `standin-financial1`.
 //!
-//! Kinds of streams and first counts are those of its 19 disks: logs that write a place two or three times before they
-//! go on, small regions written again and again, a log twice written in requests of 48 KiB, small cold places, two
-//! reads from end to end. Counts, lengths and gaps were then set so that five schemes evict and respond as on the trace.
+//! Kinds of streams and first counts are those of its 19 disks: logs that write a place two or three times before they continue, small regions
+//! written again and again, a log written twice in requests of 48 KiB, small cold places, two reads from end to end. Counts, lengths and gaps were
+//! then set so that five schemes evict and respond as on the trace.
 
 use super::streams::{Stream, streams};
 

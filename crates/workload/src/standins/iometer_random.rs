@@ -17,7 +17,7 @@ pub(crate) const WORKLOAD: Workload = Workload {
         },
         Parameter {
             default: "261120",
-            source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take",
+            source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks",
             ..FOOTPRINT_PAGES
         },
         PAGE_BYTES,

@@ -1,9 +1,9 @@
 //! `standin-iozone`: IOzone's automatic mode on NTFS, in place of the trace that comes with the SSD extension of DiskSim.
 //!
-//! As IOzone does it: files from 64 KiB to 512 MiB, each with records from 4 KiB (64 KiB for files above 16 MiB) to
-//! 16 MiB; for each of these the tests write, rewrite, random write, record rewrite, fwrite and frewrite, with a flush
-//! at the end of each. Those that read take time and no more. Results go to a file on the same volume, which grows by a
-//! cluster now and then; files behind that begin a page further on in a block, which leaves slivers of blocks to FAB.
+//! As IOzone does it: files from 64 KiB to 512 MiB, each with records from 4 KiB (64 KiB for files above 16 MiB) to 16 MiB; for each of these the
+//! tests write, rewrite, random write, record rewrite, fwrite and frewrite, with a flush at the end of each. Tests that read only take time.
+//! Results go to a file on the same volume, which grows by a cluster from time to time; files after that begin a page further on in a block, which
+//! leaves slivers of blocks to FAB.
 //!
 //! Windows writes records of up to 256 KiB from its cache at the flush, in pieces of up to 4 MiB. Of longer ones each
 //! 256 KiB is written as soon as the next begins, and the last of each record at the flush or by the lazy writer. The
@@ -61,36 +61,35 @@ const FILES: (u64, u64) = (64 * KIB, 512 * MIB);
 const RECORDS: (u64, u64) = (4 * KIB, 16 * MIB);
 const CROSSOVER: u64 = 16 * MIB;
 const LARGE_RECORD: u64 = 64 * KIB;
-/// After so many results their file is a cluster longer: 273 bytes for each.
+/// After this many results their file is a cluster longer: 273 bytes for each.
 const RESULTS_OF_CLUSTER: u64 = 15;
-/// What the cache of Windows maps at a time, and writes at once when a record goes on behind it.
+/// The range that the cache of Windows maps at a time, and writes at once when a record continues after it.
 const VIEW: u64 = 256 * KIB;
-/// Of a range so long the cache writes 1 MiB first, then pieces of 4 MiB.
+/// For a range of this length the cache writes 1 MiB first, then pieces of 4 MiB.
 const RANGE: u64 = 16 * MIB;
 const FIRST_PIECE: u64 = MIB;
 const PIECE: u64 = 4 * MIB;
-/// What the disk takes at the pace of the bus, before it writes at its own; in ms for each sector.
+/// Time for which the disk accepts data at the pace of the bus, before it writes at its own; in ms for each sector.
 const DISK_CACHE: u64 = 8 * MIB;
 const BUS_MS: f64 = 0.0047;
 const DISK_MS: f64 = 0.0075;
-/// The same for views, which are waited for one by one: so many at the pace of the bus; and one that is not behind the
-/// last one.
+/// The same for views, each of which is waited for: this many at the pace of the bus; and one that does not follow the last one.
 const BUS_VIEWS: u64 = 20;
 const VIEW_BUS_MS: f64 = 2.45;
 const VIEW_DISK_MS: f64 = 4.1;
 const TURN_MS: f64 = 9.4;
-/// Pieces in ascending order with gaps between: to each, and for each sector of it.
+/// Pieces in ascending order with gaps between: the time of a gap, and of each sector in it.
 const PIECE_MS: (f64, f64) = (0.4, 0.0155);
 /// A view of a record that has just been written; and one at the flush.
 const AGAIN_MS: f64 = 3.0;
 const FLUSHED_MS: f64 = 4.5;
-/// The lazy writer looks around after so long; it hands out so many pieces at once, and then waits.
+/// The lazy writer wakes up after this time; it hands out this many pieces at once, and then waits.
 const LAZY_MS: f64 = 1000.0;
 const LAZY_PIECES: u64 = 16;
 const LAZY_PIECES_MS: (f64, f64) = (0.7, 1100.0);
 const LAZY_VIEWS: usize = 21;
 const LAZY_VIEWS_MS: f64 = 165.0;
-/// In a new file it keeps so many views behind; and who writes is held for so long, so often.
+/// In a new file it keeps this many views behind; and the writing process is stopped for this long, this often.
 const LAZY_BEHIND: u64 = 150;
 const HELD_MS: (f64, f64) = (500.0, 1500.0);
 
@@ -130,7 +129,7 @@ impl Test {
         matches!(self, Self::Write | Self::Fwrite)
     }
 
-    /// What IOzone does before the next test that writes: it opens, closes, and reads the file, so many ms for each MiB.
+    /// The work of IOzone before the next test that writes: it opens, closes, and reads the file, this many ms for each MiB.
     fn pause_ms(self, file: u64, record: u64) -> f64 {
         let mib = file as f64 / MIB as f64;
         // Small files are opened and closed sooner.
@@ -241,7 +240,7 @@ impl Iozone {
         }
     }
 
-    /// As many records as there are in the file, any of them; out of the cache, each once and neighbours together.
+    /// As many random records as there are in the file; out of the cache, each once and neighbours together.
     fn write_some(&mut self) {
         let written = self.draw();
         let mut record = 0;
@@ -255,7 +254,7 @@ impl Iozone {
         }
     }
 
-    /// Which records any draws, as many as there are, hit.
+    /// The records that random draws, as many as there are, hit.
     fn draw(&mut self) -> Vec<bool> {
         let records = self.file / self.record;
         let mut written = vec![false; records as usize];
@@ -321,7 +320,7 @@ impl Iozone {
 
     /// The last views of records.
     fn flush(&mut self, views: impl IntoIterator<Item = u64>) {
-        // Of records of two views every other one is passed over, and the disk has turned when the next comes.
+        // In records of two views every other view is passed over, and the disk has turned when the next comes.
         let ms = if self.record == 2 * VIEW {
             TURN_MS
         } else {
@@ -333,7 +332,7 @@ impl Iozone {
         }
     }
 
-    /// As many long records as there are in the file, any of them.
+    /// As many random long records as there are in the file.
     fn write_some_views(&mut self) {
         let (records, views) = (self.file / self.record, self.record / VIEW);
         let mut last = vec![false; records as usize];
@@ -372,7 +371,7 @@ struct IozoneRequests {
     first_sector: u64,
     /// When the last write was asked for.
     last_ms: f64,
-    /// What gaps are multiplied by.
+    /// The factor for gaps.
     pace: f64,
 }
 

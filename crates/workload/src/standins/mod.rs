@@ -1,7 +1,7 @@
-//! Stand-ins: workloads made the way a paper says its own was made, for those whose traces cannot be had.
+//! Stand-ins: workloads made as a paper describes its own, in place of traces that cannot be had.
 //!
-//! None is the original. What each was set by, and how far it is from that, stands in the documentation of the
-//! workloads and is held by tests.
+//! None of them is the original. The documentation of the workloads says how each was fitted and how far it is from the original, and tests check the
+//! numbers.
 
 pub(super) mod file_mix;
 mod financial1;
@@ -23,7 +23,7 @@ use crate::shared::{Arrivals, FOOTPRINT_PAGES, contradiction};
 use destage_base::Random;
 use destage_trace::Request;
 
-/// What somebody does with files, step by step.
+/// The steps of a program that works with files.
 trait Activity: Send {
     /// Goes on until `disk` has at least one more request.
     fn step(&mut self, random: &mut Random, disk: &mut Disk);

@@ -17,7 +17,7 @@ use destage_base::parameter::{Kind, Values};
 use destage_base::{Random, parameters};
 
 parameters! {
-    /// What can be set of `standin-mp3-fat`.
+    /// The parameters of `standin-mp3-fat`.
     struct Parameters {
         requests: u64 as REQUESTS { default: "7900" };
         footprint_pages: u64 as VOLUME_PAGES;
@@ -25,7 +25,7 @@ parameters! {
         mean_interarrival_ms: f64 as GAP_MS;
         /// Files in a folder.
         folder_files: u64 = "90" in Kind::Integer { min: 1, max: 1 << 32 }, "files", "BPLRU (FAST 2008), W5";
-        mean_file_bytes: u64 as MEAN_FILE_BYTES { default: "4.8MB", about: "Mean size of a file; sizes are equally likely from half of it to one and a half.", source: "BPLRU (FAST 2008), W5" };
+        mean_file_bytes: u64 as MEAN_FILE_BYTES { default: "4.8MB", about: "Mean size of a file; sizes are equally likely between half and one and a half times the mean.", source: "BPLRU (FAST 2008), W5" };
         commit_pages: u64 as COMMIT_PAGES { about: "Data written between two write-backs of the allocation table and the directory." };
         max_request_pages: u64 as MAX_REQUEST_PAGES { default: "16" };
     }

@@ -15,7 +15,7 @@ use destage_trace::{Operation, Request};
 const SOURCE: &str = "on-board cache paper, section II.A";
 
 parameters! {
-    /// What can be set of `standin-on-board-cache`.
+    /// The parameters of `standin-on-board-cache`.
     struct Parameters {
         requests: u64 as REQUESTS { default: "20000", source: SOURCE };
         footprint_pages: u64 as FOOTPRINT_PAGES { default: "57049088", source: "on-board cache paper, section II.A: 256 GB, less a reserve of 15 % as in profile apu-slc" };

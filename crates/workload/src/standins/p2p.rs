@@ -1,7 +1,7 @@
 //! `standin-p2p`: a large file comes in pieces from several peers, in place of W6 of the BPLRU paper.
 //!
-//! The file's room is taken at the start. It has parts, and a part has chunks; each peer sends the chunks of one part
-//! in order, and which peer's chunk comes next, and which part a peer goes on with, is random. A small file that says
+//! The file's room is taken at the start. It has parts, and a part has chunks; each peer sends the chunks of one part in order; which peer's chunk
+//! comes next, and which part a peer takes next, is random. A small file that says
 //! which chunks are there is written again from time to time. A complete file is followed by another; they are kept
 //! until the volume is full, which is then formatted.
 //!
@@ -22,7 +22,7 @@ const BYTES: Kind = Kind::Bytes {
 };
 
 parameters! {
-    /// What can be set of `standin-p2p`.
+    /// The parameters of `standin-p2p`.
     struct Parameters {
         requests: u64 as REQUESTS { default: "11500" };
         footprint_pages: u64 as VOLUME_PAGES;
@@ -142,7 +142,7 @@ impl Download {
         }
     }
 
-    /// A random part that nobody has begun.
+    /// A random part that no peer has begun.
     fn next_part(&mut self, random: &mut Random) -> Option<Peer> {
         let count = self.parts.len() as u64;
         let index = (count > 0).then(|| pick(random, count))?;

@@ -9,7 +9,7 @@ use destage_base::parameter::{Kind, Parameter};
 pub(super) const VOLUME_PAGES: Parameter = Parameter {
     default: "261120",
     about: "Size of the volume.",
-    source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take",
+    source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks",
     ..FOOTPRINT_PAGES
 };
 pub(super) const BLOCK_BYTES: Parameter = Parameter {
@@ -28,7 +28,7 @@ pub(super) const MAX_REQUEST_PAGES: Parameter = Parameter {
     },
     default: "32",
     unit: "pages",
-    about: "Largest request: writes to neighbouring pages one after the other are merged up to it.",
+    about: "Largest request: consecutive writes to neighbouring pages are merged up to this size.",
     source: "Linux 2.6: 128 KiB; Windows XP: 64 KiB",
     ..Parameter::BLANK
 };
@@ -40,7 +40,7 @@ pub(super) const COMMIT_PAGES: Parameter = Parameter {
     },
     default: "256",
     unit: "pages",
-    about: "Data written between two write-backs of data and metadata; stands for the seconds between them on the disk that the trace was recorded on.",
+    about: "Data written between two write-backs of data and metadata; the amount replaces the seconds between write-backs on the disk of the recorded trace.",
     source: "estimate",
     ..Parameter::BLANK
 };
@@ -100,7 +100,7 @@ pub(super) const MAX_FILE_BYTES: Parameter = Parameter {
     },
     default: "1MiB",
     unit: "bytes",
-    about: "Largest file; sizes drawn above it are cut to it.",
+    about: "Largest file; larger drawn sizes are cut to it.",
     source: "",
     ..Parameter::BLANK
 };

@@ -1,7 +1,7 @@
 //! `standin-postmark-reads`: PostMark, in place of the trace that comes with the SSD extension of DiskSim.
 //!
-//! First the pool of files is made, in a tenth of the requests; then files are read and made. Runs of pages are those of
-//! the trace by length, and beside them go small pieces, in bursts. Counts, lengths and gaps were then set so that five
+//! First the pool of files is made, in a tenth of the requests; then files are read and made. The lengths of runs of pages are those of the trace,
+//! and small pieces come between them in bursts. Counts, lengths and gaps were then set so that five
 //! schemes evict and respond as on the trace.
 
 use super::streams::{Stream, Table, make, streams};
@@ -26,7 +26,7 @@ pub(crate) const WORKLOAD: Workload = Workload {
         PAGE_BYTES,
         Parameter {
             default: "7.9",
-            source: "what the table comes to; trace ssd-postmark-aligned2: 490 s",
+            source: "the sum of the table; trace ssd-postmark-aligned2: 490 s",
             ..MEAN_INTERARRIVAL_MS
         },
     ],

@@ -1,14 +1,13 @@
-//! Stand-ins for servers' traces: rewrites of what was written a short while ago, and fresh places between.
+//! Stand-ins for servers' traces: rewrites of recently written places, and new places between.
 //!
-//! One machine and a set of parameters for each trace. A write goes with some probability to where one of the last
-//! few writes went, and how many writes ago that was follows a Zipf law: this sets how many different pages there are
-//! among all, and how soon a page comes back. All other writes go on where the last of their kind ended, or start
-//! anywhere. Reads choose in the same way and leave no trace.
+//! One machine and a set of parameters for each trace. With some probability a write goes where one of the last few writes went, and a Zipf law gives
+//! how many writes ago that was: this sets how many different pages there are among all, and how soon a page is rewritten. All other writes continue
+//! where the last of their kind ended, or start anywhere. Reads are chosen in the same way and do not change what is chosen next.
 //!
 //! Financial1 begins as the public first 10000 requests of its trace do, with a table of streams; the rest is as above.
 //!
-//! Draws, per request and in this order: the gap, the operation, whether it comes back, how many writes ago; and of
-//! one that does not, or is earlier than the first, whether it goes on, the size, the start. A draw that could come
+//! Draws, per request and in this order: the gap, the operation, whether it is a rewrite, how many writes ago; if it is not a rewrite, or is earlier
+//! than the first, whether it continues the last one, the size, the start. A draw that could come
 //! out only one way is not made.
 
 use super::financial1::FINANCIAL1_HEAD;
@@ -27,8 +26,7 @@ use destage_trace::Request;
 /// Requests are cut to this.
 const MOST_SECTORS: u64 = 1 << 14;
 
-/// The head's own: the sectors that it lies in, its share of writes, and the mean_interarrival_ms with which its gaps
-/// are those of the trace.
+/// Values of the head: the sectors that it lies in, its share of writes, and the mean_interarrival_ms with which its gaps are those of the trace.
 const HEAD_SECTORS: u64 = 1_010_000;
 const HEAD_WRITE_PERCENT: f64 = 59.2;
 const HEAD_GAPS_MS: f64 = 8.0;
@@ -62,7 +60,7 @@ const STEP_SECTORS: Parameter = Parameter {
     },
     default: "1",
     unit: "sectors",
-    about: "Requests are that long, or a multiple.",
+    about: "Requests have this length, or a multiple of it.",
     source: "",
     ..Parameter::BLANK
 };
@@ -74,7 +72,7 @@ const REWRITE_PERCENT: Parameter = Parameter {
     },
     default: "90",
     unit: "%",
-    about: "Share of requests that go to where an earlier write went.",
+    about: "Share of requests that write where an earlier write went.",
     source: "",
     ..Parameter::BLANK
 };
@@ -86,7 +84,7 @@ const RECENT_REQUESTS: Parameter = Parameter {
     },
     default: "65536",
     unit: "requests",
-    about: "How many writes ago that was at most.",
+    about: "Most writes back to that earlier write.",
     source: "",
     ..Parameter::BLANK
 };
@@ -98,7 +96,7 @@ const RECENCY_SKEW: Parameter = Parameter {
     },
     default: "1",
     unit: "",
-    about: "Exponent of the Zipf law of how many writes ago.",
+    about: "Exponent of the Zipf law by which the number of writes back is drawn.",
     source: "",
     ..Parameter::BLANK
 };
@@ -110,13 +108,13 @@ const SEQUENTIAL_PERCENT: Parameter = Parameter {
     },
     default: "20",
     unit: "%",
-    about: "Share of the other requests that go on where the last of them ended.",
+    about: "Share of the other requests that begin where the last of them ended.",
     source: "",
     ..Parameter::BLANK
 };
 
 parameters! {
-    /// What every row of this machine has.
+    /// The parameters that every row of this machine has.
     struct Parameters {
         page_bytes: u64 as PAGE_BYTES;
         requests: u64 as REQUESTS;
@@ -147,7 +145,7 @@ macro_rules! row {
 
 row! {
     FINANCIAL1, "standin-financial1", &FINANCIAL1_HEAD,
-    "Stand-in for the SPC trace Financial1: small unaligned writes that come back soon, some reads.",
+    "Stand-in for the SPC trace Financial1: small unaligned writes that are soon rewritten, and some reads.",
     REQUESTS = "1300000", "about a million writes, as BPAC (MSST 2010) takes";
     FOOTPRINT_PAGES = "4194304", "";
     WRITE_PERCENT = "77", "UMass Trace Repository";
@@ -162,7 +160,7 @@ row! {
 }
 row! {
     FINANCIAL2, "standin-financial2", &[],
-    "Stand-in for the SPC trace Financial2: mostly reads, and small unaligned writes that come back.",
+    "Stand-in for the SPC trace Financial2: mostly reads, and small unaligned writes that are rewritten.",
     REQUESTS = "3700000", "about 650000 writes, as BPAC (MSST 2010) takes";
     FOOTPRINT_PAGES = "4194304", "";
     WRITE_PERCENT = "17.6", "UMass Trace Repository";
@@ -177,7 +175,7 @@ row! {
 }
 row! {
     CELLO_D3, "standin-cello-d3", &[],
-    "Stand-in for disk 3 of HP's Cello99: sequential runs, and metadata that comes back.",
+    "Stand-in for disk 3 of HP's Cello99: sequential runs, and metadata that is rewritten.",
     REQUESTS = "720000", "BPAC (MSST 2010), Table II";
     FOOTPRINT_PAGES = "2097152", "";
     WRITE_PERCENT = "100", "BPAC (MSST 2010), Table II counts writes only";
@@ -192,7 +190,7 @@ row! {
 }
 row! {
     CELLO_D8, "standin-cello-d8", &[],
-    "Stand-in for disk 8 of HP's Cello99: sequential runs, and metadata that comes back more often than on disk 3.",
+    "Stand-in for disk 8 of HP's Cello99: sequential runs, and metadata that is rewritten more often than on disk 3.",
     REQUESTS = "1000000", "BPAC (MSST 2010), Table II";
     FOOTPRINT_PAGES = "2097152", "";
     WRITE_PERCENT = "100", "BPAC (MSST 2010), Table II counts writes only";
@@ -207,7 +205,7 @@ row! {
 }
 row! {
     TPCC, "standin-tpcc", &[],
-    "Stand-in for the TPC-C trace of the EPO paper: random writes of database pages over a large space, hardly any of which come back.",
+    "Stand-in for the TPC-C trace of the EPO paper: random writes of database pages over a large space, hardly any of which are rewritten.",
     REQUESTS = "2000000", "EPO (2011), section IV: 2 million writes";
     FOOTPRINT_PAGES = "56814798", "span of a public TPC-C trace (MQSim, traces/tpcc-small)";
     WRITE_PERCENT = "100", "EPO (2011), section IV: writes only";
@@ -222,7 +220,7 @@ row! {
 }
 row! {
     SOURCE_CONTROL, "standin-source-control", &[],
-    "Stand-in for the source control server of the on-board-cache paper: large writes, few of which come back.",
+    "Stand-in for the source control server of the on-board-cache paper: large writes, few of which are rewritten.",
     REQUESTS = "1160000", "MSR Cambridge src2_2";
     FOOTPRINT_PAGES = "16777216", "";
     WRITE_PERCENT = "70", "MSR Cambridge src2_2";
@@ -242,7 +240,7 @@ struct Recency {
     head: Option<Streams>,
     /// Which part of its reads, and of its writes, is kept.
     kept_percent: [Chance; 2],
-    /// What its gaps are multiplied by, and the last.
+    /// The factor for its gaps, and the last gap.
     pace: f64,
     gap_ms: f64,
     arrivals: Arrivals,
@@ -318,7 +316,7 @@ fn make(
                 .map_err(|needed| no_room(name, footprint_pages, needed, page_sectors))?,
         ),
     };
-    // What the head has more of than is asked for is left out.
+    // Requests of the head beyond the requested number are left out.
     let (asked, has) = (own.write_percent, HEAD_WRITE_PERCENT);
     let odds = if asked == has {
         1.0
@@ -364,7 +362,7 @@ impl Recency {
         }
     }
 
-    /// What the head has next, as long as it lasts.
+    /// The next request of the head, as long as it lasts.
     fn head_step(&mut self) -> Option<Step> {
         let head = self.head.as_mut()?;
         loop {

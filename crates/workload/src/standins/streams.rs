@@ -1,11 +1,11 @@
-//! What several writers and readers do side by side: a table of streams, each a short list of facts.
+//! Several writers and readers side by side: a table of streams, each a short list of facts.
 //!
-//! A stream makes so many requests in a part of the course of the workload, evenly but for chance, a few in a row at
-//! a time. It goes through runs of sectors. When all streams are through, the course begins again, and each goes on
+//! A stream makes this many requests in a part of the course of the workload, evenly except for chance, a few in a row at a time. It goes through
+//! runs of sectors. When all streams are through, the course begins again, and each goes on
 //! where it was.
 //!
-//! Draws: for each stream when its turn is and where its run; per request, of a run that ends where the next one is,
-//! the size, the place of one in any order, whether it is taken once more, and when the next turn is. Gaps have a
+//! Draws: for each stream when its turn is and where its run; per request, the place of the next run if one ends, the size, the place of one in
+//! random order, whether it is repeated, and when the next turn is. Gaps have a
 //! generator of their own, so that they change nothing but time.
 
 use destage_base::Random;
@@ -44,7 +44,7 @@ macro_rules! streams {
 }
 pub(super) use streams;
 
-/// What a line of [`streams`] begins with.
+/// The beginning of a line of [`streams`].
 pub(super) const WRITE: bool = true;
 pub(super) const READ: bool = false;
 
@@ -62,10 +62,10 @@ pub(super) struct Stream {
     /// Sectors of a request, each with its weight.
     pub sizes: &'static [(u32, u32)],
     pub walk: Walk,
-    /// How often a place is asked for before the walk goes on, on average.
+    /// How often a place is written before the walk continues, on average.
     pub times: f64,
-    /// After a request: how many in a hundred are followed at once; and the mean of the other gaps in ms, plus so
-    /// much for each sector. They lie evenly from half the mean to one and a half.
+    /// After a request: how many of a hundred are followed at once; and the mean of the other gaps in ms, plus this much for each sector. They are
+    /// evenly spread from half the mean to one and a half.
     pub gap: (f64, f64, f64),
 }
 
@@ -76,9 +76,9 @@ pub(super) struct Walk {
     pub sectors: (u32, u32),
     /// It begins at a multiple of this.
     pub align: u32,
-    /// Once through, it is gone through again, so often in all.
+    /// How often it is gone through in all.
     pub passes: u32,
-    /// 0: from end to end. Else as much of it, in any order, at multiples of this.
+    /// 0: from end to end. Otherwise the same amount of it, in random order, at multiples of this.
     pub step: u32,
 }
 
@@ -86,9 +86,9 @@ pub(super) struct Walk {
 #[derive(Clone, Debug)]
 struct Walker {
     stream: Stream,
-    /// When it is next, in percent of the course.
+    /// When its next request is due, in percent of the course.
     due: f64,
-    /// Its turns of this course that are through.
+    /// Its turns of this course that are complete.
     turns: u32,
     start: u64,
     length: u64,
@@ -100,7 +100,7 @@ struct Walker {
 }
 
 parameters! {
-    /// What can be set of a workload that is streams and nothing else.
+    /// The parameters of a workload that consists of streams.
     struct Parameters {
         requests: u64 as REQUESTS;
         footprint_pages: u64 as FOOTPRINT_PAGES;
@@ -114,7 +114,7 @@ parameters! {
 pub(super) struct Table {
     pub name: &'static str,
     pub streams: &'static [Stream],
-    /// All lies in so many pages at the end of the footprint, or in all of it if it is smaller.
+    /// Everything lies in this many pages at the end of the footprint, or in all of it if it is smaller.
     pub area_pages: u64,
     /// The mean gap that the table's gaps come to.
     pub mean_ms: f64,
@@ -144,7 +144,7 @@ impl Stream {
         self.requests.div_ceil(self.turn)
     }
 
-    /// The time after a request of so many sectors.
+    /// The time after a request of this many sectors.
     fn gap_ms(&self, sectors: u64, random: &mut Random) -> f64 {
         let (zero, least, each) = self.gap;
         if random.unit() * 100.0 < zero {
@@ -153,7 +153,7 @@ impl Stream {
         (least + each * sectors as f64) * (0.5 + random.unit())
     }
 
-    /// When its turn of this number is.
+    /// The time of its turn with this number.
     fn due(&self, turn: u32, random: &mut Random) -> f64 {
         let (from, until) = self.during;
         from + (until - from) * (f64::from(turn) + random.unit()) / f64::from(self.turns())
@@ -161,7 +161,7 @@ impl Stream {
 }
 
 impl Streams {
-    /// Streams over a space of so many sectors; or else how many they need.
+    /// Streams over a space of this many sectors; or the number of sectors that they need.
     pub fn new(
         streams: &[Stream],
         footprint: u64,
@@ -307,7 +307,7 @@ struct StreamRequests {
     arrivals: Arrivals,
     streams: Streams,
     first: u64,
-    /// What gaps are multiplied by.
+    /// The factor for gaps.
     pace: f64,
     gap_ms: f64,
 }
@@ -332,7 +332,7 @@ impl Iterator for StreamRequests {
     }
 }
 
-/// The error that the footprint has no room for streams that need so many sectors.
+/// The error that the footprint has no room for streams that need this many sectors.
 pub(super) fn no_room(
     name: &'static str,
     footprint_pages: u64,

@@ -18,9 +18,9 @@ use destage_base::parameter::{Kind, Values};
 use destage_base::{Random, parameters};
 
 parameters! {
-    /// What can be set of `standin-untar-ext3`.
+    /// The parameters of `standin-untar-ext3`.
     struct Parameters {
-        requests: u64 as REQUESTS { default: "5500", source: "what 21594 files come to, of BPLRU (FAST 2008), W7" };
+        requests: u64 as REQUESTS { default: "5500", source: "the size of 21594 files, from BPLRU (FAST 2008), W7" };
         footprint_pages: u64 as VOLUME_PAGES;
         page_bytes: u64 as BLOCK_BYTES;
         mean_interarrival_ms: f64 as GAP_MS;

@@ -1,12 +1,12 @@
 //! `block-lru`: destages the block whose last write is oldest, all its buffered pages at once.
 //!
-//! Recency as in [`lru`](crate::schemes::page::lru), but the unit is what the flash erases: pages of
-//! one block arrive together at a log block instead of being spread over many. Any write to a block, hit
+//! Recency as in [`lru`](crate::schemes::page::lru), but by erase blocks: pages of one block arrive together at a log block instead of being spread
+//! over many. Any write to a block, hit
 //! or miss, renews all its pages; a read renews nothing. It is also [`bplru`](super::bplru) without
 //! padding and compensation, and is built into that.
 //!
-//! Room is made before the written page counts, and nothing protects its block: if that is the oldest,
-//! it leaves just before it would have grown, and starts anew with one page. The table of merges that
+//! Room is made before the written page counts, and its block is not protected: if that block is the oldest, it leaves just before it would have
+//! grown, and starts again with one page. The table of merges that
 //! came with BPLRU is only reproduced this way. `touch_order = promote_first` is the gentler rule.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages.
@@ -31,7 +31,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of every scheme built on this one.
+    /// The parameters of every scheme built on this one.
     pub(super) struct Rules {
         /// Whether a write that needs room evicts before its own block becomes the latest, or after.
         touch_order: TouchOrder = "evict_first", "", "Ours; only evict_first gives the 7 merges of BPLRU (FAST 2008), Table 1.";
@@ -41,7 +41,7 @@ parameters! {
 }
 
 parameters! {
-    /// What can be set of `block-lru`.
+    /// The parameters of `block-lru`.
     struct Parameters {
         pad: bool as super::PAD;
         rules: Rules;
@@ -65,7 +65,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Clusters by their last write, with `Data` beside each for a scheme built on this one.
+/// Clusters by their last write, each with `Data` for a scheme built on this one.
 pub(super) struct BlockLru<Data> {
     pub(super) clusters: Clusters<Data>,
     /// One list. Front: the latest write. Back: the next victim.
@@ -129,7 +129,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         victim.pad = self.pads;
     }
 
-    /// Names what `need` asks for.
+    /// Names the pages that `need` asks for.
     #[inline]
     pub(super) fn choose(&mut self, need: Need, victim: &mut Victim) {
         if let (true, Need::Evict(page)) = (self.promotes_first, need) {

@@ -1,7 +1,7 @@
 //! `bp-ref`: chooses a page as [`ref`](crate::schemes::page::recently_evicted) does, and destages its whole block, padded.
 //!
-//! What `ref` gains by keeping few log blocks open, padding gains by filling one at a stroke: the block is
-//! complete, and the translation layer only switches. Recency is still that of single pages, so a block is chosen
+//! `ref` gains by keeping few log blocks open; padding gains by filling one at once: the block is complete, and the translation layer only switches.
+//! Recency is still that of single pages, so a block is chosen
 //! by its least recent page and takes its hot pages along.
 //!
 //! Cost: O(1) per use; per victim O(victim blocks) and one step per page.
@@ -14,7 +14,7 @@ use crate::registry::{SchemeRow, Sees};
 use crate::schemes::page::recently_evicted::{self, RecentlyEvicted, Unit};
 
 parameters! {
-    /// What can be set of `bp-ref`.
+    /// The parameters of `bp-ref`.
     struct Parameters {
         choice: recently_evicted::Parameters;
         pad: bool as super::PAD { default: "true" };
@@ -25,7 +25,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "bp-ref",
     family: "block",
-    about: "Chooses an old page of a recently evicted block, and destages its whole block, padded.",
+    about: "Chooses an old page of a recently evicted block, and destages the whole block, padded.",
     source: "Seo and Shin, 2008, with the padding of BPLRU (FAST 2008).",
     reconstructed: true,
     parameters: Parameters::ROWS,

@@ -3,12 +3,12 @@
 //! Three ideas, each with a switch, made for a translation layer with log blocks:
 //!
 //! * blocks in the order of their last write, as [`block_lru`](super::block_lru);
-//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed with it, so that its
-//!   log block can take the place of the data block, with one erase and no copies afterwards;
+//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed with it, so that its log block can replace the data block, with
+//!   one erase and no copies afterwards;
 //! * *compensation* (`comp`): a block that has just been written from its first page to its last will
 //!   hardly be written again soon, so it goes to the old end of the order although it is the latest.
 //!
-//! What counts as written in full is `seq_detect`. `strict`: offsets 0, 1, .. in this order without
+//! `seq_detect` decides which blocks count as written in full. `strict`: offsets 0, 1, .. in this order without
 //! another write to the block between; an offset 0 starts over, any other offset breaks the run until
 //! then. `complete`: the write that completes the cluster, in whatever order. `burst`: all pages of the
 //! block in any order by consecutive page writes, of any number of requests. In every case it is one
@@ -41,7 +41,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `bplru`.
+    /// The parameters of `bplru`.
     struct Parameters {
         pad: bool as super::PAD { default: "true" };
         /// Whether a block just written in full, in sequence, becomes the next victim.
@@ -58,7 +58,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "bplru",
     family: "block",
-    about: "Destages the block whose last write is oldest, padded; fully sequential blocks leave first.",
+    about: "Destages the block whose last write is oldest, padded; blocks written fully in order leave first.",
     source: "Kim and Ahn, BPLRU, FAST 2008.",
     reconstructed: false,
     parameters: Parameters::ROWS,
@@ -67,8 +67,8 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| Box::new(Bplru::new(config)),
 };
 
-/// Of a cluster: the offset that would continue its run of pages in order; the pages of a block once the
-/// block is compensated, until it is changed again.
+/// For a cluster: the offset that would continue its run of pages in order; or, once the block is compensated, the number of pages of a block, until
+/// the cluster changes again.
 type NextOffset = u32;
 
 /// No offset continues the run. Larger than the pages of any block that fits in a buffer.
@@ -164,7 +164,7 @@ impl Burst {
         if !self.fits {
             return false;
         }
-        // A page that bypassed the buffer was a write between, too.
+        // A page that bypassed the buffer also counts as a write in between.
         if self.cluster != Some(place.cluster) || self.latest + 1 != now {
             self.cluster = Some(place.cluster);
             self.start = now;

@@ -6,12 +6,13 @@
 //! ```
 //!
 //! Between [`fab`](super::fab), which looks at size alone, and [`block_lru`](super::block_lru), which
-//! looks at recency alone: `alpha` 0 is the one and 1 the other. A write to any page of a cluster takes it
-//! to the front of the list; what the list cannot hold drops off its end among the clusters by size.
-//! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the
-//! list may hold more than that until the next write; `clc_rebalance = always` does not wait.
+//! looks at recency alone: `alpha` 0 is the first of these and 1 the second. A write to any page of a cluster moves it to the front of the list;
+//! clusters that
+//! the list has no room for drop off its end and join the clusters by size.
+//! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the list may exceed it until the next write;
+//! `clc_rebalance = always` does not wait.
 //!
-//! The share is taken in millionths of the clusters, rounded up, so that no floating point decides.
+//! The share is counted in millionths of the clusters, rounded up, so that no floating point decides.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
@@ -37,11 +38,11 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `clc`.
+    /// The parameters of `clc`.
     struct Parameters {
         /// Share of the buffered blocks, latest first, that do not leave for their size; to a millionth, rounded up to whole blocks.
         alpha: f64 = "0.1" in Kind::Number { min: 0.0, max: 1.0 }, "", "CLC (2009); the default is the best value found there.";
-        /// Whether blocks above the share are released at a write only, or as soon as others leave, which a flush can tell.
+        /// Whether blocks above the share are released only at a write, or as soon as others leave, which makes a difference in a flush.
         clc_rebalance: Rebalance = "write", "", "Ours; the paper does not say.";
         pad: bool as super::PAD;
     }

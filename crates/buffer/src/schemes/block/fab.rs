@@ -1,14 +1,13 @@
 //! `fab`: destages the block of which most pages are buffered, the least recently written of several.
 //!
-//! One destage then frees the most room, and a translation layer that merges blocks copies the least. What
-//! it costs is recency: a hot block with many pages leaves before a cold one with few, and few pages may
-//! stay for ever. A long sequential write meets its own success: the block being filled is soon the
-//! largest, and leaves before it is full.
+//! One destage then frees the most room, and a translation layer that merges blocks copies the least. The price is recency: a hot block with many
+//! pages leaves before a cold block with few, and few pages may stay for ever. A long sequential write has a drawback here: the block being filled is
+//! soon the largest, and leaves before it is full.
 //!
 //! The original serves a media player and caches reads as well (`fab_reads`): a read that misses enters as
 //! a clean page, reads count as use, clean pages count for the size, and leave without a program. Pages
-//! then have a clean state, so flush and FUA write back and keep. The blocks with something to write back
-//! are kept in a second order of the same kind, so that a flush need not search for them.
+//! then have a clean state, so flush and FUA write back and keep. Blocks that need a write-back are kept in a second order of the same kind, so that
+//! a flush need not search for them.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
@@ -25,7 +24,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `fab`.
+    /// The parameters of `fab`.
     struct Parameters {
         /// Whether reads that miss enter as clean pages, and reads count as use of their block.
         fab_reads: bool = "false", "", "FAB (2006) is a cache for both; as a write buffer it ignores reads.";
@@ -37,7 +36,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "fab",
     family: "block",
-    about: "Destages the block with the most buffered pages, of several the least recently written.",
+    about: "Destages the block with the most buffered pages; among equals, the least recently written.",
     source: "Jo, Kang, Park, Kim and Lee, FAB, IEEE Transactions on Consumer Electronics, 2006.",
     reconstructed: false,
     parameters: Parameters::ROWS,

@@ -1,9 +1,8 @@
 //! `lar`: locality-aware replacement: the block that the fewest requests touched leaves, dirtiest first.
 //!
 //! Made for a buffer shared by reads and writes. A block's *popularity* is the number of requests, not
-//! pages, that touched it while it was here, so a long sequential request makes no block popular. Of equally
-//! unpopular blocks the one with the most dirty pages leaves, because it fills a flash block best; of these
-//! the one touched longest ago.
+//! pages, that touched it while it was here, so a long sequential request makes no block popular. Among equally unpopular blocks the one with the
+//! most dirty pages leaves, because it fills a flash block best; among these the one touched longest ago.
 //!
 //! ```text
 //!   popularity 1:  {4* 5* 6*} {0* 1*} {9}      * dirty; the leftmost is the victim
@@ -31,7 +30,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `lar`.
+    /// The parameters of `lar`.
     struct Parameters {
         pad: bool as super::PAD;
     }
@@ -41,7 +40,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "lar",
     family: "block",
-    about: "Destages the block that the fewest requests touched, of several the dirtiest; buffers reads too.",
+    about: "Destages the block that the fewest requests touched; among equals, the one with the most dirty pages; buffers reads too.",
     source: "Wei et al., FlashCoop, ICPP 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,

@@ -1,4 +1,4 @@
-//! `lb-clock`: a clock over blocks; of those found not written lately, the one with most pages leaves.
+//! `lb-clock`: a clock over blocks; among the blocks that were not written lately, the one with the most pages leaves.
 //!
 //! ```text
 //!            hand
@@ -7,17 +7,17 @@
 //!               \________________\____________  candidates of the latest sweep, by pages
 //! ```
 //!
-//! Every cluster has a bit that a write sets. When a victim is wanted and there are no candidates, the hand
-//! goes round once: clusters whose bit is clear become candidates, and set bits are cleared. Candidates are
-//! then used up, largest first, before the hand moves again; a write takes its cluster out of them. A write
+//! Every cluster has a bit that a write sets. When a victim is wanted and there are no candidates, the hand goes round once: clusters whose bit is
+//! clear become candidates, and set bits are cleared. Candidates are then used up, largest first, before the hand moves again; a write removes its
+//! cluster from the candidates. A write
 //! of the last page of a block clears the bit instead, on the guess that a sequential run has passed
 //! (`lb_seq_hint`).
 //!
-//! A sweep ends where it began, and new clusters stand just behind the hand, so the circle is a line in
-//! order of arrival with the hand before its first, and a removed first makes the next one first.
+//! A sweep ends where it began, and new clusters stand just after the hand, so the circle is a line in order of arrival with the hand before its
+//! first, and the removal of the first makes the next one first.
 //!
-//! Cost: O(1) amortised: a sweep passes a cluster because a write set its bit since the last, or to make it
-//! a candidate, which it stays until it is written or leaves. A trim O(log n).
+//! Cost: O(1) amortised: a sweep passes a cluster either because a write has set its bit since the last sweep, or to make it a candidate, and it
+//! remains a candidate until it is written or leaves. A trim O(log n).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -42,9 +42,9 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `lb-clock`.
+    /// The parameters of `lb-clock`.
     struct Parameters {
-        /// Which write marks its block as not needed again: of its last page, the one that completes it, or none.
+        /// Which write marks its block as not needed again: the write of its last page, the write that completes it, or none.
         lb_seq_hint: Hint = "last_page", "", "LB-CLOCK (2009) clears the bit at the last page.";
         pad: bool as super::PAD;
     }
@@ -54,7 +54,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "lb-clock",
     family: "block",
-    about: "Destages, of the blocks a clock finds not written lately, the one with the most pages.",
+    about: "Destages the block with the most pages among those that a clock finds not recently written.",
     source: "Debnath, Subramanya, Du and Lilja, LB-CLOCK, MASCOTS 2009; the exact steps are ours.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -75,7 +75,7 @@ pub const ROW: SchemeRow = SchemeRow {
 struct LbClock {
     /// With each, whether it was written since the hand last passed.
     clusters: Clusters<bool>,
-    /// One list. Front: where the hand is. Back: just behind it.
+    /// One list. Front: where the hand is. Back: the position after it.
     clock: Rings,
     candidates: BySize,
     hint: Hint,
@@ -155,7 +155,7 @@ impl Scheme for LbClock {
         victim.pad = self.pads;
     }
 
-    /// The candidates there are, then those the hand finds in its first round, then in its second the rest.
+    /// The candidates, then those that the hand finds in its first round, then the rest in its second round.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let mut show = |cluster| self.clusters.visit_pages(cluster, visit);
         if !self.candidates.visit(&mut show) {
@@ -165,7 +165,7 @@ impl Scheme for LbClock {
         let mut others: Vec<_> = others
             .filter(|cluster| !self.candidates.contains(*cluster))
             .collect();
-        // Stable: of equals, the one the hand finds first.
+        // Stable: among equals, the one the hand finds first.
         others.sort_by_key(|cluster| {
             let recent = *self.clusters.data(*cluster);
             (recent, Reverse(self.clusters.pages(*cluster)))
@@ -175,7 +175,7 @@ impl Scheme for LbClock {
 
     fn show(&self, shown: &mut Shown) {
         let list = shown.list("Clock", "the hand is here", "newest");
-        list.note("the largest candidate leaves next; without one the hand goes round");
+        list.note("the largest candidate leaves next; without a candidate the hand moves on");
         for cluster in self.clock.iter(0) {
             let label = match (
                 self.candidates.contains(cluster),

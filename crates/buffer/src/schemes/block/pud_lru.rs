@@ -2,8 +2,8 @@
 //! largest leaves.
 //!
 //! The *predicted update distance* (PUD) of a block is the mean number of page writes from one write of it
-//! to its next. A block whose PUD is at most the mean of all blocks, and that was written no longer ago,
-//! is likely to be written again soon, and programming it now would be for nothing. Among all others,
+//! to its next. A block whose PUD is at most the mean of all blocks, and whose last write is not longer ago than that, is likely to be written again
+//! soon, and programming it now would be wasted. Among all others,
 //! size decides, as in [`fab`](super::fab).
 //!
 //! ```text
@@ -12,10 +12,11 @@
 //!              far 9 5  stale 0            those written twice or more, by what they lack
 //! ```
 //!
-//! The mean is taken anew every so many page writes. A block then changes sides for one of three reasons, and for
-//! each a heap names who is nearest to it: frequent blocks by PUD, the longest first (the mean fell), *far*
-//! ones by PUD, the shortest first (it rose beyond), *stale* ones, whose PUD would do, by age, the youngest
-//! first (it rose beyond). Between two means only age changes, and a heap names the oldest frequent block.
+//! The mean is computed again after a fixed number of page writes. A block then changes sides for one of three reasons, and for each reason a heap
+//! names the
+//! block nearest to it: frequent blocks by PUD, the longest first (the mean fell); *far* blocks by PUD, the shortest first (the mean rose above it);
+//! *stale* blocks, whose PUD is short enough, by age, the youngest first (the mean rose above it). Between two means only age changes, and a heap
+//! names the oldest frequent block.
 //!
 //! Cost: O(log n) amortised per call, and per block that changes sides.
 
@@ -35,9 +36,9 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `pud-lru`.
+    /// The parameters of `pud-lru`.
     struct Parameters {
-        /// How often the mean of all predicted update distances is taken anew; before, it is 0.
+        /// How often the mean of all predicted update distances is taken again; before, it is 0.
         pud_period: u64 = "1000" in Kind::Integer { min: 1, max: u64::MAX }, "page writes", "Ours.";
         pad: bool as super::PAD;
     }
@@ -47,7 +48,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "pud-lru",
     family: "block",
-    about: "Keeps blocks written again and again within short distances; of the others the largest leaves.",
+    about: "Keeps blocks that are written again within short distances; among the others the largest leaves.",
     source: "Hu, Jiang et al., PUD-LRU, MASCOTS 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -91,7 +92,7 @@ const STALE: u32 = 2;
 
 struct PudLru {
     clusters: Clusters<Block>,
-    /// Those written twice or more, by what makes them change sides.
+    /// Blocks written twice or more, by the event that makes them change sides.
     sides: Buckets,
     /// The frequent ones by predicted distance, the longest first, then the oldest.
     distances: Buckets<(Reverse<u64>, u64)>,
@@ -184,7 +185,7 @@ impl PudLru {
     #[inline]
     fn age(&mut self, time: u64) {
         if time > self.period_end {
-            // The write that ended the period went past the buffer.
+            // The write that ended the period bypassed the buffer.
             self.close_period(time - 1);
         }
         while let Some(oldest) = self.sides.least(FREQUENT)
@@ -212,7 +213,7 @@ impl PudLru {
         }
     }
 
-    /// Puts a block on the side that is due to it.
+    /// Puts a block on the side where it belongs.
     fn assign(&mut self, cluster: ClusterId, time: u64) {
         let Block {
             distance,
@@ -250,7 +251,7 @@ impl PudLru {
         {
             self.assign(farthest, time);
         }
-        // One that is stale and far goes over to the far ones, and none comes back.
+        // A block that is stale and far moves to the far ones, and none moves back.
         while let Some(youngest) = self.sides.least(STALE)
             && self.age_of(youngest, time) <= self.mean
         {
@@ -268,7 +269,7 @@ impl PudLru {
         if let Some((cluster, _)) = self.others.highest() {
             return Some(cluster);
         }
-        // The greatest of distance and age belongs to the block of the one or of the other.
+        // The greatest distance or age is that of the first block of one of the two heaps.
         let oldest = self.sides.least(FREQUENT)?;
         let farthest = self.distances.least(0)?;
         let is_farther = self.clusters.data(farthest).distance > self.age_of(oldest, time);

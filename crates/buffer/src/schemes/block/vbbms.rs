@@ -1,6 +1,6 @@
 //! `vbbms`: small virtual blocks, in one region for random requests and in another for sequential ones.
 //!
-//! A request of many pages is sequential: its pages are not likely to come back, so they pass through a queue. All others
+//! A request of many pages is sequential: its pages are unlikely to be rewritten, so they pass through a queue. All others
 //! are random and ordered by use. Either region groups pages into *virtual blocks*, runs of a few pages that
 //! are much smaller than flash blocks, so that a victim is more than one page and yet no hot page has to leave
 //! with a whole flash block.
@@ -28,7 +28,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `vbbms`.
+    /// The parameters of `vbbms`.
     struct Parameters {
         /// A request of more pages is sequential.
         seq_thr: u32 = "8" in PAGES, "pages", "Ours.";
@@ -45,7 +45,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "vbbms",
     family: "block",
-    about: "Virtual blocks of a few pages: by use for random requests, in a queue for sequential ones.",
+    about: "Virtual blocks of a few pages: LRU for random requests, a queue for sequential ones.",
     source: "Du et al., VBBMS, IEEE Transactions on Consumer Electronics, 2019.",
     reconstructed: true,
     parameters: Parameters::ROWS,

@@ -1,13 +1,12 @@
-//! `belady`: destages the page whose next write is farthest away; it has been told the future.
+//! `belady`: destages the page whose next write is farthest away; it has been told the coming writes.
 //!
-//! The bound of all schemes that let every written page enter: none of them misses less often, so none
-//! programs fewer pages, evictions and the final drain together (Belady, 1966, MIN; Mattson and others,
-//! 1970, for the proof). It counts pages only: with erases in view, a scheme that destages more pages in a
-//! better order may still wear the flash less. And it knows of writes only: a trim, a flush, an FUA write
-//! or a request that bypasses the buffer may make another choice better than the one made here.
+//! This is the bound of all schemes that let every written page enter: none of them misses less often, so none programs fewer pages, evictions and
+//! the final drain together (Belady, 1966, MIN; Mattson and others,
+//! 1970, for the proof). It counts pages only: if erases matter, a scheme that destages more pages in a better order may still wear the flash less.
+//! And it knows only writes: after a trim, a flush, an FUA write or a request that bypasses the buffer, another choice might have been better.
 //!
-//! The next write of every write is worked out once, at the start. A page that will not be written again
-//! goes before all others; of several such pages, the one written longest ago.
+//! The next write of every write is worked out once, at the start. A page that will not be written again leaves before all others; among several such
+//! pages, the one written longest ago.
 //!
 //! Cost: O(log n) per call, O(1) for pages without a next write; 4 bytes per write of the future, and a
 //! node of a list and of a heap per slot.
@@ -42,8 +41,7 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| {
         let Some(future) = config.future else {
             panic!(
-                "belady chooses by the writes to come and was not told them; \
-                 it can only run on a trace that is known to its end"
+                "belady chooses by the coming writes and was not told them; it can only run on a trace that is read to its end beforehand"
             );
         };
         Box::new(Belady {
@@ -71,7 +69,7 @@ struct Belady {
     lines: Vec<Line>,
 }
 
-/// What is known of a slot's page.
+/// The state of the page in a slot.
 #[derive(Clone, Copy)]
 struct Line {
     page: Lpn,
@@ -100,7 +98,7 @@ impl Scheme for Belady {
         let expected = self.lines[entry.slot.0 as usize].next;
         assert!(
             u64::from(expected) == access.virtual_time,
-            "write {} is of page {}, and the future that belady was told has another there",
+            "write {} is of page {}, but the future that belady was told has another page there",
             access.virtual_time,
             entry.page
         );
@@ -162,7 +160,7 @@ impl Belady {
         let index = access.virtual_time as usize - 1;
         assert!(
             index < self.next_writes.len(),
-            "write {} lies behind the end of the future that belady was told",
+            "write {} lies after the end of the future that belady was told",
             access.virtual_time
         );
         self.next_writes[index]
@@ -173,7 +171,7 @@ impl Belady {
 fn next_writes(future: &[Lpn]) -> Vec<u32> {
     assert!(
         future.len() < NEVER as usize,
-        "a future of {} page writes; belady can take {}",
+        "a future of {} page writes; belady accepts at most {}",
         future.len(),
         NEVER - 1
     );

@@ -1,7 +1,7 @@
 //! `infinite`: absorbs every write; nothing ever leaves for want of room.
 //!
-//! The ceiling of every figure of hits, and the floor of every count of programs: what remains are the
-//! pages a flush, an FUA write or the end of the run asks for. The capacity is ignored; it only says how
+//! The upper bound of every figure of hits, and the lower bound of every count of programs: the remaining programs are those that a flush, an FUA
+//! write or the end of the run asks for. The capacity is ignored; it only says how
 //! much memory to set aside at first.
 //!
 //! A flush writes dirty pages back, the least recently written first, and keeps them: a buffer that

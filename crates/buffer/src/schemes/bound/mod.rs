@@ -1,4 +1,4 @@
-//! Bounds: what no scheme can beat, so that every figure has a ceiling.
+//! Bounds that no scheme can exceed, so that every figure can be compared with its limit.
 
 pub mod belady;
 pub mod infinite;

@@ -1,4 +1,4 @@
-//! `ecr`: destages to the die with the shortest queue, if the page it has for it is old enough.
+//! `ecr`: destages to the die with the shortest queue, if its page for that die is old enough.
 //!
 //! ```text
 //!   by last write     [ young half        |  old half  ]
@@ -10,13 +10,12 @@
 //!
 //! Which die is least loaded says where a destage is cheap, the order of writes which pages are worth
 //! keeping. Each die has its own list of pages, the latest write in front, as in
-//! [`epo`](crate::schemes::die::epo). The die with the shortest queue names its last page; if
-//! that lies in the old part of the order over all pages it leaves, else the last page of all does.
-//! Of several dies with equal queues, the one whose last page is oldest is taken, so on a device about
-//! whose queues nothing is known this is page LRU.
+//! [`epo`](crate::schemes::die::epo). The die with the shortest queue names its last page; if that page lies in the old part of the order over all
+//! pages, it leaves, otherwise the last page of all leaves.
+//! Among dies with equal queues, the one whose last page is oldest is taken, so on a device with unknown queues this is page LRU.
 //!
-//! The order over all pages is cut at the border of its old part, and the border moves by a page whenever
-//! the parts get out of proportion, so nobody counts places.
+//! The order over all pages is cut at the border of its old part, and the border moves by a page whenever the parts get out of proportion, so that no
+//! place has to be counted.
 //!
 //! Cost: O(1) per page, O(dies) per victim; two list nodes and a stamp per slot.
 
@@ -36,7 +35,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `ecr`.
+    /// The parameters of `ecr`.
     struct Parameters {
         stride: u64 as STRIDE;
         /// Share of the pages, from the least recent on, that may leave for the sake of a short queue.
@@ -48,7 +47,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "ecr",
     family: "device",
-    about: "Destages the least recent page of the die with the shortest queue, unless that is too young.",
+    about: "Destages the least recent page of the die with the shortest queue, unless that page is too young.",
     source: "ECR, eviction-cost-aware replacement, Concurrency and Computation, 2019/2021.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -74,7 +73,7 @@ const YOUNG: u32 = 0;
 /// The part that may leave for the sake of a short queue.
 const OLD: u32 = 1;
 
-/// What is known of a slot's page.
+/// The state of the page in a slot.
 #[derive(Clone, Copy)]
 struct Held {
     /// Virtual time of its last write.
@@ -150,7 +149,7 @@ impl Scheme for Ecr {
                 OLD,
                 "Old part",
                 "",
-                "leaves next, or the last of the die with the shortest queue",
+                "leaves next, or the last page of the die with the shortest queue",
             ),
         ] {
             let list = shown.list(name, first, last);

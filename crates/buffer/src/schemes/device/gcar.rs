@@ -1,20 +1,19 @@
-//! `gcar`: passes over pages whose die is reclaiming space, so that nobody waits behind that.
+//! `gcar`: passes over pages whose die is collecting garbage, so that no request waits for that die.
 //!
 //! ```text
 //!   least recent first:   a    b    c    d    e  ...        W = 4
 //!   on die            0    2    0    1    2
-//!   which is garbage collection     x    -    x    -    -
+//!   is collecting        x    -    x    -    -
 //!                              ^ leaves; a and c wait in RAM until die 0 is done
 //! ```
 //!
-//! A wrapper. The order is the one of its base, of which it looks at the next `gcar_window` victims and
-//! takes the first whose die is not garbage collection; if all of them have to wait, the base's own victim leaves
-//! as ever. Clean pages are passed over like dirty ones: while their die is garbage collection, reading
-//! them again would wait as well.
+//! A wrapper. The order is that of its base scheme: `gcar` takes the first of its next `gcar_window` victims whose die is not collecting garbage; if
+//! all of them have to wait, the base's own victim leaves as usual. Clean pages are passed over like dirty ones: while their die collects garbage,
+//! reading them again would wait as well.
 //!
 //! Only room is made that way. A flush has to write everything in any case, and keeps the base's order.
 //!
-//! Cost: that of the base, and O(W) for a victim while its die is garbage collection.
+//! Cost: that of the base, and O(W) for a victim while its die collects garbage.
 
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -38,11 +37,11 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `gcar`.
+    /// The parameters of `gcar`.
     struct Parameters {
-        /// The scheme whose order of victims is followed.
+        /// The scheme that supplies the order of victims.
         gcar_base: Base = "lru", "", "GCaR (2016) builds on both.";
-        /// How many of the next victims are looked at for one whose die is not reclaiming space.
+        /// Number of victims that are searched for one whose die is not collecting garbage.
         gcar_window: u64 = "64" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours.";
         cflru: cflru::Parameters;
     }
@@ -52,7 +51,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "gcar",
     family: "device",
-    about: "Keeps a base scheme's victims in RAM while their die reclaims space, and takes the next one.",
+    about: "Keeps a base scheme's victims in RAM while their die collects garbage, and takes the next victim.",
     source: "Wu and others, GCaR, ICS 2016.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -159,7 +158,7 @@ impl Scheme for Gcar {
 }
 
 impl Gcar {
-    /// The first candidate of the window whose die is not garbage collection, unless the base would choose it anyway.
+    /// The first candidate of the window whose die is not collecting garbage, unless the base would choose it anyway.
     fn first_behind_gc(&self, view: &dyn View) -> Option<Entry> {
         let mut place = 0;
         let mut first = None;

@@ -1,4 +1,4 @@
-//! Schemes that order single pages and look at what the dies beneath are doing before they choose.
+//! Schemes that order single pages and consider the state of the dies before they choose.
 
 use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
@@ -18,12 +18,12 @@ const STRIDE: Parameter = Parameter {
     },
     default: "1",
     unit: "pages",
-    about: "Consecutive logical pages on one die before the next die's turn.",
-    source: "Ours: a page enters before anybody knows where it will be programmed.",
+    about: "Number of consecutive logical pages on one die before the next die is used.",
+    source: "Ours: a page enters the buffer before its place in flash is known.",
     ..Parameter::BLANK
 };
 
-/// Which die a page is taken to be on.
+/// The die that a page is assumed to be on.
 struct Striping {
     dies: u64,
     stride: u64,

@@ -8,7 +8,7 @@
 //!   D          finds three: a batch of one leaves, B; then D enters
 //! ```
 //!
-//! The buffer never fills: the slots above the watermark are those of the pages on their way. With a watermark
+//! The buffer never fills: the slots above the watermark are for pages on their way to flash. With a watermark
 //! of 100 % a batch is one page, and this is [`lru`](crate::schemes::page::lru).
 //!
 //! Cost: O(1) per page; one list node per slot.
@@ -27,9 +27,9 @@ use crate::view::View;
 use destage_base::Lpn;
 
 parameters! {
-    /// What can be set of `femu`.
+    /// The parameters of `femu`.
     struct Parameters {
-        /// Pages that wait when the next one has a batch destaged first, as a share of the buffer; the rest of it is the batch.
+        /// The share of the buffer's pages at which the next page has a batch destaged first; the rest of the buffer is the batch.
         femu_watermark_percent: u32 = "90" in Kind::Integer { min: 1, max: 100 }, "%", "FEMU, property `buffer_thres_pcent`.";
     }
 }

@@ -1,4 +1,4 @@
-//! `mqsim`: has the first write of a page programmed at once, and keeps only what is written again.
+//! `mqsim`: has the first write of a page programmed at once, and keeps only rewritten pages.
 //!
 //! ```text
 //!   writes     5   9   5   5   9   7
@@ -6,12 +6,11 @@
 //!   buffer             5   5   5 9 5 9       written again: stays until it is the least recent of a full buffer
 //! ```
 //!
-//! A filter holds every page that was written since it was last emptied, once a second. A write of a page that is
-//! not in it is taken for cold: it is answered from RAM, and its program is issued in the same moment. A page that
-//! is in it waits, in the order of its last use, reads included.
+//! A filter holds every page that was written since it was last emptied, once a second. A write of a page that is not in the filter is considered
+//! cold: it is answered from RAM, and its program is issued at the same moment. A page that is in the filter waits, in the order of its last use,
+//! reads included.
 //!
-//! The filter is looked at with each write request that has been taken in: it is emptied if its time has come, the
-//! pages of that very request included.
+//! After each accepted write request, the filter is emptied if its time has come, the pages of that very request included.
 //!
 //! Cost: O(1) amortized per page; one list node per slot, 25 bytes for each page of the filter.
 
@@ -30,9 +29,10 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `mqsim`.
+    /// The parameters of `mqsim`.
     struct Parameters {
-        /// How long the filter of written pages goes on before it is emptied; 0: it is emptied after each request, so every write is programmed at once.
+        /// How long the filter of written pages lasts before it is emptied; 0: it is emptied after each request, so every write is programmed at
+        /// once.
         mqsim_filter_us: u64 = "1000000" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "MQSim, `bloom_filter_reset_step`.";
     }
 }
@@ -41,7 +41,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "mqsim",
     family: "emulator",
-    about: "Has the first write of a page programmed at once, and keeps what is written again within a second, least recent first to leave.",
+    about: "Programs the first write of a page at once, and keeps pages that are written again within a second, least recent first to leave.",
     source: "CMU-SAFARI/MQSim, src/ssd/Data_Cache_Manager_Flash_Advanced.cpp at 7ec40e3b.",
     reconstructed: false,
     parameters: Parameters::ROWS,

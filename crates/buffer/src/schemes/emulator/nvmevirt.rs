@@ -1,13 +1,12 @@
-//! `nvmevirt`: fills one word line after the other in order of arrival, and programs each when its last page comes.
+//! `nvmevirt`: fills one word line after the other in order of arrival, and programs each when its last page arrives.
 //!
 //! ```text
 //!   partition 0   [ 8  0  4  . ]      open: waits for one more page
 //!   partition 1   [ 5  1  9 13 ]      its last page has come: programmed as one, its room is free when that ends
 //! ```
 //!
-//! Nothing is chosen and nothing absorbed: a page that is written twice is two pages of the word line. The room of
-//! the buffer bounds how many word lines are on their way, and so a write waits for the flash once the buffer is
-//! full of them.
+//! Nothing is chosen and nothing absorbed: a page that is written twice is two pages of the word line. The room of the buffer bounds how many word
+//! lines are on their way, so a write waits for the flash once the buffer is full of them.
 //!
 //! Where a write leaves a page its address (no translation layer, or none beneath), a rewrite of a page in an open
 //! word line is taken in place.
@@ -29,11 +28,11 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `nvmevirt`.
+    /// The parameters of `nvmevirt`.
     struct Parameters {
         /// Pages of a word line, which are programmed as one.
         nvmevirt_word_line_pages: u32 = "8" in Kind::Integer { min: 1, max: 65536 }, "pages", "NVMeVirt, SAMSUNG_970PRO: ONESHOT_PAGE_SIZE of 32 KiB, mapped by 4 KiB.";
-        /// Parts of the device, each with an open word line; a page belongs to the one of its number modulo this.
+        /// Parts of the device, each with an open word line; a page belongs to the part of its number modulo this.
         nvmevirt_partitions: u32 = "4" in Kind::Integer { min: 1, max: 4096 }, "", "NVMeVirt, SAMSUNG_970PRO: SSD_PARTITIONS.";
     }
 }
@@ -42,7 +41,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "nvmevirt",
     family: "emulator",
-    about: "Fills word lines in order of arrival and programs each when its last page comes; absorbs nothing.",
+    about: "Fills word lines in order of arrival and programs each when its last page arrives; absorbs nothing.",
     source: "snu-csl/nvmevirt, conv_ftl.c and ssd.c at 61c90f77.",
     reconstructed: false,
     parameters: Parameters::ROWS,
@@ -152,7 +151,7 @@ impl NvmeVirt {
         (page.0 % self.open.len() as u64) as u32
     }
 
-    /// The partition whose word line was begun first, of those that have a page here.
+    /// Among the partitions with a buffered page, the one whose word line was begun first.
     fn oldest(&self) -> Option<u32> {
         let partitions = (0..).zip(&self.open);
         let with_pages = partitions.filter(|(partition, _)| !self.pages.is_list_empty(*partition));

@@ -6,12 +6,12 @@
 //!   a write of 12: set 0 is full. The least recent lines of the dies leave side by side: 4, 1, 2 and 3
 //! ```
 //!
-//! Lines leave over the whole cache, not in the set that is full: one for each page that the device programs at the
-//! same time, so that all of it works. Only if none of them is of the set that is full does the least recent line of that set go
-//! in place of the other of its die.
+//! Lines leave over the whole cache, not only in the full set: one line for each page that the device programs at the same time, so that all of the
+//! device works. Only if none of them is in the full set does the least recent line of that set replace the other line of its
+//! die.
 //!
-//! With `simplessd_evict = superpage` one superpage is written at a time: of the lines that have the same place in
-//! their superpage only the least recent one leaves.
+//! With `simplessd_evict = superpage` one superpage is written at a time: among the lines with the same place in their superpage, only the least
+//! recent one leaves.
 //!
 //! Cost: O(ways) per page, O(places) for a group of victims; one list node and 16 bytes per slot, 4 bytes per line.
 
@@ -51,7 +51,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a page that was written in full.
+    /// How a page that was written in full is treated.
     enum FullLines {
         Back = "back",
         Through = "through",
@@ -59,16 +59,16 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `simplessd`.
+    /// The parameters of `simplessd`.
     struct Parameters {
         /// Lines of a set: a page may be in any line of the set of its number modulo the number of sets.
         simplessd_ways: Ways = "8", "lines", "SimpleSSD, config/sample.cfg, `CacheWaySize`.";
-        /// What leaves when a set is full: the least recent line of `all` places of all dies, or of each place of a `superpage`.
+        /// The lines that leave when a set is full: the least recent line of `all` places of all dies, or of each place of a `superpage`.
         simplessd_evict: Evict = "all", "", "SimpleSSD, `EvictMode`.";
         /// Consecutive pages that are one superpage, a place in each of the planes of a die.
         simplessd_superpage_pages: u32 = "1" in Kind::Integer { min: 1, max: 64 }, "pages", "SimpleSSD, `pageInSuperPage`.";
         /// Whether a page waits, or is programmed at once and kept as a clean one.
-        simplessd_full_lines: FullLines = "back", "", "SimpleSSD programs lines that were written in full at once (`through`), and lets others wait.";
+        simplessd_full_lines: FullLines = "back", "", "SimpleSSD programs a line that is written in full at once (`through`), and lets other lines wait.";
     }
 }
 
@@ -90,7 +90,7 @@ pub const ROW: SchemeRow = SchemeRow {
 
 struct SimpleSsd {
     places: Places,
-    /// In each set in no order.
+    /// The lines of each set, in no particular order.
     lines: Lines,
     /// For each place of each die, in the order of superpages, the latest write in front.
     recency: SlotLists,
@@ -107,7 +107,7 @@ struct SimpleSsd {
     is_through: bool,
     /// The page just written, if it is to be programmed at once.
     written: Option<Entry>,
-    /// By place, who leaves; kept for its memory only.
+    /// By place, the lines to leave; a field only to reuse its memory.
     leaving: Vec<Option<Entry>>,
 }
 
@@ -236,14 +236,14 @@ impl SimpleSsd {
         }
     }
 
-    /// The place of `page` among those that are programmed at the same time: the superpages side by side, row by row.
+    /// The place of `page` among those that are programmed at the same time: the superpages in parallel, row by row.
     fn place_of(&self, page: Lpn) -> u32 {
         let place = (page.0 % u64::from(self.rows * self.columns)) as u32;
         let (row, column) = (place % self.rows, place / self.rows);
         row * self.columns + column
     }
 
-    /// Notes who leaves, one of the set of `full` among them.
+    /// Notes the lines to leave, one line of the set of `full` among them.
     fn choose(&mut self, full: Option<Lpn>) {
         for place in 0..self.leaving.len() {
             self.leaving[place] = self.recency.back(place as u32);

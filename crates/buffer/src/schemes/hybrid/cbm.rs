@@ -11,8 +11,8 @@
 //!   block region   MRU [ {4* 5* 6*} {12 13*} ] LRU   <-- leaves first; the LRU page only without clusters
 //! ```
 //!
-//! Reads enter as clean pages and count as use. As there are clean pages, flush and FUA write back and leave
-//! pages here; clusters and pages that have something to write back stand in orders of their own.
+//! Reads enter as clean pages and count as use. As there are clean pages, flush and FUA write back and leave pages here; clusters and pages that need
+//! a write-back are in orders of their own.
 //!
 //! Cost: O(1) per call, and one step per page that migrates or leaves.
 
@@ -39,7 +39,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `cbm`.
+    /// The parameters of `cbm`.
     struct Parameters {
         /// Pages of one block in the page region that make it move; 0 means a quarter of a cluster.
         thr_migrate: u32 = "0", "pages", "Ours.";
@@ -52,7 +52,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "cbm",
     family: "hybrid",
-    about: "Keeps pages singly until enough of a block are here, and evicts such blocks first; buffers reads too.",
+    about: "Keeps pages singly until a block has enough of them, and evicts such blocks first; buffers reads too.",
     source: "Wei et al., CBM, MSST 2013.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -88,7 +88,7 @@ struct Cbm {
     pages: Clusters,
     /// The page region, front: latest use.
     page_order: SlotLists,
-    /// The dirty pages of it, in the same order.
+    /// Its dirty pages, in the same order.
     written_pages: SlotLists,
     /// The block region; with each cluster, how many of its pages are dirty.
     clusters: Clusters<u32>,
@@ -202,7 +202,10 @@ impl Scheme for Cbm {
         let list = shown.list("Page region", "latest use", "leaves if there is no block");
         list.row(self.page_order.iter(LIST));
         let list = shown.list("Block region", "latest use", "leaves next");
-        list.note(format!("{} pages of a block bring it here", self.threshold));
+        list.note(format!(
+            "a block is kept as a whole from {} of its pages on",
+            self.threshold
+        ));
         for cluster in self.cluster_order.iter(LIST) {
             let label = format!("dirty {}", self.clusters.data(cluster));
             self.clusters.show(cluster, label, list);
@@ -256,7 +259,7 @@ impl Cbm {
         victim.grouping = Grouping::Cluster;
     }
 
-    /// A page is dirty no more, or about to go.
+    /// A page is no longer dirty, or is about to leave.
     fn clean(&mut self, slot: Slot) {
         if !core::mem::take(&mut self.is_dirty[slot.0 as usize]) {
             return;

@@ -1,8 +1,8 @@
 //! `cflru`: drops the least recent clean page of a window at the cold end before it destages a dirty one.
 //!
-//! A read cache and a write buffer in one: reads enter, clean. A clean page leaves without a program, so
-//! the last `cflru_window` of the recency order, the *clean-first region*, is searched for one first; only
-//! if all of the region is dirty does the least recent page go, and is destaged.
+//! A read cache and a write buffer in one: reads enter, clean. A clean page leaves without a program, so the last `cflru_window` of the recency
+//! order, the *clean-first region*, is searched for a clean page first; only if all of the region is dirty does the least recent page leave, and is
+//! destaged.
 //!
 //! ```text
 //!   latest                                 least recent
@@ -11,14 +11,14 @@
 //!                           ^ leaves
 //! ```
 //!
-//! A second pair of lists, of the clean and of the dirty pages, has the victim at its end, so that nothing is
-//! searched. A flush writes dirty pages back, least recent first, and keeps them as clean; where such
-//! a page belongs among the clean ones is next to its neighbour, because all behind it are clean by then.
+//! A second pair of lists, of the clean and of the dirty pages, has the victim at its end, so that no search is needed. A flush writes dirty pages
+//! back, least recent first, and keeps them as clean; such a page belongs next to its neighbour among the clean
+//! pages, because all pages after it are clean by then.
 //!
-//! Where only writes come there is never a clean page, and this is [`lru`](super::lru).
+//! Without reads there is never a clean page, and this is [`lru`](super::lru).
 //!
-//! Cost: O(1) per call, except an FUA write-back of a page that is not the latest, which looks for the
-//! next clean page behind it; two list nodes per slot.
+//! Cost: O(1) per call, except an FUA write-back of a page that is not the latest, which searches for the next clean page after it; two list nodes
+//! per slot.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `cflru`.
+    /// The parameters of `cflru`.
     pub struct Parameters {
         /// Share of the buffer, from the least recent page on, in which clean pages go first; at least one page.
         cflru_window: f64 = "0.25" in Kind::Number { min: 0.0, max: 1.0 }, "", "Ours; CFLRU (2006) leaves the size open.";
@@ -45,7 +45,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "cflru",
     family: "page",
-    about: "Drops the least recent clean page near the end of the recency order before a dirty one is destaged.",
+    about: "Drops the least recent clean page near the end of the recency order before it destages a dirty page.",
     source: "Park and others, CFLRU, CASES 2006.",
     reconstructed: false,
     parameters: Parameters::ROWS,
@@ -67,7 +67,7 @@ const CLEAN: u32 = 0;
 /// The list of dirty pages, in the order of recency.
 const DIRTY: u32 = 1;
 
-/// What is known of a slot's page.
+/// The state of the page in a slot.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     in_window: bool,

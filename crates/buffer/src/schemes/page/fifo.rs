@@ -1,7 +1,7 @@
 //! `fifo`: destages the page that entered first.
 //!
-//! A rewrite is absorbed but earns no longer stay, so a hot page leaves as often as a cold one; what
-//! [`lru`](super::lru) gains over this is exactly the worth of recency.
+//! A rewrite is absorbed but does not prolong the page's stay, so a hot page leaves as often as a cold one; the gain of [`lru`](super::lru) over this
+//! scheme is exactly the worth of recency.
 //!
 //! Cost: O(1) per call; one list node per slot.
 

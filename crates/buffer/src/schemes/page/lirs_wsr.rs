@@ -1,19 +1,19 @@
-//! `lirs-wsr`: destages pages whose last two uses lie far apart, and dirty ones only at the second try.
+//! `lirs-wsr`: destages pages whose last two uses lie far apart, and dirty pages only at the second attempt.
 //!
 //! LIRS keeps the pages with a low *inter-reference recency* (LIR: how many other pages came between
 //! the last two uses) and lets the rest (HIR) pass through a short queue. A page earns its place by a
 //! second use soon after the first, so a long run of single uses, fatal to LRU, only passes through.
-//! Write sequence reordering (WSR) adds that a dirty page at the head of the queue goes round once
-//! more before it is programmed, unless nobody used it since its last round.
+//! Write sequence reordering (WSR) adds that a dirty page at the head of the queue goes round once more before it is programmed, unless it was not
+//! used since its last round.
 //!
 //! ```text
 //!   stack, top: latest use        [H] [L] [gone] [L] [H] [L]   its bottom is always LIR
 //!   queue, front: next victim     [H] [H] [H]                  HIR pages, in the stack or not
 //! ```
 //!
-//! The stack remembers pages that left (gone): one that returns while it is remembered becomes LIR, and
-//! the LIR page at the bottom becomes HIR. The papers let that memory grow without bound;
-//! `lirs_history` bounds it, dropping first what left first.
+//! The stack remembers pages that left (gone): a page that returns while it is remembered becomes LIR, and the LIR page at the bottom becomes HIR.
+//! The papers let that memory grow without bound;
+//! `lirs_history` bounds it: pages that left first are dropped first.
 //!
 //! Reads enter and count as uses, so there are clean pages: they leave without a program, and flush
 //! and FUA leave pages here, clean.
@@ -36,7 +36,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `lirs-wsr`.
+    /// The parameters of `lirs-wsr`.
     struct Parameters {
         /// Share of the buffer that pages with far uses pass through, rounded down; at least 1 page.
         hir_frac: f64 = "0.01" in Kind::Number { min: 0.0, max: 1.0 }, "", "LIRS (2002), section 3.";
@@ -49,7 +49,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "lirs-wsr",
     family: "page",
-    about: "Destages pages whose last two uses lie far apart; dirty ones get a second chance.",
+    about: "Destages pages whose last two uses lie far apart; dirty pages get a second chance.",
     source: "Jiang and Zhang, LIRS, SIGMETRICS 2002; Jung et al., LIRS-WSR, ICCSA 2007.",
     reconstructed: false,
     parameters: Parameters::ROWS,
@@ -101,7 +101,7 @@ struct Node {
     cold: bool,
 }
 
-/// What stands in the stack.
+/// The pages in the stack.
 #[derive(Clone, Copy)]
 enum Stacked {
     Resident(Entry),
@@ -264,8 +264,7 @@ impl Scheme for LirsWsr {
             Need::Evict(_) => None,
         };
         match kept {
-            // It counts as clean from here on, not only once it is programmed, so that how fast the
-            // flash is decides nothing.
+            // The page counts as clean from here on, not only once it is programmed, so that the speed of the flash has no influence.
             Some(entry) => {
                 self.make_clean(entry.slot);
                 victim.entries.push(entry);
@@ -291,7 +290,7 @@ impl Scheme for LirsWsr {
         let node = |entry: &Entry| self.nodes[entry.slot.0 as usize];
         list.row(resident.filter(|entry| node(entry).status == Status::Lir));
         let list = shown.list("HIR queue", "entered last", "leaves next");
-        list.note("s: in the stack as well, c: went round once");
+        list.note("s: in the stack as well, c: passed once by the clock");
         let row = list.group("", Frame::Row);
         for entry in self.queue.iter_back() {
             let Node { in_stack, cold, .. } = node(&entry);
@@ -414,7 +413,7 @@ impl LirsWsr {
         self.prune();
     }
 
-    /// What lies below the lowest LIR page was used too long ago to become LIR by its next use.
+    /// Pages below the lowest LIR page were used too long ago to become LIR by their next use.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.back() {
             match lowest {

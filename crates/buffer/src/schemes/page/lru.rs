@@ -38,7 +38,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `lru`.
+    /// The parameters of `lru`.
     pub struct Parameters {
         /// What is ordered and leaves together: single pages, or the pages written by one request.
         lru_unit: Unit = "page", "", "EPO (2011) compares against LRU by request.";

@@ -1,16 +1,15 @@
 //! `ref`: destages pages of blocks that were evicted from a moment ago: recently evicted first.
 //!
-//! A translation layer with few log blocks merges whenever it has to open one more. So among the pages
-//! that have not been used for long, those go first whose block has a log block open: the blocks of the latest
-//! victims. Only where the window has none does the least recent page go, and its block joins the list.
+//! A translation layer with few log blocks merges whenever it has to open one more. So among the pages that have not been used for long, those whose
+//! block has a log block open leave first: the blocks of the latest victims. Only if the window has none does the least recent page leave, and its
+//! block joins the list.
 //!
 //! ```text
 //!   MRU [ 9 33 2 | 40 8 17 5 ] LRU        window: the last pages of the list
 //!   victim blocks [ 4 2 ]                 8 is of block 2: it leaves before 17 and 5
 //! ```
 //!
-//! Beside the list, the pages of each block stand in the order of their use, so a victim block shows its oldest
-//! page at once.
+//! In addition to the list, the pages of each block are kept in the order of their use, so a victim block shows its oldest page at once.
 //!
 //! [`bp-ref`](crate::schemes::block::bp_ref) chooses alike, and then takes and pads the whole block.
 //!
@@ -33,7 +32,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
-    /// What can be set of `ref`.
+    /// The parameters of `ref`.
     pub struct Parameters {
         /// How many recently evicted blocks go on being victims; best the number of log blocks.
         ref_blocks: u32 = "7" in Kind::Integer { min: 0, max: 65536 }, "blocks", "Ours; 7 is the number of log blocks in BPLRU (FAST 2008).";
@@ -58,7 +57,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// What leaves at once.
+/// The pages that leave at once.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Unit {
     /// The page that was chosen.
@@ -72,7 +71,7 @@ pub enum Unit {
 
 /// The list of all pages is cut in two. Pages used lately, front: the latest.
 const YOUNG: u32 = 0;
-/// The window behind them: as many of the least recent pages as it may have.
+/// The window after them: as many of the least recent pages as it may have.
 const WINDOW: u32 = 1;
 
 #[derive(Clone, Copy)]
@@ -234,14 +233,18 @@ impl Scheme for RecentlyEvicted {
     fn show(&self, shown: &mut Shown) {
         let list = shown.list("Used lately", "latest use", "");
         list.row(self.pages.iter(YOUNG));
-        let list = shown.list("Window", "", "the oldest v, else the last leaves next");
+        let list = shown.list(
+            "Window",
+            "",
+            "the oldest page marked v leaves next, or else the last page",
+        );
         let blocks: Vec<_> = self
             .blocks
             .iter()
             .map(|block| format!("{}", block.0))
             .collect();
         list.note(format!(
-            "v: of a victim block; victim blocks: {}",
+            "v: page of a victim block; victim blocks: {}",
             blocks.join(" ")
         ));
         let row = list.group("", Frame::Row);

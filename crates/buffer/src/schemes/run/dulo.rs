@@ -11,13 +11,12 @@
 //!                     with its run           4: 0-3 (H 0.75)      <-- least H leaves, L becomes 0.75
 //! ```
 //!
-//! New and rewritten pages wait in a small stage, so that runs may form. When it overflows, its oldest
-//! page leaves it with all staged pages that join on to it, as one *sequence* with H = L + 1 / length. The
+//! New and rewritten pages wait in a small stage, so that runs may form. When it overflows, its oldest page leaves it with all adjacent staged pages,
+//! as one *sequence* with H = L + 1 / length. The
 //! victim is the sequence of least H, and L becomes that H: a short run outlives long ones, but not
 //! for ever. A page that is hit returns to the stage; its sequence keeps the rest of its pages, and its H.
 //!
-//! L only grows, so the sequences of one length are in the order of their H by themselves, and only
-//! the oldest of each length is compared.
+//! L only grows, so the sequences of one length are always in the order of their H, and only the oldest of each length is compared.
 //!
 //! Cost: O(log of the longest run) per call, and one step per page of a victim; up to 64 bytes per page.
 
@@ -56,14 +55,14 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `dulo`.
+    /// The parameters of `dulo`.
     struct Parameters {
         /// How many of the latest pages wait for others to form a run with.
-        dulo_stage: u32 = "32" in Kind::Integer { min: 0, max: 65536 }, "pages", "Ours; the paper's sequencing bank is larger, its buffer as well.";
+        dulo_stage: u32 = "32" in Kind::Integer { min: 0, max: 65536 }, "pages", "Ours; the paper's sequencing bank is larger, and so is its buffer.";
         /// Whether a run ends at the boundary of a logical block.
         dulo_cut: Cut = "block", "", "Ours.";
-        /// Whether a staged page that is written again keeps its place in the stage or starts anew.
-        dulo_stage_hit: StageHit = "stay", "", "Ours; the paper has a FIFO, and is silent.";
+        /// Whether a staged page that is written again keeps its place in the stage or starts again.
+        dulo_stage_hit: StageHit = "stay", "", "Ours; the paper has a FIFO, and does not say this.";
     }
 }
 
@@ -117,7 +116,7 @@ type Rank = (u64, u64);
 /// The rank of no sequence.
 const NEVER: Rank = (u64::MAX, u64::MAX);
 
-/// What a sequence was made with.
+/// The length with which a sequence was made.
 #[derive(Clone, Copy)]
 struct Sequence {
     rank: Rank,

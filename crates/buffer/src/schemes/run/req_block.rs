@@ -1,6 +1,6 @@
 //! `req-block`: the pages written by one request stay together, and small requests outlive large ones.
 //!
-//! What a host writes at once it is likely to rewrite at once. The entries are *request blocks*, and size is the best
+//! Pages that a host writes together are likely to be rewritten together. The entries are *request blocks*, and size is the best
 //! hint at their future: small ones tend to come back, large ones do not. Three lists:
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //!   victim: of the three last ones the one with the least  accesses / (pages x age)
 //! ```
 //!
-//! A divided block that leaves takes the block it came from along, if that is still among the new: by then neither has
-//! been of use, and together they make a larger write.
+//! A divided block that leaves takes the block it came from with it, if that is still among the new: by then neither has been of use, and together
+//! they make a larger write.
 //!
 //! Cost: O(1) per call and one step per page that leaves (O(k log k) for k pages that did not come ascending).
 
@@ -38,9 +38,9 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `req-block`.
+    /// The parameters of `req-block`.
     struct Parameters {
-        /// A request block of at most so many pages is small.
+        /// A request block of at most this many pages is small.
         req_small: u32 = "5", "pages", "Req-block (ICPP 2022).";
         /// Whether a request that hits several pages of a block counts once or for each page.
         req_count: Count = "request", "", "Ours.";
@@ -51,7 +51,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "req-block",
     family: "run",
-    about: "Keeps the pages of a request together; small requests that are hit outlive large ones.",
+    about: "Keeps the pages of a request together; small requests that are hit stay longer than large ones.",
     source: "Req-block, ICPP 2022; extended in IEEE TCAD 2023.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -84,7 +84,7 @@ struct Block {
     /// Virtual time of its first page, and of its last access.
     begun: u64,
     used: u64,
-    /// The request that made it, and the one that last counted as an access.
+    /// The request that made it, and the request that last counted as an access.
     request: u64,
     counted: u64,
     /// Counts the blocks made; numbers of blocks are used again, these are not.
@@ -132,7 +132,7 @@ impl Scheme for ReqBlock {
             self.count(block, access);
             return;
         }
-        // What one request hits of one block stays together.
+        // The pages of one block that one request hits stay together.
         let origin = (block, self.blocks[block.index()].serial);
         let current = self.lists.front(DIVIDED).filter(|block| {
             let block = &self.blocks[block.index()];
@@ -227,7 +227,7 @@ impl ReqBlock {
         }
     }
 
-    /// Whether a block still is what it was, and among the new.
+    /// Whether a block is still the same one, and among the new.
     fn is_new(&self, (block, serial): (ClusterId, u64)) -> bool {
         let data = &self.blocks[block.index()];
         data.serial == serial && data.list == NEW && self.lists.contains(block)
@@ -245,7 +245,7 @@ impl ReqBlock {
         self.groups.take(block, &mut victim.entries);
     }
 
-    /// The least accesses per page and age of the last of each list; of equals the one used longest ago.
+    /// The least accesses per page and age of the last of each list; among equals the one used longest ago.
     fn choose(&self, time: u64) -> Option<ClusterId> {
         let lasts = [NEW, SMALL, DIVIDED].into_iter();
         let lasts = lasts.filter_map(|list| self.lists.back(list));

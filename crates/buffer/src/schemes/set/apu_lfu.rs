@@ -1,8 +1,8 @@
-//! `apu-lfu`: the write-back cache that collects up when idle, least often used line first, one at a time.
+//! `apu-lfu`: the write-back cache that writes dirty lines back when idle, least often used first, one at a time.
 //!
-//! As [`apu-lru`](super::apu_lru), but a line that was accessed often is left alone as long as there is one
-//! that was not, since it will be dirty again soon. Frequencies are never aged; a line begins anew when its
-//! page enters anew.
+//! As [`apu-lru`](super::apu_lru), but a frequently accessed line is left alone as long as there is another, since it will soon be dirty again.
+//! Frequencies are never aged; a line begins again when its
+//! page enters again.
 //!
 //! The rules are in `cache`. Cost: O(ways + log n) per page.
 
@@ -14,7 +14,7 @@ use crate::registry::{SchemeRow, Sees};
 pub const ROW: SchemeRow = SchemeRow {
     name: "apu-lfu",
     family: "set",
-    about: "Write-back cache in sets that writes its least often used dirty line back when idle, one at a time.",
+    about: "Write-back cache in sets that writes its least frequently used dirty line back when idle, one line at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
     parameters: Central::ROWS,

@@ -1,4 +1,4 @@
-//! `apu-lfu-d`: collects up when idle, the least often used dirty line of every package at a time.
+//! `apu-lfu-d`: writes dirty lines back when idle, the least often used one of every package at a time.
 //!
 //! As [`apu-lru-d`](super::apu_lru_d), with the order of [`apu-lfu`](super::apu_lfu) within each package.
 //!
@@ -12,7 +12,7 @@ use crate::registry::{SchemeRow, Sees};
 pub const ROW: SchemeRow = SchemeRow {
     name: "apu-lfu-d",
     family: "set",
-    about: "As apu-lfu, but one line of every package at a time.",
+    about: "Works as apu-lfu, but writes one line of every package back at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
     parameters: Distributed::ROWS,

@@ -8,13 +8,12 @@
 //!   dirty lines, next to be written back first:  1  2  5  8
 //! ```
 //!
-//! A set's lines are kept in the order of their last access, which for up to four of them is cheaper
-//! than any list. The order of dirty lines goes over the whole cache; flushes and idle time follow it.
+//! A set's lines are kept in the order of their last access, which for up to four lines is cheaper than any list. The order of dirty lines goes over
+//! the whole cache; flushes and idle time follow it.
 //!
-//! A line written back in idle time is *in flight* until its program has completed; until then it does
-//! not count as clean when its set needs room (`apu_clean_at = complete`), for a better line need not
-//! wait for a program. A line that a flush names counts as clean at once: what a flush leaves behind shall
-//! not depend on how fast the flash is.
+//! A line written back in idle time is *in flight* until its program has completed; until then it does not count as clean when its set needs room
+//! (`apu_clean_at = complete`), since a clean line need not wait for a program. A line that a flush names counts as clean at once: the state after a
+//! flush shall not depend on the speed of the flash.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -47,7 +46,7 @@ choices! {
 }
 
 choices! {
-    /// What gives a page's set in a split cache.
+    /// How the set of a page is computed in a split cache.
     pub enum Index {
         Local = "local",
         Raw = "raw",
@@ -63,7 +62,7 @@ choices! {
 }
 
 choices! {
-    /// What has to be idle.
+    /// The part of the device that has to be idle.
     pub enum Scope {
         Device = "device",
         Piece = "piece",
@@ -79,7 +78,7 @@ choices! {
 }
 
 choices! {
-    /// What a page waits for that replaced another.
+    /// The program that a page waits for if it replaced another.
     pub enum Room {
         Line = "line",
         Cache = "cache",
@@ -92,7 +91,7 @@ const WAYS: Parameter = Parameter {
     kind: Ways::KIND,
     default: "2",
     unit: "lines",
-    about: "Lines of a set: a page may be in any line of one set.",
+    about: "Lines of a set: a page may be in any line of its set.",
     source: SOURCE,
     ..Parameter::BLANK
 };
@@ -106,7 +105,7 @@ const IDLE_US: Parameter = Parameter {
     },
     default: "2000",
     unit: "us",
-    about: "How long no host request may have been queued or in service before lines are written back.",
+    about: "How long no host request may have been queued or in service before idle time begins and lines are written back.",
     source: SOURCE,
     ..Parameter::BLANK
 };
@@ -117,16 +116,16 @@ const CLEAN_AT: Parameter = Parameter {
     kind: CleanAt::KIND,
     default: "complete",
     unit: "",
-    about: "When a line written back in idle time counts as clean for its set: once it is programmed, or at once.",
+    about: "When a line written back in idle time counts as clean for its set: when it is programmed, or at once.",
     source: SOURCE,
     ..Parameter::BLANK
 };
 
 parameters! {
-    /// What every cache has.
+    /// The parameters that every cache has.
     pub struct Common {
-        /// What a page waits for whose line is being programmed: that very line, or a free slot anywhere in the cache.
-        apu_room: Room = "line", "", "A set-associative cache has a place for a page in its set and nowhere else; the published counts of split caches say the same.";
+        /// What a page waits for if its line is being programmed: that very line, or a free slot anywhere in the cache.
+        apu_room: Room = "line", "", "A set-associative cache keeps a page in its set and nowhere else; the published counts of split caches confirm that.";
         /// Whether a read hit counts as an access, for recency and frequency.
         read_touch: bool = "true", "", "Ours; the APU cache's text does not say.";
     }
@@ -137,7 +136,7 @@ parameters! {
     pub struct Split {
         /// Packages that share an independent cache with their part of the lines; 0: all packages share one.
         packages_per_piece: u32 = "0", "packages", SOURCE;
-        /// What gives a page's set in a split cache: its number within the piece, or the page number as it is.
+        /// How the set of a page is computed in a split cache: from its number within the piece, or from the page number.
         apu_index: Index = "local", "", "Ours; the published ordering of split caches appears only with `raw`.";
     }
 }
@@ -147,13 +146,13 @@ parameters! {
     pub struct Rounds {
         /// When a package gets its next line: once all lines of the round are programmed, or once its own is.
         apu_round: Round = "barrier", "", "Ours; the APU cache's text does not say.";
-        /// What has to be idle: the whole device, or the packages of one piece for that piece to write back.
+        /// The part that has to be idle before lines are written back: the whole device, or the packages of one piece for that piece.
         apu_idle_scope: Scope = "device", "", "Ours; the APU cache's text does not say.";
     }
 }
 
 parameters! {
-    /// What can be set of a cache that leaves idle time alone.
+    /// The parameters of a cache that leaves idle time alone.
     pub struct WriteBack {
         ways: Ways as WAYS;
         split: Split;
@@ -162,7 +161,7 @@ parameters! {
 }
 
 parameters! {
-    /// What can be set of a cache that writes one line back at a time.
+    /// The parameters of a cache that writes one line back at a time.
     pub struct Central {
         ways: Ways as WAYS;
         idle_us: u64 as IDLE_US;
@@ -172,7 +171,7 @@ parameters! {
 }
 
 parameters! {
-    /// What can be set of a cache that writes one line of every package back at a time.
+    /// The parameters of a cache that writes one line of every package back at a time.
     pub struct Distributed {
         ways: Ways as WAYS;
         split: Split;
@@ -183,7 +182,7 @@ parameters! {
     }
 }
 
-/// What a scheme does with idle time.
+/// How a scheme uses idle time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Idle {
     /// Nothing.
@@ -226,7 +225,7 @@ pub struct SetCache {
     room_is_a_line: bool,
 }
 
-/// What a variant does with idle time, if anything.
+/// How a variant uses idle time, if it does.
 #[derive(Clone, Copy)]
 struct IdleTime<'a> {
     idle_us: u64,
@@ -454,8 +453,9 @@ impl SetCache {
         }
     }
 
-    /// Of the set of `page`, the least recent clean line, else the least recent line. What is in it, and the
-    /// lines from there to the end of the set.
+    /// In the set of `page`, the least recent clean line, or else the least recent line. The contents of the line, and the lines from there to the
+    /// end
+    /// of the set.
     #[inline]
     fn victim_for(&self, page: Lpn) -> (Entry, Range<usize>) {
         let is_clean = |slot: u32| self.states[slot as usize] == State::Clean;

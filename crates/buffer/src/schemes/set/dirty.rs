@@ -8,7 +8,7 @@ use crate::heap::SlotHeaps;
 use crate::order::SlotLists;
 use crate::scheme::Entry;
 
-/// What comes first among dirty lines.
+/// The order of dirty lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// The line accessed longest ago.
@@ -19,8 +19,7 @@ pub enum Rule {
 
 /// Dirty lines in one or more groups, each ordered by the rule.
 ///
-/// The owner counts how often each line was accessed and hands that in as its frequency; the count of
-/// a line goes on while it is clean.
+/// The owner counts how often each line was accessed and passes that as its frequency; the count of a line continues while it is clean.
 pub enum DirtyLines {
     /// Only an access changes a line's place, and it makes the line the most recent.
     Recent(SlotLists),
@@ -30,8 +29,8 @@ pub enum DirtyLines {
 
 /// The part of [`DirtyLines`] that knows frequencies.
 ///
-/// An access gives a line a new frequency and makes it the most recent of that frequency, so a list for each
-/// frequency is in order by itself. Frequencies without an end would take lists without an end; the lines
+/// An access gives a line a new frequency and makes it the most recent of that frequency, so the list of each frequency is always in order.
+/// Frequencies without an end would take lists without an end; the lines
 /// above [`LISTED`] accesses, few and far from being chosen, are in a heap.
 pub struct Frequent {
     /// For each group, a list of each of the first frequencies; the latest access in front.

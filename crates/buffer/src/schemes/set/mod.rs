@@ -1,6 +1,6 @@
 //! Schemes that look a page up in one set of a few lines, as the cache on a drive's board does.
 //!
-//! `cache` holds what they share: lines, sets, pieces and the order of dirty lines. The schemes differ
+//! `cache` holds the common parts: lines, sets, pieces and the order of dirty lines. The schemes differ
 //! in whether and how they use idle time.
 
 pub mod apu_lfu;

@@ -1,9 +1,8 @@
 //! Where a page may be: which piece of the cache, which set of the piece, which lines.
 //!
-//! Packages are numbered by page, `page mod packages`, and a piece serves consecutive packages. All pages
-//! of a piece share their low digits with few others, so taking the set from the page number as it is
-//! (`raw`) leaves most sets of a piece without a page; taking it from the page's number *within the piece*
-//! (`local`) uses all of them.
+//! Packages are numbered by page, `page mod packages`, and a piece serves consecutive packages. All pages of a piece share their low digits with few
+//! others, so taking the set from the page number (`raw`) leaves most sets of a piece without a page; taking it from the page's number *within the
+//! piece* (`local`) uses all sets.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,7 +11,7 @@ use destage_base::Lpn;
 
 use super::lines::WAYS_MAX;
 
-/// A number that is divided by, again and again.
+/// A divisor that is used often.
 #[derive(Clone, Copy)]
 struct Divisor {
     value: u64,
@@ -65,8 +64,8 @@ pub struct Places {
 impl Places {
     /// `lines` lines in sets of `ways`, cut into pieces of `packages_per_piece` of the `packages` packages.
     ///
-    /// A piece gets its packages' share of the lines, rounded down, and as many full sets as that makes;
-    /// the last piece may serve fewer packages. No piece is without a line.
+    /// A piece gets its packages' share of the lines, rounded down, and as many full sets as these lines make; the last piece may serve fewer
+    /// packages. No piece is without a line.
     pub fn new(
         lines: u32,
         ways: u32,

@@ -1,8 +1,7 @@
 //! `wb`: a set-associative write-back cache without idle work, the yardstick of the APU caches.
 //!
-//! What a drive's on-board cache does by itself: a page may be in one of `ways` lines of one set, and a set
-//! without a free or clean line destages its least recent one, however little the rest of the cache has to
-//! do. Cut into pieces, the cache can show what its index function is worth; see `apu_index`.
+//! A drive's on-board cache without further rules: a page may be in one of `ways` lines of one set, and a set without a free or clean line destages
+//! its least recent line, however idle the rest of the cache is. Cut into pieces, the cache shows the effect of its index function; see `apu_index`.
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 
@@ -13,7 +12,7 @@ use crate::registry::SchemeRow;
 pub const ROW: SchemeRow = SchemeRow {
     name: "wb",
     family: "set",
-    about: "Write-back cache in sets; room is made line by line, idle time is not used.",
+    about: "Write-back cache in sets; makes room one line at a time, and does not use idle time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
     parameters: WriteBack::ROWS,

@@ -7,9 +7,8 @@
 //! ```
 //!
 //! Not a policy about RAM: the log is a disk, good at appending and bad at reading, which keeps
-//! overwrites away from the flash. All of it is migrated when the log is full (no slot is free, or
-//! `griffin_log_pages` were appended), when the oldest write in it is `griffin_timeout_s` old,
-//! or when it serves too many of the reads. Nothing is ordered before that: the pages in slots are
+//! overwrites away from the flash. The whole log is migrated when it is full (no slot is free, or `griffin_log_pages` were appended), when its oldest
+//! write is `griffin_timeout_s` old, or when it serves too many of the reads. Nothing is ordered before that: the pages in slots are
 //! an unordered table, and are sorted once they leave.
 //!
 //! Triggers are noticed with each page the host asks for, and acted on before the next page enters. A
@@ -38,15 +37,15 @@ const SOURCE: &str = "Griffin (FAST 2010).";
 const TICKS_PER_S: u64 = 1_000_000 * TICKS_PER_US;
 
 parameters! {
-    /// What can be set of `griffin`.
+    /// The parameters of `griffin`.
     struct Parameters {
         /// The log is migrated once its oldest write is this old; 0: never for its age.
         griffin_timeout_s: u64 = "900" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_S }, "s", SOURCE;
         /// The log is migrated once it has served more than this share of the reads since the last migration.
         griffin_read_share: f64 = "0.05" in Kind::Number { min: 0.0, max: 1.0 }, "", SOURCE;
-        /// Fewer page reads than this have no share.
-        griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX }, "page reads", "Ours: of the first reads any share is chance.";
-        /// The log is migrated once so many pages were appended, overwritten ones too; 0: when no slot is free.
+        /// With fewer page reads than this, there is no share.
+        griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX }, "page reads", "Ours: after only a few reads, a share of reads is a matter of chance.";
+        /// The log is migrated after this many appended pages, overwritten ones included; 0: when no slot is free.
         griffin_log_pages: u64 = "0", "pages", "Ours; Griffin (2010) limits the size of the log.";
     }
 }
@@ -55,7 +54,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "griffin",
     family: "tier",
-    about: "Collects writes in a log and migrates all of them in page order: by age, by reads, or when it is full.",
+    about: "Collects writes in a log and migrates all of them in page order when they are old, when they are read, or when the log is full.",
     source: "Soundararajan and others, Extending SSD Lifetimes with Disk-Based Write Caches, FAST 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -88,7 +87,7 @@ enum Trigger {
     Flush,
 }
 
-/// What happened since the log was emptied.
+/// Events since the log was emptied.
 #[derive(Clone, Copy, Default)]
 struct Log {
     /// When its first page was appended.

@@ -1,3 +1,3 @@
-//! Schemes for what stands in front of the device without being RAM.
+//! Schemes for a log in front of the device that is not RAM.
 
 pub mod griffin;

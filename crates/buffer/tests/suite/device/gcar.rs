@@ -1,4 +1,4 @@
-//! `gcar` against its rule, and against its base where nothing is garbage collection.
+//! `gcar` against its rule, and against its base where no die collects garbage.
 
 use destage_base::Random;
 use destage_base::parameter::Value;

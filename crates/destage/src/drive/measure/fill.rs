@@ -11,16 +11,16 @@ use crate::error::Error;
 
 /// Commands under way while a drive is filled.
 const DEPTH: u32 = 512;
-/// So many parts of a drive write are told apart.
+/// Number of parts of a drive write that are measured separately.
 const PARTS: u64 = 20;
 
 /// A part of a drive write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Part {
-    /// How much is written at its end, as a share of what is used.
+    /// The amount that is written at its end, as a share of the used capacity.
     pub drive_writes: f64,
     pub mib_per_s: f64,
-    /// What flash programmed over what was written, if the drive counts.
+    /// Bytes programmed over bytes written, if the drive counts them.
     pub waf: Option<f64>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Written {
     pub parts: Vec<Part>,
 }
 
-/// Writes all that is used once, in commands of a block: in order, or as many at random by the numbers of `seed`. Then everything is made to last.
+/// Writes all that is used once, in commands of a block: in order, or as many at random by the numbers of `seed`. Then everything is made durable.
 pub(super) fn write(bench: &mut Bench<'_>, seed: Option<u64>) -> Result<Written, Error> {
     let blocks = bench.used / BLOCK;
     let mut random = Random::new(seed.unwrap_or(0));

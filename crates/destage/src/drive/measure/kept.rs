@@ -1,4 +1,4 @@
-//! What was measured so far, kept in a file, so that a measurement that was interrupted goes on where it was.
+//! The results so far, kept in a file, so that an interrupted measurement continues where it stopped.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub(super) enum Contents {
     AtRandom(u64),
 }
 
-/// What a measurement is of, and how it is done: what has to be the same where it goes on.
+/// The subject and the options of a measurement, which have to be equal if it is continued.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Of {
     pub drive: String,
@@ -53,7 +53,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// What `folder` has of the measurement `of`; nothing yet if there is no file.
+    /// The kept results of the measurement `of` in `folder`; empty if there is no file yet.
     pub fn open(folder: &Path, of: Of) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let wrong = |what: String| Error::Input(format!("{}: {what}", path.display()));
@@ -67,14 +67,14 @@ impl Kept {
             Ok(text) => {
                 let file: File = serde_json::from_str(&text).map_err(|error| {
                     wrong(format!(
-                        "{error}; expected what an earlier measurement keeps"
+                        "{error}; expected a file that an earlier measurement left"
                     ))
                 })?;
                 if file.of != of {
                     let [was, is] =
                         [&file.of, &of].map(|of| serde_json::to_string(of).unwrap_or_default());
                     return Err(wrong(format!(
-                        "is of another measurement: {was}, and this one is {is}; expected the same drive and options, or another folder"
+                        "is of another measurement ({was}) than this one ({is}); expected the same drive and options, or another folder"
                     )));
                 }
                 file
@@ -91,7 +91,7 @@ impl Kept {
         self.file.found.contains_key(name)
     }
 
-    /// What the step called `name` has found, if it was done.
+    /// The result of the step called `name`, if it was done.
     pub fn found<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
         let Some(value) = self.file.found.get(name) else {
             return Ok(None);
@@ -99,13 +99,13 @@ impl Kept {
         let found = T::deserialize(value).map_err(|error| {
             let path = self.path.display();
             Error::Input(format!(
-                "{path}: {name}: {error}; expected what an earlier measurement keeps"
+                "{path}: {name}: {error}; expected a file that an earlier measurement left"
             ))
         })?;
         Ok(Some(found))
     }
 
-    /// Keeps what the step called `name` has found, and what the drive holds after it.
+    /// Keeps the result of the step called `name`, and the contents of the drive after it.
     pub fn keep(
         &mut self,
         found: Option<(&str, &impl Serialize)>,

@@ -1,24 +1,24 @@
-//! Latency over load: which loads, and what they ask for.
+//! Latency over load: the loads, and their requests.
 
 use serde::{Deserialize, Serialize};
 
 use super::load::{Arrivals, BLOCK_BYTES, Load, Steady};
 use crate::drive::check::{LATENCY_DEPTH, STREAM_PER_S, WRITE_SHARE};
 
-/// Loads, as shares of what saturates the drive. The last is beyond that.
+/// Loads, as shares of the saturating load. The last is beyond that.
 const SHARES: [f64; 10] = [0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.1];
-/// Share of writes while it is found out what saturates a drive: about that of the load beyond.
+/// Share of writes during the search for the saturating load: about that of the load beyond.
 const PROBED_WRITES: f64 = 0.9;
 
-/// A load and what it gave.
+/// A load and its results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OfLoad {
-    /// Writes a second that were offered, but for the 1 % of reads among those of the other streams.
+    /// Offered writes per second, apart from the 1 % of reads among the requests of the other streams.
     pub offered: f64,
     pub steady: Steady,
 }
 
-/// What saturates the drive is found out by this.
+/// The load that finds the saturated rate of the drive.
 pub(super) fn probe() -> Load {
     Load {
         arrivals: Arrivals::Closed {
@@ -35,13 +35,13 @@ fn short(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// Reads, and as many writes, that one stream asks for in a second whatever the load is, on a drive that `saturated` writes a second
+/// Reads, and equally many writes, per second of the stream whose rate does not depend on the load, on a drive that `saturated` writes a second
 /// saturate.
 pub(super) fn stream_per_s(saturated: f64) -> f64 {
     STREAM_PER_S.min((saturated * SHARES[0]).floor().max(1.0))
 }
 
-/// The writes offered in a second, and the load, of each step up to what saturates the drive and beyond it.
+/// The writes offered per second, and the load, of each step up to the saturating load and beyond it.
 pub(super) fn loads(saturated: f64) -> Vec<(f64, Load)> {
     let stream = stream_per_s(saturated);
     let of_share = |share: f64| {

@@ -1,4 +1,4 @@
-//! Commands under way: a number of them at all times, or as they arrive.
+//! Commands under way: a constant number, or with arrival times.
 
 use destage_base::time::TICKS_PER_SECOND;
 use destage_base::{Random, Ticks};
@@ -18,13 +18,13 @@ const PATIENCE: f64 = 3.0;
 /// How commands come.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrivals {
-    /// `per_s` of them a second, with exponential gaps; one that finds `depth` under way waits, and counts from when it is handed in.
+    /// `per_s` requests a second, with exponential gaps; a request that finds `depth` under way waits, and its time counts from when it is handed in.
     Open { per_s: f64, depth: u32 },
     /// `depth` are under way at all times.
     Closed { depth: u32 },
 }
 
-/// What is asked for.
+/// The requests of a load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub arrivals: Arrivals,
@@ -36,14 +36,14 @@ pub(super) struct Load {
     pub sequential: bool,
 }
 
-/// How long a load is measured: half as much comes before that. What comes first ends it.
+/// Duration of the measurement of a load; the load runs half as long before. The first of these limits ends it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Length {
     pub requests: u64,
     pub seconds: f64,
 }
 
-/// What a load gave.
+/// The results of a load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Steady {
     pub reads_per_s: f64,
@@ -94,7 +94,7 @@ pub(super) struct Bench<'a> {
     free: Vec<u32>,
 }
 
-/// What has ended, of a load.
+/// The ended requests of a load.
 #[derive(Default)]
 struct Ended {
     times: [[Times; PARTS]; 2],
@@ -185,7 +185,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Keeps `depth` commands of `action` under way, each at the place that `place` says, until that says nothing; then waits for the end of all.
-    /// `ended` hears of each end, in their order: when it was issued and when it ended.
+    /// `ended` is called for each end, in order: when it was issued and when it ended.
     pub fn queue(
         &mut self,
         action: Action,
@@ -230,7 +230,7 @@ impl<'a> Bench<'a> {
                         let in_time = sent as f64 / since.max(1.0) * ticks(length.seconds);
                         let (Arrivals::Open { depth, .. } | Arrivals::Closed { depth }) =
                             load.arrivals;
-                        // What is under way when it begins is a part of it.
+                        // Requests that are under way when it begins belong to it.
                         let least = (2 * u64::from(depth)).min(length.requests);
                         window = Some(Window {
                             begin: now,
@@ -289,7 +289,7 @@ impl<'a> Bench<'a> {
                 ended.take(flight, begin);
             }
         }
-        // What ended behind the window is not of it.
+        // Requests that ended after the window do not belong to it.
         let seconds = (end - begin) as f64 / TICKS_PER_SECOND as f64;
         let per_s = count.map(|count| match seconds > 0.0 {
             true => count as f64 / seconds,

@@ -1,8 +1,8 @@
-//! The experiments that files of measurements tell of, done on a drive.
+//! The experiments that give files of measurements, done on a drive.
 //!
-//! A [`Target`] is what is measured: a real drive, or one in virtual time ([`Modelled`]). [`measure`] does the experiments of a
-//! [`MeasurePlan`] on it one step after the other, and leaves tables in a folder. What each step has found is kept there, so that a
-//! measurement that was interrupted goes on where it was.
+//! A [`Target`] is the measured drive: a real one, or a simulated one ([`Modelled`]). [`measure`] does the experiments of a [`MeasurePlan`] on
+//! the drive one step after the other, and leaves tables in a folder. The results of each step are kept there, so that an interrupted measurement
+//! continues where it stopped.
 
 mod fill;
 mod kept;
@@ -45,7 +45,7 @@ pub enum What {
     Depth,
     /// Write amplification, and the rate of writes, as the drive is filled: `waf.csv`.
     Waf,
-    /// What identifies the drive, such as the time of a page read, its write buffer, its program unit: numbers in `measured.json`.
+    /// Numbers that identify the drive, such as the time of a page read, its write buffer, its program unit: they stand in `measured.json`.
     Parts,
 }
 
@@ -62,7 +62,7 @@ pub const EXPERIMENTS: [(&str, What); 5] = [
 const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Commands of a load that are measured, at least.
 const LEAST: u64 = 2_000;
-/// The step that finds what saturates a drive.
+/// The step that finds the saturating load.
 const SATURATION: &str = "saturation";
 /// The steps that identify a drive.
 const ALONE: &str = "commands one by one";
@@ -88,15 +88,15 @@ pub struct MeasurePlan {
     pub name: Option<String>,
     /// The experiments.
     pub what: Vec<What>,
-    /// Bytes of the drive that are used, from the first on; all of them if that is not given.
+    /// Bytes of the drive that are used, from the first on; `None` for all of them.
     pub used_bytes: Option<u64>,
-    /// How often what is used is overwritten at random before the experiments in steady state.
+    /// How often the used part is overwritten at random before the experiments in steady state.
     pub passes: u64,
-    /// Commands of a load that are measured, at most; half as many come before them.
+    /// Most measured commands of a load; half as many precede them.
     pub requests: u64,
-    /// Seconds that a load is measured, at most; half as many come before them.
+    /// Longest measurement of a load in seconds; the load runs at most half as long before.
     pub seconds: f64,
-    /// Where commands go, and when they arrive, follows from it.
+    /// Seed of the places and the arrival times of commands.
     pub seed: u64,
 }
 
@@ -132,7 +132,7 @@ impl MeasurePlan {
         if used < least {
             return Err(Error::argument(
                 "bytes",
-                format!(" {used}: too few to measure; expected {least} or more"),
+                format!(" {used}: too little to measure; expected {least} or more"),
             ));
         }
         Ok(used)
@@ -167,13 +167,13 @@ impl MeasurePlan {
         loads
     }
 
-    /// Commands of `load` that are measured, at most: as many bytes as commands of one block would have, but enough for a mean.
+    /// Most commands of `load` that are measured: as many bytes as commands of one block would have, but enough for a mean.
     fn requests_of(&self, load: &Load) -> u64 {
         let requests = (self.requests * BLOCK / u64::from(load.bytes)).max(LEAST);
         requests.min(self.requests)
     }
 
-    /// What a measurement of `target` writes and how long it takes, at most; less what `folder` has of it already.
+    /// An upper bound of the bytes and the time of a measurement of `target`, without the steps whose results `folder` has already.
     ///
     /// # Errors
     /// If the plan does not fit the drive, or `folder` holds another measurement.
@@ -207,7 +207,7 @@ impl MeasurePlan {
     }
 }
 
-/// What a measurement writes and how long it takes, at most.
+/// An upper bound of the bytes and the time of a measurement.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Cost {
     /// Bytes of the drive that are used.
@@ -229,9 +229,9 @@ pub struct Cost {
 pub struct Measured {
     /// The names of the tables in the folder.
     pub files: Vec<&'static str>,
-    /// What was not measured, and why; a sentence each.
+    /// The experiments that were left out, and why; one sentence each.
     pub left_out: Vec<String>,
-    /// Numbers of the drive, and which of them could not be identified.
+    /// Numbers that identify the drive, and those that could not be determined.
     pub findings: Findings,
 }
 
@@ -286,12 +286,12 @@ struct Work<'a> {
     left_out: Vec<String>,
 }
 
-/// Does the experiments of `plan` on `target`, whose contents are lost, and leaves tables in `folder`; what is there of the same
-/// measurement is not done again. `tell` hears of each step as it begins.
+/// Does the experiments of `plan` on `target`, whose contents are lost, and leaves tables in `folder`; results of the same measurement that are there
+/// already are kept. `tell` is called with each step as it begins.
 ///
 /// # Errors
-/// If the plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written, or `progress` asked to
-/// stop: what was measured until then is kept.
+/// The plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written, or `progress` asked to stop: results up
+/// to then are kept.
 pub fn measure(
     target: &mut dyn Target,
     plan: &MeasurePlan,
@@ -330,7 +330,7 @@ impl Work<'_> {
             files.push(file);
             kept::put(&folder.join(file), &text)
         };
-        // What needs a drive that was written in order comes first: at random it never is again.
+        // Experiments that need a sequentially written drive come first: after random writes it never is one again.
         let in_order = match plan.wants(What::Rates) {
             true => self.rates(true)?,
             false => Vec::new(),
@@ -344,7 +344,7 @@ impl Work<'_> {
             match self.waf(&name, full_bytes as f64 * share)? {
                 Some(text) => table(&mut files, "waf.csv", text)?,
                 None => self.left_out.push(
-                    "waf: the drive has no counter of programmed bytes that can be read; expected an NBD server with its control socket"
+                    "waf: the drive has no readable counter of programmed bytes; expected an NBD server with its control socket"
                         .to_owned(),
                 ),
             }
@@ -397,7 +397,7 @@ impl Work<'_> {
         })
     }
 
-    /// What identifies a drive that was written in order.
+    /// Numbers that identify a sequentially written drive.
     fn parts_in_order(&mut self) -> Result<Findings, Error> {
         let mut found: Findings = self.step(ALONE, Contents::InOrder, |work| {
             let seed = work.seed(ALONE);
@@ -410,7 +410,7 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// What identifies a drive in steady state, beside what is `known`.
+    /// Numbers that identify a drive in steady state, besides the `known` ones.
     fn parts_at_random(&mut self, known: &Findings) -> Result<Findings, Error> {
         let mut found: Findings = self.step(UNIT, self.settled(), |work| {
             let seed = work.seed(UNIT);
@@ -429,7 +429,7 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// What the step called `name` finds on a drive with `contents`: what was kept of it, or what it finds now.
+    /// The result of the step called `name` on a drive with `contents`: the kept result, or the result of a new experiment.
     fn step<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
@@ -510,7 +510,7 @@ impl Work<'_> {
         })
     }
 
-    /// Those of the six rates that are of a drive written in order, or the other.
+    /// The rates of a sequentially written drive, or the other ones, out of six.
     fn rates(&mut self, in_order: bool) -> Result<Vec<(&'static str, f64)>, Error> {
         let is_at_random = |of: &Rate| of.1 > 0.0 && !of.3;
         let contents = match in_order {
@@ -562,7 +562,7 @@ impl Work<'_> {
         let phases = [("sequential", fill), ("uniform", passes)];
         if phases[0].1.is_empty() {
             self.left_out.push(
-                "waf: the first fill of the drive was interrupted, and so the drive was not empty before the second".to_owned(),
+                "waf: the first fill of the drive was interrupted, so the drive was not empty before the second".to_owned(),
             );
         }
         Ok(tables::fill(name, used_bytes, &phases))

@@ -14,7 +14,7 @@ use super::target::{Action, Command, Done, Target};
 use crate::error::Error;
 
 const SECTOR: u64 = 512;
-/// Commands that the device takes at a time; who measures keeps to fewer.
+/// Commands that the device accepts at a time; a measurement keeps to fewer.
 const SLOTS: &str = "4096";
 
 /// The drive of a profile, made small, in virtual time: equal commands have equal times on any machine.
@@ -26,7 +26,7 @@ pub struct Modelled {
     now: Ticks,
     /// By tag: when the command began.
     begun: Vec<Ticks>,
-    /// What a write has for bytes.
+    /// The bytes of every write.
     data: Vec<u8>,
 }
 
@@ -53,7 +53,7 @@ impl Backing for Forgotten {
 }
 
 impl Modelled {
-    /// The drive of `settings`, made small by `scale`, and called `name`. Nothing has been written to it.
+    /// The drive of `settings`, made small by `scale`, and called `name`. The drive is empty.
     ///
     /// # Errors
     /// If the settings contradict each other, or name no size.

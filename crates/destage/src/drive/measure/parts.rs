@@ -1,7 +1,7 @@
-//! What identifies a drive: experiments whose outcome is a number of the drive itself.
+//! Experiments whose result is a number that identifies the drive.
 //!
-//! The methods are those of Queenie (reads and writes one by one, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as they identify something.
-//! What they do not identify on a drive is said so.
+//! The methods are those of Queenie (single reads and writes, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as they identify a property.
+//! Numbers that cannot be identified on a drive are named as such.
 
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_US};
 use destage_base::{Random, Ticks};
@@ -16,13 +16,13 @@ use crate::error::Error;
 
 /// Reads of random blocks, one at a time.
 const READS: usize = 3_000;
-/// Writes, and reads of what was written, one at a time.
+/// Writes, and reads of the written blocks, one at a time.
 const WRITES: u64 = 400;
 /// A drive that is left alone for this long has nothing to do.
 const REST: Ticks = 20 * TICKS_PER_MS;
-/// Sizes of a write in blocks, for what a command and what a block takes.
+/// Sizes of a write in blocks, to separate the time of a command from the time of a block.
 const SIZES: [u64; 2] = [1, 8];
-/// A time is not that of another if it is so much of it.
+/// Two times count as different if one is less than this part of the other.
 const APART: f64 = 0.8;
 /// Page types differ by this share at least.
 const TYPES_APART: f64 = 0.08;
@@ -40,9 +40,9 @@ const FIRST: usize = 16;
 const LEAST_FILLING: u64 = 1024;
 /// So often the write buffer is filled.
 const FILLINGS: usize = 5;
-/// Writes are taken so much faster than they leave, where the size of a buffer can be told.
+/// Ratio of the rates of accepting and of programming writes from which the size of a buffer can be seen.
 const FASTER: f64 = 1.5;
-/// Writes that end within one of these times of each other end together: the one with which their numbers are most equal.
+/// Writes that end within one of these times of each other end together; the time that makes the groups most equal is used.
 const TOGETHER: [Ticks; 4] = [
     200 * TICKS_PER_NS,
     TICKS_PER_US,
@@ -51,7 +51,7 @@ const TOGETHER: [Ticks; 4] = [
 ];
 /// Writes of which it is seen how many end together.
 pub(super) const UNIT_WRITES: u64 = 12_000;
-/// Writes end together in numbers of a unit where so large a share of them does.
+/// Writes end in groups of a unit if this share of them does.
 const UNIT_SHARE: f64 = 0.5;
 /// The rate of a first fill falls by this factor where a cache of fast blocks is full.
 const CLIFF: f64 = 0.7;
@@ -86,12 +86,12 @@ impl Identified {
     }
 }
 
-/// What experiments have identified, and what they have not, in a sentence each.
+/// The identified numbers, and the unidentified ones, in one sentence each.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Findings {
     /// Numbers of the drive.
     pub values: Vec<Identified>,
-    /// What is not identified, and why.
+    /// The number that is not identified, and why.
     pub unknown: Vec<String>,
 }
 
@@ -112,14 +112,14 @@ fn us(ticks: Ticks) -> f64 {
     ticks as f64 / TICKS_PER_US as f64
 }
 
-/// Median, and the values that one in ten are below and above.
+/// Median, and the tenth and ninetieth percentiles.
 fn middle(times: &mut [Ticks]) -> (f64, f64, f64) {
     times.sort_unstable();
     let at = |share: f64| us(times[((times.len() - 1) as f64 * share) as usize]);
     (at(0.5), at(0.1), at(0.9))
 }
 
-/// Groups of times in ascending order that lie apart, each with its median and its share.
+/// Separate groups of times in ascending order, each with its median and its share.
 fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
     let mut groups = Vec::new();
     let mut begin = 0;
@@ -138,7 +138,7 @@ fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
     groups
 }
 
-/// Commands one by one on a drive that has nothing else to do: times of a command, of a page, of the host's side.
+/// Single commands on an idle drive: times of a command, of a page, of the host's side.
 pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let blocks = bench.used / BLOCK;
@@ -154,7 +154,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "read_us",
         "us",
         read,
-        "median of reads of a random block, one at a time; low and high: one in ten is below, above",
+        "median time of single reads of a random block; low and high: the tenth and the ninetieth percentile",
     ));
     let (mut hits, mut writes) = (Vec::new(), SIZES.map(|_| Vec::new()));
     for number in 0..WRITES {
@@ -175,7 +175,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
             "buffered_read_us",
             "us",
             hit,
-            "median of reads of the block that was written just before, which no page of flash has to be read for",
+            "median time of single reads of the block written just before, which need no page of flash",
         ));
         let apart = types(&reads);
         let page = |name: &str, time: f64| {
@@ -184,7 +184,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
                 name,
                 "us",
                 of,
-                "read_us less buffered_read_us: a page of flash is read, and moved to the controller",
+                "read_us less buffered_read_us: the time to read a page of flash and to move it to the controller",
             )
         };
         if apart.len() > 1 {
@@ -196,7 +196,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         found.values.push(page("page_read_us", read.0));
     } else {
         found.unknown.push(format!(
-            "page_read_us: a read of what was written just before takes {} us, and any other {} us: what is the page's cannot be told from what is the command's",
+            "page_read_us: a read of a block written just before takes {} us, and any other read takes {} us: the time of the page cannot be told from the time of the command",
             rounded(hit.0),
             rounded(read.0)
         ));
@@ -207,7 +207,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "write_us",
         "us",
         write,
-        "median of writes of a block, one at a time, with rests between; low and high: one in ten is below, above",
+        "median time of single writes of a block, with pauses between; low and high: the tenth and the ninetieth percentile",
     ));
     let more = (SIZES[1] - SIZES[0]) as f64;
     let block = (long.0 - write.0) / more;
@@ -215,13 +215,13 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "write_block_us",
         "us",
         (block, (long.1 - write.2) / more, (long.2 - write.1) / more),
-        "what a write of eight blocks takes longer than one of one block, for each block",
+        "extra time of a write of eight blocks over a write of one block, for each block",
     ));
     found.values.push(Identified::new(
         "write_command_us",
         "us",
         (write.0 - block, write.1 - block, write.2 - block),
-        "write_us less write_block_us: what a command takes whatever its length",
+        "write_us less write_block_us: the time of a write command, whatever its length",
     ));
     Ok(found)
 }
@@ -255,11 +255,12 @@ fn in_order(bench: &mut Bench<'_>) -> Result<Identified, Error> {
         IN_ORDER_RATE,
         "blocks/s",
         (rate(later), one.min(other), one.max(other)),
-        "writes of a block in order, of which some always wait; low and high: its halves",
+        "rate of sequential writes with several outstanding; low and high: the rates of its two halves",
     ))
 }
 
-/// What a flush does, and how much is taken before writes wait for flash. When nothing has to be collected, `in_order` blocks leave for flash in a
+/// The effect of a flush, and the bytes that are accepted before writes wait for flash. When nothing has to be collected, `in_order` blocks leave for
+/// flash in a
 /// second.
 pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
@@ -275,7 +276,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
         "flush_idle_us",
         "us",
         idle,
-        "median of flushes when there is nothing to do",
+        "median time of a flush with nothing to write",
     ));
     let mut full = Vec::new();
     for number in 0..WRITES / 8 {
@@ -288,7 +289,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
         "flush_us",
         "us",
         full,
-        "median of flushes behind a write of one block; as flush_idle_us where RAM is protected and a flush does nothing",
+        "median time of a flush after a write of one block; equal to flush_idle_us where RAM is protected and a flush does nothing",
     ));
     let blocks = bench.used / BLOCK;
     let mut written = LEAST_FILLING;
@@ -303,7 +304,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
             filling(bench, &mut random, half)?;
             bench.rest(REST)?;
             let flush = us(bench.alone(Action::Flush, 0, 0)?);
-            // What would take so long to leave was there.
+            // Data that would take this long to leave were in the buffer.
             let stays = flush > idle.0 + half as f64 / in_order * 1e6 / 2.0;
             let is_emptied = full.0 > idle.0 / APART + 1.0;
             found.and(size_of(&knees, is_emptied, stays));
@@ -312,7 +313,7 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
         written *= 2;
     }
     found.unknown.push(
-        "buffer_bytes: writes after a rest are taken no faster than blocks leave for flash, so that the size of the write buffer does not show".to_owned(),
+        "buffer_bytes: after a pause, writes are answered no faster than blocks are written to flash, so the size of the write buffer cannot be seen".to_owned(),
     );
     Ok(found)
 }
@@ -334,7 +335,7 @@ fn filling(bench: &mut Bench<'_>, random: &mut Random, mut left: u64) -> Result<
     Ok(ends)
 }
 
-/// How many blocks a drive took at full speed, and the share of them that leaves meanwhile, if blocks do, by the times at which writes after a rest
+/// Number of blocks that a drive accepted at full speed, and the share of them that left meanwhile, from the times at which writes after a pause
 /// ended.
 fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
     let fast = FIRST as f64 / us(ends[FIRST - 1].max(1)) * 1e6;
@@ -347,7 +348,8 @@ fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
     Some((behind.next()? as f64, in_order / fast))
 }
 
-/// The size of a buffer by what several fillings tell, in ascending order: `is_emptied` by a flush, and what is in it `stays` until there is no room.
+/// The size of a buffer from several fillings, in ascending order: `is_emptied` says whether a flush empties it, and `stays` whether its contents
+/// stay until room is needed.
 fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
     let mut found = Findings::default();
     let (least, share) = knees[0];
@@ -358,14 +360,14 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
         "burst_bytes",
         "bytes",
         (bytes(taken), bytes(least), bytes(largest)),
-        "what random writes after a flush and a rest are taken at full speed: median, least and most of five times",
+        "bytes of random writes that are answered at full speed after a flush and a pause: median, least and most of five trials",
     ));
     match (is_emptied, stays) {
         (true, true) => found.values.push(Identified::new(
             "buffer_bytes",
             "bytes",
             (bytes(taken), bytes(least), bytes(largest)),
-            "burst_bytes: a flush behind half as much takes as long as blocks need to leave, so that they leave only where there is no room",
+            "burst_bytes: a flush after half as many bytes takes as long as writing those bytes to flash, so blocks are written only when the buffer needs room",
         )),
         (true, false) => found.values.push(Identified::new(
             "buffer_bytes",
@@ -375,10 +377,10 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
                 bytes(least * (1.0 - share)),
                 bytes(largest),
             ),
-            "burst_bytes, less half of what may leave meanwhile; low: all of that leaves, high: nothing does",
+            "burst_bytes, less half of the bytes that may be written to flash meanwhile; low: all of them are written, high: none is",
         )),
         (false, _) => found.unknown.push(format!(
-            "buffer_bytes: a flush does nothing, and so the buffer may not be empty after a rest; it has {} bytes at least",
+            "buffer_bytes: a flush does nothing, so the buffer may hold data after a pause; it has {} bytes at least",
             bytes(least)
         )),
     }
@@ -414,7 +416,7 @@ pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> 
     let mut found = Findings::default();
     if unit < 2 || share < UNIT_SHARE {
         found.unknown.push(format!(
-            "program_unit_bytes: writes in steady state do not end together in equal numbers; the most frequent number is {unit}, with {:.0} % of them",
+            "program_unit_bytes: writes in steady state do not end in groups of equal size; the most frequent size is {unit}, with {:.0} % of the groups",
             100.0 * share
         ));
         return Ok(found);
@@ -424,12 +426,12 @@ pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> 
         "program_unit_bytes",
         "bytes",
         (bytes, bytes, bytes),
-        "how many bytes of random writes, of which some always wait, end together most of the time: what one program lets in",
+        "bytes of random writes with several outstanding that most often end together: one program makes room for that many",
     ));
     Ok(found)
 }
 
-/// The number of writes that most often end within `time` of each other, and its share of all such groups; 0 of groups of one.
+/// The number of writes that most often end within `time` of each other, and its share of all such groups; 0 for groups of one.
 fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
     let together = ends.chunk_by(|one, next| next - one <= time);
     let mut sizes: Vec<usize> = together.map(<[Ticks]>::len).collect();
@@ -442,7 +444,7 @@ fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
     }
 }
 
-/// What the first fill of a drive tells: how much it took before it became slow.
+/// Results of the first fill of a drive: how much it accepted before it became slow.
 pub(super) fn cliff(written: &Written, used: u64) -> Findings {
     let mut found = Findings::default();
     let parts = &written.parts;
@@ -467,27 +469,27 @@ pub(super) fn cliff(written: &Written, used: u64) -> Findings {
                 "fast_fill_bytes",
                 "bytes",
                 ends,
-                "what the first fill in order wrote before its rate fell for good: a cache of blocks with one bit a cell",
+                "bytes that the first sequential fill wrote before its rate fell for good: a cache of blocks with one bit a cell",
             ));
             return found;
         }
         before.push(part.mib_per_s);
     }
     found.unknown.push(
-        "fast_fill_bytes: the rate of the first fill in order does not fall, so that no cache of fast blocks shows".to_owned(),
+        "fast_fill_bytes: the rate of the first sequential fill does not fall, so no cache of fast blocks can be seen".to_owned(),
     );
     found
 }
 
-/// What the amplification of the last overwrite at random says of the flash that there is.
+/// The size of the flash that follows from the amplification of the last random overwrite.
 pub(super) fn spare(last: Option<&Written>) -> Findings {
     let mut found = Findings::default();
-    // The end of a pass: before that the drive was filling what is spare.
+    // The end of a pass: before that the drive was filling its spare flash.
     let parts = last.map_or(&[][..], |last| &last.parts[last.parts.len() / 2..]);
     let wafs: Option<Vec<f64>> = parts.iter().map(|part| part.waf).collect();
     let Some(mut wafs) = wafs.filter(|wafs| !wafs.is_empty()) else {
         found.unknown.push(
-            "waf, spare_percent: the drive has no counter of programmed bytes that can be read, or was not overwritten at random".to_owned(),
+            "waf, spare_percent: the drive has no readable counter of programmed bytes, or was not overwritten at random".to_owned(),
         );
         return found;
     };
@@ -498,10 +500,11 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "waf",
         "",
         (mean, low, high),
-        "bytes programmed over bytes written, in the second half of the last overwrite at random; low and high: its twentieths",
+        "bytes programmed over bytes written, in the second half of the last random overwrite; low and high: the fifth and the ninety-fifth percentile of its parts",
     ));
     let spare = |waf: f64| {
-        // A victim of greedy collection of large blocks has this share of valid pages, and all blocks this one (Desnoyers, SYSTOR 2012).
+        // A victim of greedy garbage collection of large blocks has the first share of valid pages, and all blocks the second (Desnoyers, SYSTOR
+        // 2012).
         let valid = 1.0 - 1.0 / waf.max(1.000_001);
         100.0 * (-libm::log(valid) / (1.0 - valid) - 1.0)
     };
@@ -509,12 +512,12 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "spare_percent",
         "%",
         (spare(mean), spare(high), spare(low)),
-        "flash that holds data over what is used, less 100 %, with which greedy collection has this waf",
+        "flash for data over the measured part, less 100 %, at which greedy garbage collection has this write amplification",
     ));
     found
 }
 
-/// What rates say of how many dies there are.
+/// The number of dies that follows from rates.
 pub(super) fn dies(reads_per_s: Option<f64>, found: &Findings) -> Findings {
     let mut more = Findings::default();
     if let (Some(rate), Some(page)) = (reads_per_s, found.get("page_read_us")) {
@@ -523,11 +526,11 @@ pub(super) fn dies(reads_per_s: Option<f64>, found: &Findings) -> Findings {
             "reads_at_a_time",
             "",
             (busy, rate * page.low / 1e6, rate * page.high / 1e6),
-            "saturated random reads a second times page_read_us: no more dies, or planes that read by themselves, are busy; there may be more of them",
+            "rate of saturated random reads times page_read_us: at most this many dies, or independent planes, are busy; the drive may have more",
         ));
     }
     more.unknown.push(
-        "dies and program time: writes tell how many bytes all dies program in a second, and not which of them takes how long".to_owned(),
+        "dies and program time: writes show how many bytes all dies program in a second, but not how long one of them takes".to_owned(),
     );
     more
 }

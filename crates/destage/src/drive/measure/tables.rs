@@ -1,4 +1,4 @@
-//! What was measured, as the tables that [`Measurements`](super::super::Measurements) reads.
+//! The measurements as the tables that [`Measurements`](super::super::Measurements) reads.
 
 use super::super::scaled::GIB;
 use super::fill::Written;
@@ -13,7 +13,7 @@ fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Strin
     std::iter::once(csv::line(&head)).chain(lines).collect()
 }
 
-/// Tenths are the finest that is told of a rate.
+/// Rates are given to a tenth.
 fn per_s(rate: f64) -> String {
     ((rate * 10.0).round() / 10.0).to_string()
 }
@@ -98,7 +98,7 @@ pub(super) fn rates(drive: &str, bytes: u64, found: &[(&str, f64)]) -> String {
     table(&columns, [row.collect()])
 }
 
-/// Write amplification over what is written; nothing if the drive has no counter.
+/// Write amplification over written bytes; `None` if the drive has no counter.
 pub(super) fn fill(
     drive: &str,
     used_bytes: f64,

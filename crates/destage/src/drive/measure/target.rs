@@ -1,15 +1,15 @@
-//! What is measured: something that takes commands and says when each has ended.
+//! The target of a measurement: it takes commands and says when each has ended.
 
 use destage_base::Ticks;
 
 use crate::error::Error;
 
-/// What a command asks for.
+/// The operation of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Bytes are read.
     Read,
-    /// Bytes are written: some that no drive can shorten, which the target makes.
+    /// Bytes are written; the target makes bytes that no drive can compress.
     Write,
     /// Everything that was answered is made to last.
     Flush,
@@ -18,13 +18,13 @@ pub enum Action {
 /// A command to a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command {
-    /// What is asked for.
+    /// The operation.
     pub action: Action,
-    /// The first byte, a multiple of 4096; of a flush nothing.
+    /// The first byte, a multiple of 4096; has no meaning for a flush.
     pub offset: u64,
-    /// How many, a multiple of 4096; of a flush nothing.
+    /// How many bytes, a multiple of 4096; has no meaning for a flush.
     pub bytes: u32,
-    /// The name of the command in [`Done`]. No two commands under way have the same; the least ones that are free are taken.
+    /// The name of the command in [`Done`]. Commands under way have different tags; the lowest free ones are taken.
     pub tag: u32,
 }
 
@@ -45,7 +45,7 @@ pub trait Target {
     /// Bytes that it offers.
     fn bytes(&self) -> u64;
 
-    /// Bytes of the drive that it stands for: more than it has where a drive was made small.
+    /// Bytes of the drive that it stands for: more than its own if the drive was made small.
     fn full_bytes(&self) -> u64 {
         self.bytes()
     }
@@ -53,7 +53,7 @@ pub trait Target {
     /// The name of the drive in tables.
     fn name(&self) -> String;
 
-    /// Whether time passes on a clock on the wall.
+    /// Whether time is real time.
     fn is_real(&self) -> bool {
         true
     }
@@ -67,14 +67,14 @@ pub trait Target {
     /// If the drive takes no commands.
     fn submit(&mut self, command: Command) -> Result<(), Error>;
 
-    /// The next command that has ended, if one ends by `until`; else it is `until` when this returns. Without `until` it waits for the
+    /// The next command that has ended, if one ends by `until`; otherwise it is `until` when this returns. Without `until` it waits for the
     /// end of a command, of which there has to be one under way.
     ///
     /// # Errors
     /// If the drive refuses a command, or is gone.
     fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error>;
 
-    /// Bytes that flash has programmed so far, by the drive's own counter; nothing if it has none.
+    /// Bytes that flash has programmed so far, by the drive's own counter; `None` if it has none.
     ///
     /// # Errors
     /// If the counter cannot be read any more.

@@ -19,9 +19,9 @@ const PERCENTILES: [(&str, u64, u64); 11] = [
     ("99.99", 9_999, 10_000),
     ("99.999", 99_999, 100_000),
 ];
-/// A percentile is told if this number of requests of each part lies beyond it.
+/// A percentile is given if each part has this number of requests beyond it.
 const BEYOND: u64 = 1;
-/// Percentiles up to this one are always told.
+/// Percentiles up to this one are always given.
 const ALWAYS: u64 = 99;
 /// Parts of a window.
 pub(super) const PARTS: usize = 3;
@@ -50,7 +50,7 @@ fn us(ticks: Ticks) -> f64 {
     ticks as f64 / TICKS_PER_US as f64
 }
 
-/// Tenths of a nanosecond are the finest that is told.
+/// Times are given to a tenth of a nanosecond.
 pub(super) fn rounded(us: f64) -> f64 {
     (us * 1e4).round() / 1e4
 }
@@ -92,7 +92,7 @@ pub(super) struct Spread {
     pub high: f64,
 }
 
-/// What `parts` have in common: of each percentile that all of them have the middle, the least and the largest. Nothing if a part is
+/// Percentiles that all `parts` have: the middle, the least and the largest value of each. Nothing if a part is
 /// empty.
 pub(super) fn spread(parts: &[Times; PARTS]) -> Vec<Spread> {
     if parts.iter().any(|part| part.count == 0) {

@@ -1,4 +1,4 @@
-//! Making one block of a data block and the log block bound to it.
+//! Merges a data block and its log block into one block.
 
 use crate::ftl::NoSpace;
 use crate::ftl::blocks::Blocks;
@@ -6,12 +6,12 @@ use crate::ftl::blocks::data::DataBlocks;
 use crate::ftl::blocks::log_block::LogBlock;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
-/// What merges depend on besides the blocks.
+/// The parameters of merges besides the blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     /// Sequential log blocks that are not full are completed, not copied.
     pub partial: bool,
-    /// The die's number, and how many there are, to name blocks as the device does.
+    /// The die's number, and the number of dies, to name blocks as the device does.
     pub die: u32,
     pub dies: u32,
 }
@@ -51,7 +51,7 @@ impl Rules {
     }
 }
 
-/// Copies the pages behind those of the sequential `log` from the data block; says how many.
+/// Copies the pages after those of the sequential `log` from the data block, and returns their number.
 fn complete(
     log: &LogBlock,
     blocks: &mut Blocks,

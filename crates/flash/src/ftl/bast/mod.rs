@@ -55,7 +55,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `bast`.
+    /// The parameters of `bast`.
     struct Parameters {
         log_blocks: u32 as shared::LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;

@@ -167,7 +167,7 @@ impl DataBlocks {
     }
 
     /// If static wear levelling is due: moves the data of the least worn block into the most worn free one, as far
-    /// as their erases differ by enough; of equals the first logical block. Only blocks that are `eligible` move.
+    /// as their erases differ by enough; among equals the first logical block. Only blocks that are `eligible` move.
     pub fn level_wear(
         &mut self,
         blocks: &mut Blocks,

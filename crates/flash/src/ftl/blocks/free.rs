@@ -1,4 +1,4 @@
-//! The free blocks of a die, and which of them is taken next.
+//! The free blocks of a die, and the choice of the next one.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -11,9 +11,9 @@ use crate::nand::BlockSlot;
 /// How free blocks of a plane queue.
 #[derive(Clone)]
 enum Queue {
-    /// The one that has been free longest is taken first.
+    /// The block that has been free longest is taken first.
     Oldest(VecDeque<BlockSlot>),
-    /// The least worn is taken first; of equals the one that has been free longest. Entries are erases, rank
+    /// The least worn block is taken first; among equals the one that has been free longest. Entries are erases, rank
     /// of becoming free, block.
     LeastWorn(BTreeSet<(u32, u64, BlockSlot)>),
 }
@@ -117,7 +117,7 @@ impl FreePool {
         }
     }
 
-    /// Takes the most worn block of all planes; of equals the one free longest. `None` unless free blocks
+    /// Takes the most worn block of all planes; among equals the one free longest. `None` unless free blocks
     /// are ordered by wear, and while only blocks never used are free.
     pub fn take_most_worn(&mut self) -> Option<(BlockSlot, u32)> {
         let most = |plane: &Plane| match &plane.returned {

@@ -14,7 +14,7 @@ const NO_SLOT: u16 = u16::MAX;
 /// The offset of a slot without content.
 const NO_OFFSET: u16 = u16::MAX;
 
-/// What is known of a log block bound to one logical block.
+/// The state of a log block bound to one logical block.
 #[derive(Clone)]
 pub(in crate::ftl) struct LogBlock {
     /// The logical block it is bound to.
@@ -67,7 +67,7 @@ impl LogBlock {
         self.live = 0;
     }
 
-    /// The log block goes on at page `end`: those before have no content. It is not in sequence any more.
+    /// The log block continues at page `end`: earlier pages have no content. It is not in sequence any more.
     pub fn pass_over(&mut self, end: u32) {
         if end <= self.len() {
             return;

@@ -1,6 +1,6 @@
 //! Data blocks with a [page log](super::page_log) beside them, and the merges that bring the two together.
 //!
-//! Which log block a page goes to and when one is reclaimed is the layer's business; what that costs is here.
+//! The layer decides which log block a page goes to and when one is reclaimed; this module carries it out.
 
 use destage_base::archived;
 
@@ -23,9 +23,9 @@ pub(in crate::ftl) struct Logged {
     pub log: PageLog,
     /// Sequential log blocks that are not full are completed, not copied.
     partial: bool,
-    /// Pages whose place in the data block is still free go there.
+    /// Whether pages go to their place in the data block if it is still free.
     first_write_data: bool,
-    /// The die's number, and how many there are, to name blocks as the device does.
+    /// The die's number, and the number of dies, to name blocks as the device does.
     die: u32,
     dies: u32,
     reclaims: Reclaims,
@@ -33,7 +33,7 @@ pub(in crate::ftl) struct Logged {
 
 archived!(Logged { blocks, data, log, reclaims } fixed { partial, first_write_data, die, dies });
 
-/// What was reclaimed of log blocks shared by several logical blocks.
+/// The reclaimed log blocks of several logical blocks.
 #[derive(Clone, Default)]
 struct Reclaims {
     victims: u64,
@@ -84,7 +84,7 @@ impl Logged {
             || self.data.newest().get(page.block, page.offset)
     }
 
-    /// Programs `page` in its data block, where that is wanted and possible; says whether it did.
+    /// Programs `page` in its data block, if that is wanted and possible; returns whether it did.
     ///
     /// # Errors
     /// [`NoSpace`] if the block has no data block yet and none is free.
@@ -118,7 +118,7 @@ impl Logged {
         Ok(true)
     }
 
-    /// Log blocks whose units were completed go on behind the pages without content.
+    /// Log blocks whose units were completed continue after the pages without content.
     #[inline]
     pub fn follow_units(&mut self) {
         while let Some(block) = self.blocks.take_completed() {
@@ -158,8 +158,8 @@ impl Logged {
         }
     }
 
-    /// `page` is not needed any more. What held the last page of its logical block is
-    /// [released](Logged::release_empty) or [discarded](Logged::discard) by the layer.
+    /// `page` is not needed any more. A block that held the last page of its logical block is [released](Logged::release_empty) or
+    /// [discarded](Logged::discard) by the layer.
     pub fn trim(&mut self, page: LogicalPage) {
         self.log.invalidate(page);
         self.data.clear_newest(page.block, page.offset);
@@ -196,8 +196,8 @@ impl Logged {
         }
     }
 
-    /// Whether the pages programmed in `log` are those of one logical block from 0 on, each once and in its
-    /// place, and none has a newer copy elsewhere.
+    /// Whether the pages programmed in `log` are those of one logical block from 0 on, each once and in its place, and none has a newer copy
+    /// elsewhere.
     fn is_sequential(&self, log: u32) -> bool {
         let Some(block) = self
             .log
@@ -215,8 +215,8 @@ impl Logged {
         newest == self.log.live(log)
     }
 
-    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says. If
-    /// nothing in it is needed it is erased only.
+    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says. If none of its pages is needed it is only
+    /// erased.
     ///
     /// # Errors
     /// [`NoSpace`] if a full merge finds no free block.
@@ -316,8 +316,8 @@ impl Logged {
         });
     }
 
-    /// The sequential `log` becomes the data block of `block`, after what it lacks was copied behind its
-    /// pages; says how many pages were copied and blocks erased.
+    /// The sequential `log` becomes the data block of `block`, after its missing pages were copied after its own; returns how many pages were copied
+    /// and blocks erased.
     fn take_over(&mut self, log: u32, block: u32, operations: &mut Operations) -> (u32, u32) {
         let (target, first) = (self.log.block(log), self.log.programmed(log));
         self.adopt(block);
@@ -344,8 +344,8 @@ impl Logged {
     }
 
     /// Brings all pages of `block` together in a new data block and erases the old one; says how many
-    /// pages were copied and blocks erased. What held them in the log is left for the layer to
-    /// [discard](Logged::discard). The page at the offset of `incoming` is not copied but programmed in its
+    /// pages were copied and blocks erased. The log entries of these pages are left for the layer to [discard](Logged::discard). The page at the
+    /// offset of `incoming` is not copied but programmed in its
     /// turn, for the cause given.
     ///
     /// # Errors
@@ -392,8 +392,8 @@ impl Logged {
         Ok((copies, erases))
     }
 
-    /// The data block is about to have the newest copy of every page of `block`. Where they come from is
-    /// known until the log [forgets](PageLog::forget) the block.
+    /// The data block is about to have the newest copy of every page of `block`. The sources are known until the log [forgets](PageLog::forget) the
+    /// block.
     fn adopt(&mut self, block: u32) {
         for offset in self.log.newest().ones(block) {
             self.data.set_newest(block, offset);
@@ -434,14 +434,14 @@ impl Logged {
         self.data.level_wear(&mut self.blocks, no_log, operations);
     }
 
-    /// Emits what was reclaimed; [`ASSOCIATIVITY`] is made of it.
+    /// Emits the reclaimed blocks; [`ASSOCIATIVITY`] is computed from it.
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         emit("log_victims", self.reclaims.victims as f64);
         emit("log_dead_victims", self.reclaims.dead as f64);
         emit("log_merged_blocks", self.reclaims.merged as f64);
     }
 
-    /// Forgets what was reclaimed so far.
+    /// Forgets the blocks reclaimed so far.
     pub fn reset_figures(&mut self) {
         self.reclaims = Reclaims::default();
     }

@@ -1,4 +1,4 @@
-//! What all block-mapped and log-block layers stand on: the physical blocks of one die.
+//! The physical blocks of one die: the base of all block-mapped and log-block layers.
 
 pub(super) mod data;
 mod free;
@@ -38,15 +38,15 @@ impl Initial for AllNone {
     }
 }
 
-/// Who levels the wear of blocks, and how.
+/// What levels the wear of blocks, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WearLevelling {
     /// Nobody.
     None,
     /// The least worn free block is used first.
     Dynamic,
-    /// That, and every `period` erases data that lies in the least worn block moves into the most worn free
-    /// one, if their erases differ by more than `gap`.
+    /// The same, and every `period` erases the data of the least worn block move into the most worn free one, if their erases differ by more than
+    /// `gap`.
     Static { period: u32, gap: u32 },
 }
 
@@ -61,15 +61,15 @@ pub(super) struct LogicalPage {
 
 archived!(LogicalPage { block, offset } vacant Self { block: NONE, offset: 0 });
 
-/// The physical blocks of one die: cells, free blocks, and the words for what is done with them.
+/// The physical blocks of one die: cells, free blocks, and the operations on them.
 #[derive(Clone)]
 pub(super) struct Blocks {
     pub nand: Nand,
     free: FreePool,
     /// Free blocks that are not erased, where the power may fail: they are taken first.
     ///
-    /// A mount finds again what was trimmed, and what holds it is not free any more. So an erased block is not taken as long as
-    /// there is one of these: a mount has as many to merge into as if nothing had been trimmed.
+    /// A mount finds trimmed pages again, and their blocks are not free any more. So an erased block is not taken as long as there is such a block: a
+    /// mount then has as many blocks to merge into as if nothing had been trimmed.
     unerased: VecDeque<BlockSlot>,
     power_may_fail: bool,
     geometry: Geometry,
@@ -89,7 +89,7 @@ pub(super) struct Blocks {
 
 archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling });
 
-/// Erases of a block in one step, at most, and one more.
+/// One more than the most erases of a block in one step.
 const ERASES_OF_A_STEP: u32 = 3;
 
 impl Blocks {
@@ -119,7 +119,7 @@ impl Blocks {
             power_may_fail: config.power_may_fail,
             geometry,
             page_bits: geometry.page_bits(),
-            // What shares a page of flash is put together anew.
+            // Units that share a page of flash are packed again.
             copy_back: config.copy_back && config.units_per_page == 1,
             units: Units::of(config).map(Box::new),
             retire_at: if config.retire {
@@ -174,8 +174,7 @@ impl Blocks {
         self.free_min
     }
 
-    /// Takes a free block for logical block `logical`, of whose plane it is if that has one, and erases it
-    /// first if that was put off.
+    /// Takes a free block for logical block `logical`, of its plane if it has one, and erases the block first if that was put off.
     ///
     /// # Errors
     /// [`NoSpace`] if none is free.
@@ -283,8 +282,7 @@ impl Blocks {
         self.push_program(block, page, purpose, cause, operations);
     }
 
-    /// Emits the program of a page that comes in, for who programs it as part of a
-    /// [run](Nand::program_run).
+    /// Emits the program of a page that arrives, for a caller that programs it as part of a [run](Nand::program_run).
     #[inline]
     pub fn push_program(
         &self,
@@ -304,8 +302,7 @@ impl Blocks {
         operations.push_host_read(self.ppn(block, page));
     }
 
-    /// What crosses the bus when pages are copied from `sources` to `target`: nothing with copy-back, if all
-    /// of them are in one plane.
+    /// The data that cross the bus when pages are copied from `sources` to `target`: none with copy-back, if all of them are in one plane.
     pub fn copy_transfer(
         &self,
         mut sources: impl Iterator<Item = BlockSlot>,
@@ -320,8 +317,8 @@ impl Blocks {
     }
 
     /// If static wear levelling is due and worth it: the most worn free block, taken, and the erases a
-    /// block with cold data may have at most to move there. Looks again only after another
-    /// period; what is not needed is to be [released](Blocks::release).
+    /// block with cold data may have at most to move there. Checks again only after another period; blocks without needed pages are to be
+    /// [released](Blocks::release).
     #[inline]
     pub fn levelling_due(&mut self) -> Option<(BlockSlot, u32)> {
         if self.erases_to_levelling > 0 {
@@ -341,7 +338,7 @@ impl Blocks {
         }
     }
 
-    /// Begins the low-water mark anew.
+    /// Resets the low-water mark.
     pub fn reset_figures(&mut self) {
         self.free_min = self.count_free();
     }

@@ -1,8 +1,8 @@
 //! The blocks of a die after a loss of power, for layers that map by block.
 //!
-//! A logical block whose pages all lie in one block, in their places, has its data block again. Where one block can take
-//! what it lacks, that is copied behind what it has: an unfinished merge is completed. All others are merged into a new
-//! block, and an unfinished one of equal contents is discarded. So nothing is left in a log. Every copy is programmed
+//! A logical block whose pages all lie in one block, in their places, has its data block again. If one block has room after its pages for the missing
+//! ones, these are copied there: an unfinished merge is completed. All other blocks are merged into a new block, and an unfinished one of equal
+//! contents is discarded. So no page is left in a log. Every copy is programmed
 //! before anything it came from is erased, and the power may fail after each operation.
 
 use alloc::vec;
@@ -25,17 +25,17 @@ pub(in crate::ftl) struct Copy {
     pub rank: Rank,
 }
 
-/// A logical block that is to be put together.
+/// A logical block that is to be combined.
 #[derive(Clone, Debug)]
 struct Merge {
     logical: u32,
-    /// The block that takes what it lacks; none for a new one.
+    /// The block that receives the missing pages; `None` for a new one.
     into: Option<BlockSlot>,
     /// The pages to be copied: offset, and where from.
     sources: Vec<(u32, Ppn)>,
 }
 
-/// What a die has to put in order, and the places it has found.
+/// The repairs of a die, and the places that were found.
 #[derive(Clone, Default, Debug)]
 pub(in crate::ftl) struct Recovery {
     /// Blocks in which nothing is needed.
@@ -45,7 +45,7 @@ pub(in crate::ftl) struct Recovery {
     needed: Vec<u32>,
     /// By block: it is a data block, or will be.
     is_kept: Vec<bool>,
-    /// By superblock, its blocks; for the layer that has such.
+    /// By superblock, its blocks; for the layer that has superblocks.
     pub held: Vec<Vec<BlockSlot>>,
     /// Where each page is.
     pub places: Vec<Copy>,
@@ -54,7 +54,7 @@ pub(in crate::ftl) struct Recovery {
 /// A logical block with its data block, and the pages that are there: offset and slot.
 pub(in crate::ftl) type Adopted = (u32, BlockSlot, Vec<(u32, u32)>);
 
-/// What is found on a die.
+/// The findings on a die.
 struct Search<'a> {
     blocks: &'a Blocks,
     found: &'a [FoundBlock],
@@ -63,11 +63,11 @@ struct Search<'a> {
     keeps_offsets: bool,
 }
 
-/// The block that a logical block is to be in: what it lacks, its last program, its number, and what it has.
+/// The target block of a logical block: its missing pages, its last program, its number, and its pages.
 type Candidate = (usize, u64, BlockSlot, Vec<(u32, Copy)>);
 
 impl Search<'_> {
-    /// Whether `block` could take the pages at `missing` behind what it has.
+    /// Whether `block` has room for the pages at `missing` after its own.
     fn can_take(&self, block: BlockSlot, missing: &[u32]) -> bool {
         match self.keeps_offsets {
             true => {
@@ -114,8 +114,8 @@ impl Search<'_> {
 }
 
 impl Recovery {
-    /// Plans how the logical blocks of a die are put together from `copies`, which are in the order of pages and ranks. Those
-    /// that have a data block now are given to `adopt`.
+    /// Plans how the logical blocks of a die are combined from `copies`, which are in the order of pages and ranks. Logical blocks that have a data
+    /// block now are given to `adopt`.
     pub fn plan(
         blocks: &Blocks,
         found: &[FoundBlock],
@@ -178,7 +178,7 @@ impl Recovery {
         (plan, adopted)
     }
 
-    /// Does the next step on `blocks`, if there is one; the logical block that has a data block now, or more of it.
+    /// Does the next step on `blocks`, if there is one; returns the logical block whose data block is new or has grown.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free to merge into.
@@ -192,7 +192,7 @@ impl Recovery {
             blocks.erase(dead, 0, Cause::Mount, operations);
             return Ok(Some(None));
         }
-        // What takes no block first, then what gives most back.
+        // Steps that need no block come first, then those that free most.
         let key = |merge: &Merge| (merge.into.is_none(), usize::MAX - self.frees(blocks, merge));
         let Some(next) = (0..self.merges.len()).min_by_key(|merge| key(&self.merges[*merge]))
         else {
@@ -238,8 +238,8 @@ impl Recovery {
         Ok(Some(Some((logical, target, pages))))
     }
 
-    /// No block is free: moves what is needed of one behind what others have, wherever it belongs, and erases it; whether that
-    /// was possible.
+    /// No block is free: moves the needed pages of one block after those of others, wherever they belong, and erases it; returns whether that was
+    /// possible.
     fn make_room(&mut self, blocks: &mut Blocks, operations: &mut Operations) -> bool {
         let takes = |merge: &Merge, block: BlockSlot| merge.into == Some(block);
         let is_free = |block: &BlockSlot| !self.merges.iter().any(|merge| takes(merge, *block));
@@ -295,8 +295,8 @@ impl Recovery {
     }
 }
 
-/// For each page one of its copies that may be taken, from as few blocks as are found: the copies programmed first, so that a
-/// merge that was begun is discarded; or those of the blocks that have most, if these are fewer.
+/// For each page one of its usable copies, from as few blocks as possible: the copies programmed first, so that a merge that was begun is discarded;
+/// or those of the blocks that have most, if these are fewer.
 fn sources(blocks: &Blocks, pages: &[&[Copy]]) -> Vec<Copy> {
     let block_of = |copy: &Copy| blocks.split(copy.at.0).0;
     let count = |copies: &[Copy]| {
@@ -333,7 +333,7 @@ fn sources(blocks: &Blocks, pages: &[&[Copy]]) -> Vec<Copy> {
     }
 }
 
-/// Of the copies of a page, those that may be taken.
+/// The usable copies of a page.
 fn newest_of(copies: &[Copy]) -> &[Copy] {
     let order = |copy: &Copy| (copy.rank.version, copy.rank.is_whole);
     let newest = copies.last().map(order);

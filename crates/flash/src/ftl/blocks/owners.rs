@@ -7,11 +7,11 @@ use destage_base::archived;
 
 use super::NONE;
 
-/// A small table, logical block -> pages. Blocks that have none any more stay in it until it is cleared, and
-/// no more blocks enter than a log block has pages, so that half of it stays empty.
+/// A small table, logical block -> pages. Blocks without pages stay in it until it is cleared, and no more blocks enter than a log block has pages,
+/// so that half of it stays empty.
 #[derive(Clone)]
 pub(super) struct Owners {
-    /// Logical block and its pages, each at the first place free from that of its hash on.
+    /// Logical block and its pages, each at the first free place from that of its hash on.
     entries: Vec<(u32, u32)>,
     /// Blocks with pages.
     pub distinct: u32,
@@ -48,7 +48,7 @@ impl Owners {
         self.distinct += u32::from(entry.1 == 1);
     }
 
-    /// One of the pages of `block` that are there is not any more.
+    /// A page of `block` that was there is gone.
     #[inline]
     pub fn leave(&mut self, block: u32) {
         let entry = self.find(block);

@@ -1,7 +1,7 @@
 //! Log blocks that hold newer copies of pages of any logical block.
 //!
-//! A page is in one of them at most, and a table says where; so a log block shared by all is as quickly
-//! read and written as one that is bound to a single logical block.
+//! A page is in at most one of them, and a table says where; so a log block shared by all is read and written as quickly as one that is bound to a
+//! single logical block.
 
 use alloc::vec::Vec;
 
@@ -39,7 +39,7 @@ pub(in crate::ftl) struct PageLog {
     /// Logical page -> log block and slot, of a page whose newest copy is in the log.
     places: LazyTable<AllNone>,
     newest: Masks<First>,
-    /// Of each log block the logical blocks with newest pages in it, where somebody wants to know.
+    /// For each log block the logical blocks with newest pages in it, if a caller needs them.
     owners: Vec<Owners>,
     pages: u32,
     slot_bits: u32,

@@ -8,9 +8,9 @@ use super::data::Copies;
 use crate::ftl::BuildError;
 
 choices! {
-    /// Where a page goes that the data block could take.
+    /// Where a page is written that its data block has room for.
     pub enum FirstWrite {
-        /// To the log all the same.
+        /// The log takes the page all the same.
         Log = "log",
         /// To its place.
         Data = "data",
@@ -35,7 +35,7 @@ pub const SPARE_BLOCKS: Parameter = Parameter {
     },
     default: "2",
     unit: "blocks",
-    about: "Blocks of each die that hold neither data nor log: one to merge into, one being erased, more if wanted.",
+    about: "[`BuildError::NoDataBlock`] if none is left.",
     source: "ours",
     ..Parameter::BLANK
 };
@@ -49,18 +49,18 @@ pub const LOG_BLOCKS: Parameter = Parameter {
     },
     default: "7",
     unit: "blocks",
-    about: "Log blocks of each die: a merge occupies the die its blocks are on, so they are not lent.",
+    about: "Log blocks of each die: a merge keeps the die of its blocks busy, so a die does not use log blocks of another.",
     source: "7: BPLRU (FAST 2008); 50 in BPAC (MSST 2010)",
     ..Parameter::BLANK
 };
 
-/// Log blocks of each die, one of them for sequential writes and at least one for others.
+/// Number of log blocks of each die, at least one of them for sequential writes and at least one for others.
 pub const TWO_LOG_BLOCKS: Parameter = Parameter {
     kind: Kind::Integer {
         min: 2,
         max: u32::MAX as u64,
     },
-    about: "Log blocks of each die, of which sequential writes have one or more and others one or more.",
+    about: "Number of log blocks of each die; sequential writes have at least one of them, and so do others.",
     ..LOG_BLOCKS
 };
 
@@ -70,56 +70,56 @@ pub const PARTIAL_MERGES: Parameter = Parameter {
     kind: Kind::Flag,
     default: "true",
     unit: "",
-    about: "A sequential log block that is not full gets the rest of its pages; if not, all pages move to a new block.",
+    about: "Whether a sequential log block that is not full is completed with the remaining pages of its block; if not, all pages move to a new block.",
     source: "BPLRU (FAST 2008) knows switch and full merges only",
     ..Parameter::BLANK
 };
 
-/// Which pages merges copy.
+/// Which pages a merge copies.
 pub const MERGE_COPIES: Parameter = Parameter {
     name: "merge_copies",
     kind: Copies::KIND,
     default: "valid",
     unit: "",
-    about: "A merge copies the pages that have contents, or all that were ever programmed, trimmed ones too.",
+    about: "Whether a merge copies only the pages that have contents, or all pages that were ever programmed, trimmed ones included.",
     source: "all: BPLRU (FAST 2008)",
     ..Parameter::BLANK
 };
 
-/// Where a page goes that the data block could take; the log by default.
+/// Where a page is written that its data block has room for; by default the log.
 pub const FIRST_WRITE_LOG: Parameter = Parameter {
     name: "first_write",
     kind: FirstWrite::KIND,
     default: "log",
     unit: "",
-    about: "A page whose place in the data block is still free goes to the log all the same, or to its place.",
+    about: "Whether a page whose place in the data block is still free goes to the log all the same, or to that place.",
     source: "log: BPLRU (FAST 2008)",
     ..Parameter::BLANK
 };
 
-/// Whether pages of a block are programmed in ascending order only.
+/// Whether the pages of a block are programmed in ascending order only.
 pub const IN_ORDER: Parameter = Parameter {
     name: "in_order",
     kind: Kind::Flag,
     default: "true",
     unit: "",
-    about: "Pages of a block are programmed in ascending order only, as all flash but early SLC demands.",
+    about: "Whether the pages of a block are programmed in ascending order only, which all flash but early SLC requires.",
     source: "data sheets of MLC flash",
     excludes: &[Exclusion {
         value: "= false",
         with: "units",
-        because: "pages that are programmed together are programmed in their order",
+        because: "pages that are programmed together are in their order",
     }],
     ..Parameter::BLANK
 };
 
-/// Whether pages of one block written one after the other share a rewrite of it.
+/// Whether pages of one block that are written one after the other share one rewrite of the block.
 pub const BATCH: Parameter = Parameter {
     name: "batch",
     kind: Kind::Flag,
     default: "true",
     unit: "",
-    about: "Pages of one block written one after the other in ascending order share one rewrite of it; if not, each has its own.",
+    about: "Whether pages of one block that are written one after the other in ascending order share one rewrite of the block; if not, each page causes a rewrite.",
     source: "ours: the pages of one request or destage",
     ..Parameter::BLANK
 };
@@ -127,17 +127,17 @@ pub const BATCH: Parameter = Parameter {
 parameters! {
     /// How wear is levelled.
     pub struct Levelling {
-        /// Wear levelling: none; the least worn free block first; and also cold data moved into worn blocks.
+        /// Wear levelling: none; dynamic, which takes the least worn free block first; or static, which also moves cold data into worn blocks.
         wl: Leveller = "none", "", "ours";
-        /// Erases of a die between two looks of static wear levelling.
+        /// Number of erases of a die between two checks of static wear levelling.
         wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours", needs &["ftl.wl = static"];
-        /// Static wear levelling moves data only if erases of two blocks differ by more.
+        /// Smallest difference between the erase counts of two blocks at which static wear levelling moves data.
         wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours", needs &["ftl.wl = static"];
     }
 }
 
 parameters! {
-    /// What layers with log blocks have in common.
+    /// The parameters that layers with log blocks share.
     pub struct Logs {
         partial: bool as PARTIAL_MERGES;
         merge_copies: Copies as MERGE_COPIES;
@@ -161,7 +161,7 @@ impl Levelling {
     }
 }
 
-/// Logical blocks of each die of `blocks` blocks: all that are neither log, if there is one, nor spare.
+/// Logical blocks of each die of `blocks` blocks: all blocks that are neither log blocks nor spare.
 ///
 /// # Errors
 /// [`BuildError::NoDataBlock`] if none is left.

@@ -1,5 +1,4 @@
-//! A device of dies that each map their own blocks: logical block `b` lives on die `b mod dies`,
-//! with its log blocks and what it is merged into.
+//! A device of dies that each map their own blocks: logical block `b` lives on die `b mod dies`, with its log blocks and its merge targets.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -51,7 +50,7 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
     /// Whether its pages can be programmed in units. Default: no.
     const TAKES_UNITS: bool = false;
 
-    /// Log blocks whose units were [completed](Blocks::take_completed) go on behind the pages without content. Only of layers that
+    /// Log blocks whose units were [completed](Blocks::take_completed) continue after the pages without content. Only of layers that
     /// [take units](Die::TAKES_UNITS); default: nothing.
     fn follow_units(&mut self) {}
 
@@ -62,7 +61,7 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
     /// it may follow.
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]);
 
-    /// Takes over what was `found`, as a die that was just made without contents: `copies` are in the order of pages and ranks.
+    /// Adopts the pages in `found`, as a die that was just built without contents: `copies` are in the order of pages and ranks.
     fn mount(&mut self, found: &[FoundBlock], copies: &[Copy]) -> Recovery {
         self.blocks_mut().mount(found);
         let (plan, adopted) = Recovery::plan(self.blocks(), found, copies, Self::KEEPS_OFFSETS);
@@ -101,7 +100,7 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
     /// RAM its maps would take in a device, in bytes.
     fn map_bytes(&self) -> u64;
 
-    /// Figures of the device that are one sum over another: the name, and those of the sums.
+    /// Figures of the device that are the ratio of two sums: the name, and those of the sums.
     const RATIOS: &'static [[&'static str; 3]] = &[];
 
     /// Figures only this layer has, by name; the device's are their sums.
@@ -109,7 +108,7 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
         let _ = emit;
     }
 
-    /// Begins these figures anew.
+    /// Begins these figures again.
     fn reset_figures(&mut self) {}
 }
 
@@ -117,10 +116,9 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
 #[derive(Clone)]
 pub(in crate::ftl) struct Striped<E> {
     dies: Vec<E>,
-    /// Of dies near their end, the same once more, on which every write is tried first: so one that fails
-    /// changes nothing.
+    /// For dies near their end, a copy of the die on which every write is tried first: so a write that fails changes nothing.
     twins: Vec<Option<Box<E>>>,
-    /// What twins emit, which nobody wants to know.
+    /// Operations that these copies emit, which are dropped.
     unwanted: Operations,
     pages_per_block: Divider,
     over_dies: Divider,
@@ -128,7 +126,7 @@ pub(in crate::ftl) struct Striped<E> {
     has_merges: bool,
     /// Blocks of a die with open units, at most.
     open_blocks: u32,
-    /// What each die has to put in order after a mount; empty at all other times.
+    /// The repairs of each die after a mount; empty at all other times.
     recoveries: Vec<Recovery>,
 }
 
@@ -138,7 +136,7 @@ impl<E: Die> Striped<E> {
     /// A device of dies with `logical_blocks` each, made by `make` from their number.
     ///
     /// # Errors
-    /// What `make` says, or that the device has too many pages.
+    /// The error of `make`, or that of a device with too many pages.
     pub fn new(
         config: &FtlConfig<'_>,
         logical_blocks: u32,

@@ -1,9 +1,9 @@
 //! Pages that are programmed together, in layers that map by block.
 //!
-//! Such a layer leaves out pages of a block, and turns from one block to another whenever it likes. So what it leaves out of a unit is
-//! programmed without content, and only so many blocks of a die have pages whose last pass has not come: the one that was
-//! programmed longest ago is completed before another one begins. Before an erase the units of the block are completed, since somebody
-//! may wait for their pages; and those of all blocks where the power may fail, since what is erased may be needed until then.
+//! Such a layer leaves out pages of a block, and turns from one block to another whenever it likes. So pages that are left out of a unit are
+//! programmed without content, and only this many blocks of a die have pages whose last pass has not come: the block programmed longest ago is
+//! completed before another one begins. Before an erase the units of the block are completed, since requests may wait for their pages; and those of
+//! all blocks if the power may fail, since the erased pages may be needed until then.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ pub(super) struct Units {
     most_open: usize,
     /// The block that was programmed last comes last.
     open: VecDeque<Open>,
-    /// Blocks whose units were completed since somebody asked.
+    /// Blocks whose units were completed since the last query.
     completed: Vec<BlockSlot>,
 }
 
@@ -62,8 +62,8 @@ impl Units {
         })
     }
 
-    /// The pages before `page` that are programmed without content if it follows those before `next`, so that all units are whole; with
-    /// two passes all of them, since the second pass of a unit comes with the next one.
+    /// The pages before `page` that are programmed without content if it follows those before `next`, so that all units are whole; with two passes
+    /// all of them, since the second pass of a unit comes with the next one.
     fn left_out(&self, next: u32, page: u32) -> impl Iterator<Item = u32> + use<> {
         let (behind, ahead) = match self.passes {
             1 => {
@@ -104,8 +104,8 @@ impl Blocks {
         self.note_programs(block, purpose);
     }
 
-    /// Pages were copied to `block`, which was programmed up to page `next` before; that was emitted since `mark`, and the
-    /// [nand](Blocks::nand) knows of it. Emits what makes their units whole.
+    /// Pages were copied to `block`, which was programmed up to page `next` before; the copies were emitted since `mark`, and the
+    /// [nand](Blocks::nand) knows of them. Emits the fillers that complete their units.
     pub fn copied(
         &mut self,
         block: BlockSlot,
@@ -141,7 +141,7 @@ impl Blocks {
         self.note_programs(block, purpose);
     }
 
-    /// Completes the unit that is open in `block`, whoever asks for that.
+    /// Completes the unit that is open in `block`.
     pub fn complete_unit(&mut self, block: BlockSlot, operations: &mut Operations) {
         let Some(units) = &mut self.units else {
             return;
@@ -161,7 +161,7 @@ impl Blocks {
         }
     }
 
-    /// Completes what has to be on flash before `block` is erased.
+    /// Completes the units that have to be on flash before `block` is erased.
     #[cold]
     pub(super) fn complete_before_erase(&mut self, block: BlockSlot, operations: &mut Operations) {
         let Some(units) = &mut self.units else {
@@ -182,7 +182,7 @@ impl Blocks {
         units.is_some_and(|units| units.power_may_fail)
     }
 
-    /// What was programmed so far is on flash: nobody waits for its units.
+    /// All pages programmed so far are on flash: no request waits for its units.
     pub fn forget_units(&mut self) {
         if let Some(units) = &mut self.units {
             units.open.clear();
@@ -225,7 +225,7 @@ impl Blocks {
         }
     }
 
-    /// Programs pages without content behind those of `open`, up to the last pass of these.
+    /// Programs pages without content after those of `open`, up to their last pass.
     fn complete(&mut self, open: Open, operations: &mut Operations) {
         let (next, pages) = (self.programmed(open.block), self.pages());
         let Some(units) = &mut self.units else {

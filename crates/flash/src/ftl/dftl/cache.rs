@@ -117,7 +117,7 @@ impl Cache {
         }
     }
 
-    /// The mapping that has to leave before another can come in: its page, and whether it has changed.
+    /// The mapping that has to leave before another can enter: its page, and whether it has changed.
     pub fn leaving(&self) -> Option<(u32, bool)> {
         if self.slots.len() - self.unused.len() < self.capacity {
             return None;
@@ -140,7 +140,7 @@ impl Cache {
         self.unused.push(slot);
     }
 
-    /// The mapping of `page` comes in, on probation; there is room.
+    /// The mapping of `page` enters, on probation; there is room.
     pub fn insert(&mut self, page: u32) {
         let entry = Entry {
             page,

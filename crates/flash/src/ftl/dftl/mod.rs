@@ -35,11 +35,12 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `dftl`.
+    /// The parameters of `dftl`.
     struct Parameters {
         /// Mappings in RAM, spread evenly over the dies; each die has one at least.
         cmt_entries: u32 = "8192" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "mappings", OURS;
-        /// Which mapping leaves: the one used longest ago, of those used once first (half of RAM is kept for the others); or of all.
+        /// Which mapping leaves: the least recently used of those that were used once (half of RAM is kept for the others), or the least recently
+        /// used of all.
         cmt_policy: CachePolicy = "slru", "", SOURCE;
         /// With a changed mapping that leaves, all changed mappings of the same map page are written.
         batch_update: bool = "true", "", SOURCE;
@@ -118,7 +119,7 @@ impl Dftl {
         })
     }
 
-    /// Brings the mapping of `page` of `die` into RAM. What fails has changed nothing.
+    /// Brings the mapping of `page` of `die` into RAM. A call that fails has changed nothing.
     fn look_up(
         &mut self,
         die: usize,
@@ -144,7 +145,7 @@ impl Dftl {
         Ok(())
     }
 
-    /// Writes the changed mapping of `page`, and with it those beside it.
+    /// Writes the changed mapping of `page`, and with it the other changed mappings of its map page.
     fn write_back(
         &mut self,
         die: usize,
@@ -161,7 +162,7 @@ impl Dftl {
         Ok(())
     }
 
-    /// Reads a page of the map, if it was ever written, and writes it anew. What fails has changed nothing.
+    /// Reads a page of the map, if it was ever written, and writes it again. A call that fails has changed nothing.
     fn rewrite(
         &mut self,
         die: usize,
@@ -205,8 +206,8 @@ impl Dftl {
         done
     }
 
-    /// Collects what is needed on `die` before a read or a trim, which may write the map, and brings the mapping
-    /// of `page` into RAM. What fails has changed nothing.
+    /// Collects the garbage that has to be collected on `die` before a read or a trim, which may write the map, and brings the mapping of `page` into
+    /// RAM. A call that fails has changed nothing.
     fn prepare(
         &mut self,
         die: usize,
@@ -215,7 +216,7 @@ impl Dftl {
     ) -> Result<(), NoSpace> {
         let mut is_first = true;
         while !self.is_short(die) {
-            // With so many free blocks it cannot fail, and leaves one at least.
+            // With this many free blocks it cannot fail, and leaves at least one.
             if !self.collect_once(die, 0, operations)? {
                 return self.look_up(die, page, operations);
             }
@@ -226,7 +227,7 @@ impl Dftl {
             layer.look_up(die, page, operations)
         });
         if done.is_err() && !is_first {
-            // What was collected stands, and there is room for a page of the map.
+            // The collected block is free already, so there is room for a page of the map.
             return self.look_up(die, page, operations);
         }
         done
@@ -277,7 +278,7 @@ impl Dftl {
     }
 }
 
-/// Blocks that a step takes at most, beyond the one it makes free: for what it copies, and two for the map.
+/// Blocks that a step takes at most, beyond the block it frees: for its copies, and two for the map.
 const BLOCKS_OF_A_STEP: u32 = 3;
 
 impl Ftl for Dftl {
@@ -340,7 +341,7 @@ impl Ftl for Dftl {
         self.collect_once(die, now, operations)
     }
 
-    /// Pages of the map are written anew as their mappings change; those on flash are not needed.
+    /// Pages of the map are written again as their mappings change; those on flash are not needed.
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
         self.data.mount(scan, take)
     }

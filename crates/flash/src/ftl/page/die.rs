@@ -1,4 +1,4 @@
-//! One die of the page-mapped device: its maps, its blocks, and where the next page goes.
+//! One die of the page-mapped device: its maps, its blocks, and the place of the next page.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -37,20 +37,20 @@ use crate::operation::{Cause, Operations, Purpose, Role};
 /// Whose pages share blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ftl) enum Stream {
-    /// What is written from above.
+    /// Pages written by the buffer or the host.
     Host,
-    /// What garbage collection copies, if it has blocks of its own.
+    /// Pages that garbage collection copies, if they have blocks of their own.
     Migrations,
     /// The layer's own pages.
     Map,
-    /// What is written from above and told apart from the first stream.
+    /// Pages written by the buffer or the host that are not in the first group.
     Told(u8),
-    /// What garbage collection copies of pages that were told apart, if that keeps to itself.
+    /// Pages of other groups that garbage collection copies, if they have blocks of their own.
     Kept(u8),
 }
 
 impl Stream {
-    /// What its blocks are used for.
+    /// The use of its blocks.
     pub fn purpose(self) -> Purpose {
         match self {
             Self::Host => Purpose::shared(Role::Host),
@@ -77,7 +77,7 @@ archived!(Open { block, page });
 pub(in crate::ftl) struct Watermarks {
     /// Garbage collection is needed once there are fewer.
     pub low: u32,
-    /// It is not any more once there are that many.
+    /// The bound no longer holds once there are that many.
     pub high: u32,
 }
 
@@ -101,7 +101,7 @@ pub(in crate::ftl) struct Pool {
 
 archived!(Pool { active_block, active_page, active_sequence, free, pointer, valid } fixed { first_block, blocks });
 
-/// What of a pool not every write looks at.
+/// Data of a pool that only some writes read.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
@@ -141,7 +141,7 @@ pub(in crate::ftl) struct Old {
     sequence: u32,
 }
 
-/// What is decided of a die when it is made.
+/// Decisions about a die that are fixed when it is built.
 #[derive(Clone, Copy)]
 pub(in crate::ftl) struct DieRules {
     pub watermarks: Watermarks,
@@ -153,7 +153,7 @@ pub(in crate::ftl) struct DieRules {
     /// Valid pages a pool may hold so that garbage collection can always reach its high watermark; no limit in the
     /// reference, which may get stuck, or where no choice of pools can exceed it.
     pub most_valid: u32,
-    /// What garbage collection moves has blocks of its own.
+    /// Pages that garbage collection moves have blocks of their own.
     pub separate_migrations: bool,
     /// A page that moves inside its plane does not cross the bus.
     pub free_inside_planes: bool,
@@ -164,11 +164,11 @@ pub(in crate::ftl) struct DieRules {
     pub summary_page: bool,
     /// The first open block counts as free, as in the reference simulator without copy-back.
     pub counts_first_open: bool,
-    /// Somebody wants to know which pages garbage collection and levelling move.
+    /// Whether the pages that garbage collection and levelling move are reported.
     pub notes_moves: bool,
     /// Blocks that the copies of one block open at most.
     pub most_for_copies: u32,
-    /// Free blocks of a pool under which garbage collection waits for nothing.
+    /// With fewer free blocks in a pool than this, garbage collection does not wait.
     pub floor: u32,
 }
 
@@ -182,14 +182,14 @@ pub(in crate::ftl) struct Free {
 
 archived!(Free { blocks, by_wear });
 
-/// What of the pools not every write looks at.
+/// Data of the pools that only some writes read.
 #[derive(Clone)]
 pub(in crate::ftl) struct Rest {
     /// By pool.
     pub asides: Vec<Aside>,
-    /// How many pools need garbage collection; kept so that the usual "none" costs one comparison.
+    /// How many pools need garbage collection; counted so that the usual answer "none" costs one comparison.
     pub needy: u32,
-    /// By pool, the block that is collected in steps, and its page from which on that goes on.
+    /// By pool, the block that is collected in steps, and the page at which that continues.
     pub begun: Vec<Option<(u32, u32)>>,
 }
 
@@ -207,12 +207,12 @@ pub(in crate::ftl) struct Search {
 
 archived!(Search { pointer, before } fixed { front });
 
-/// What only some dies keep.
+/// Data that only some dies keep.
 #[derive(Clone)]
 pub(in crate::ftl) struct Extras {
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
-    /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
+    /// Logical pages that garbage collection and levelling have moved, if a caller needs them.
     pub migrated: Option<Vec<u32>>,
     /// Streams besides those that every die has.
     pub streams: Option<Streams>,
@@ -256,7 +256,7 @@ impl Initial for NeverErased {
 }
 
 impl Die {
-    /// Whether no pool gets more data than it can be cleaned with.
+    /// Whether every pool is kept from getting more data than it can be cleaned with.
     #[inline]
     pub fn limits_pools(&self) -> bool {
         self.rules.most_valid != u32::MAX
@@ -394,7 +394,7 @@ impl Die {
     pub fn mapped(&self, pages: Range<u32>, emit: &mut dyn FnMut(u32)) {
         let pages = pages.start..pages.end.min(self.shape.pages()).max(pages.start);
         if self.shape.filled {
-            // What was never touched has contents here.
+            // Untouched pages have contents here.
             let held = pages.filter(|page| self.map.get(*page as usize) != NONE);
             return held.for_each(emit);
         }
@@ -432,8 +432,8 @@ impl Die {
         }
     }
 
-    /// The logical page whose newest copy is at `ppn`, if there is one: the page last put there, unless it
-    /// has moved on since. (Not forgetting it when it moves saves every overwrite a far memory access.)
+    /// The logical page whose newest copy is at `ppn`, if there is one: the page last programmed there, unless it has moved since. (Not forgetting it
+    /// when it moves saves every overwrite a far memory access.)
     pub fn valid_at(&self, ppn: u32) -> Option<u32> {
         let page = self.owner.get(ppn as usize);
         (page != NONE && self.map.get(page as usize) == ppn).then_some(page)

@@ -1,9 +1,9 @@
-//! Figures of writes that are told apart.
+//! Figures of writes that are divided into groups.
 
 use super::die::{Die, Telling};
 use super::parameters::MOST_HANDLES;
 
-/// Figures of each placement handle: pages written, and what became of each.
+/// Figures of each placement handle: pages written, and the moves of these pages.
 const OF_HANDLE: [[&str; 2]; MOST_HANDLES as usize] = [
     ["handle_0_writes", "handle_0_waf"],
     ["handle_1_writes", "handle_1_waf"],

@@ -21,7 +21,7 @@ impl FreeBlocks {
         }
     }
 
-    /// Watermarks `block` free, or used.
+    /// Marks `block` free, or used.
     pub fn set(&mut self, block: u32, free: bool) {
         let bit = 1 << (block % 64);
         let word = &mut self.words[(block / 64) as usize];

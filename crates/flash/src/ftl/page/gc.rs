@@ -21,7 +21,7 @@ choices! {
         Greedy = "greedy",
         /// As greedy, but a worn block gets cold data instead of becoming free.
         WearAware = "wear_aware",
-        /// The one with most to gain for what has to be moved, and unchanged for long.
+        /// The block with the best ratio of gain to moves, and unchanged for long.
         CostBenefit = "cost_benefit",
         /// The one closed first.
         Fifo = "fifo",
@@ -32,7 +32,7 @@ choices! {
     }
 }
 
-/// What a garbage collection needs to know besides the die.
+/// The arguments of a garbage collection besides the die.
 pub(in crate::ftl) struct Rules<'a> {
     pub policy: Policy,
     /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
@@ -64,7 +64,7 @@ pub(in crate::ftl) fn collect_pools(
         let plane = (unit * planes + offset) as u32;
         match collect_pool(die, plane, rules, operations) {
             Ok(one) => cleaned |= one,
-            // What the units before it have done stands; this one fails again when it is asked first.
+            // The work of the units before it stands; this one fails again when it is asked first.
             Err(_) if cleaned => {
                 operations.go_back(mark);
                 continue;
@@ -77,7 +77,7 @@ pub(in crate::ftl) fn collect_pools(
     Ok(cleaned)
 }
 
-/// With steps: moves up to `most` pages of one block, or all of it where few blocks are free, and erases it behind the last.
+/// With steps: moves up to `most` pages of one block, or all of its pages if few blocks are free, and erases it after the last.
 /// `pointer` holds the pool to look at first. Says whether there was anything to do.
 pub(in crate::ftl) fn collect_step(
     die: &mut Die,
@@ -108,7 +108,7 @@ pub(in crate::ftl) fn collect_step(
         return Err(die.exhausted(pool));
     }
     if let Some(cold) = cold {
-        // What two blocks exchange is never in neither of them: it is one step.
+        // The contents that two blocks exchange are always in one of them: the exchange is one step.
         wear_aware::exchange(die, victim, cold, rules, operations)?;
         *pointer = (pool as u32 + 1) % pools as u32;
         levelling::level(die, operations);
@@ -158,7 +158,7 @@ fn choose(die: &mut Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
     Some(Victim { block, cold })
 }
 
-/// Moves up to `most` valid pages of `block` from page `from` on; the page behind the last of them. `moved` hears where in
+/// Moves up to `most` valid pages of `block` from page `from` on; returns the page after the last of them. `moved` hears where in
 /// `operations` each move begins, and which block it has filled.
 fn move_pages(
     die: &mut Die,
@@ -222,9 +222,8 @@ fn collect_pool(
 
 /// By the reference's rule without copy-back: collects blocks until enough are free, fewest valid pages first, as one busy period.
 ///
-/// Counts as they were at the start decide the order. Moves leave the counts of other candidates alone, so
-/// the table of victims still has them; only a block that the moves fill is different, and is kept apart
-/// under its count at the start until the end.
+/// Counts as they were at the start decide the order. Moves leave the counts of other candidates unchanged, so the table of victims still has them;
+/// only a block that the moves fill is different, and is kept separately under its count at the start until the end.
 pub(in crate::ftl) fn collect_die(
     die: &mut Die,
     rules: &Rules<'_>,

@@ -12,11 +12,11 @@ use crate::ftl::blocks::WearLevelling;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Operations};
 
-/// The free blocks of each pool, least worn first; of equals the lowest number.
+/// The free blocks of each pool, least worn first; among equals the lowest number.
 #[derive(Clone)]
 pub(in crate::ftl) struct ByWear {
     pools: Vec<BTreeSet<(u32, u32)>>,
-    /// Erases of the die between two looks, and how much wear has to differ; none if data stays.
+    /// Erases of the die between two looks, and how much wear has to differ; `None` if data stays.
     levelling: Option<(u32, u32)>,
     erases_to_look: u32,
 }

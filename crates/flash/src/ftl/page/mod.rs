@@ -2,7 +2,7 @@
 //!
 //! The timing and placement model of Agrawal et al. (USENIX ATC 2008) as their released simulator
 //! implements it: logical pages striped over dies, within a die the write goes to the plane
-//! with most free pages, garbage collection by fewest valid pages with a rotating look over the planes.
+//! with the most free pages, garbage collection by fewest valid pages with a rotating look over the planes.
 //!
 //! Cost: O(planes) per page write, two dense look-ups; garbage collection O(blocks per plane / 64 + pages moved).
 
@@ -91,7 +91,7 @@ impl PageFtl {
             let planes = geometry.planes;
             return Err(BuildError::ParallelUnits { units, planes });
         }
-        // What is left of a die behind its last whole run of the stripe is not offered.
+        // Pages of a die after its last whole run of the stripe are not offered.
         let pages_of_die = shape.pages() - shape.pages() % config.stride;
         if pages_of_die == 0 {
             return Err(BuildError::Stride {
@@ -248,7 +248,7 @@ impl PageFtl {
         page as usize % self.dies.len()
     }
 
-    /// The stream that a write of `page` goes to at `die`, which placement chose; it is noted there whose the page is. How long ago it was
+    /// The stream that a write of `page` goes to at `die`, which placement chose; the page's handle is noted there. How long ago it was
     /// written counts in writes of the die that has it.
     fn stream_of_placed(&mut self, die: usize, page: u32) -> Stream {
         let keeper = self.keeper_of(page);
@@ -297,7 +297,7 @@ impl PageFtl {
         match written {
             Ok(()) => {
                 if let Some(left) = placement.arrive(number) {
-                    // Its journal hears of it with the next step of that die.
+                    // Its journal notes it with the next step of that die.
                     self.dies[left as usize].forget(number);
                     self.dies[left as usize].note_change();
                     operations.leave_die(left);
@@ -414,7 +414,7 @@ impl Ftl for PageFtl {
         if self.placement.is_some() {
             return;
         }
-        // No look depends on another, so the memory is asked for many of them at a time.
+        // No lookup depends on another, so the memory is requested for many of them at a time.
         let looks = pages.iter().map(|page| {
             let (within, die) = self.stripe.split(page.0 as u32);
             self.dies[die as usize].map.touched_at(within as usize)

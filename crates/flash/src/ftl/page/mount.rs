@@ -10,9 +10,8 @@ use crate::mount::{FoundBlock, Place, Scan};
 use crate::nand::Ppn;
 
 impl PageFtl {
-    /// Takes over what `scan` has found, and gives `take` the copy it takes of each page. `apart` hears of each die and what
-    /// is found there, once that has its map: a layer built upon this one finds its own blocks, and says whether it can make room
-    /// besides garbage collection.
+    /// Adopts the findings of `scan`, and gives `take` the copy it takes of each page. `apart` is called with each die and its findings, once the die
+    /// has its map: a layer built upon this one finds its own blocks, and says whether it can make room besides garbage collection.
     pub(in crate::ftl) fn take_over(
         &mut self,
         scan: &Scan,

@@ -1,4 +1,4 @@
-//! What shapes a page-mapped device: the registry row, and the numbers that follow from it.
+//! The shape of a page-mapped device: the registry row, and the numbers that follow from it.
 
 use alloc::boxed::Box;
 
@@ -21,11 +21,11 @@ const SOURCE: &str = "Agrawal et al., USENIX ATC 2008, as released for DiskSim 4
 const OURS: &str = "ours";
 
 choices! {
-    /// Among which planes a write may choose.
+    /// The planes that a write may choose from.
     pub enum AllocationPool {
         /// All planes of the die.
         Die = "die",
-        /// The plane of the page's present copy.
+        /// The plane that holds the page's present copy.
         Plane = "plane",
     }
 }
@@ -55,9 +55,9 @@ choices! {
 }
 
 choices! {
-    /// Whether what garbage collection moves fills blocks of its own.
+    /// Whether the pages that garbage collection moves fill blocks of their own.
     pub(in crate::ftl) enum Separate {
-        /// If the reserve has room for that.
+        /// They do if the reserve has room for that.
         Auto = "auto",
         Yes = "true",
         No = "false",
@@ -72,12 +72,12 @@ const STRIDE: Parameter = Parameter {
     },
     default: "1",
     unit: "pages",
-    about: "Consecutive pages that live on one die before the next has its turn.",
+    about: "Number of consecutive pages on one die before the next die is used.",
     source: "Agrawal et al., USENIX ATC 2008",
     ..Parameter::BLANK
 };
 
-/// Where the die of each write may be chosen instead: then no die has a turn.
+/// Parameters of layers that may choose the die of each write; dies then take no turns.
 const STRIDE_OF_STRIPE: Parameter = Parameter {
     needs: &["ftl.placement = stripe"],
     ..STRIDE
@@ -88,38 +88,39 @@ const BACKGROUND_GC: Parameter = Parameter {
     kind: Kind::Flag,
     default: "false",
     unit: "",
-    about: "Collect garbage also when no request waits at the die.",
+    about: "Whether garbage is also collected when no request waits for the die.",
     source: SOURCE,
     needs: &["clock"],
     ..Parameter::BLANK
 };
 
 parameters! {
-    /// What is kept free, and where a write may go.
+    /// How much is kept free, and where a write may go.
     pub(in crate::ftl) struct Reserve {
-        /// Share of each plane's blocks that is not offered to the host.
+        /// Share of each plane's blocks that the host is not offered.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
-        /// Share of free blocks at or under which garbage collection starts.
+        /// Garbage collection starts at or below this share of free blocks.
         min_free_percent: f64 = "5" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
-        /// Planes a write may choose from: all of its die, or only that of the page's present copy.
+        /// The planes that a write may choose from: all planes of its die, or only the plane that holds the page's present copy.
         allocation_pool: AllocationPool = "die", "", SOURCE;
     }
 }
 
 parameters! {
-    /// When garbage collection starts and ends, and where what it moves goes.
+    /// When garbage collection starts and ends, and where the pages that it moves go.
     pub(in crate::ftl) struct Marks {
-        /// Pages that garbage collection moves fill blocks of their own, not those of new data; auto: if the reserve has room for that.
+        /// Whether the pages that garbage collection moves fill blocks of their own, apart from new data; auto: if the reserve has room for that.
         separate_gc_block: Separate = "auto", "", "ours; false: as released for DiskSim 4.0";
-        /// Garbage collection starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down, or what it needs if that is more.
+        /// Garbage collection starts when fewer than this many blocks of a pool are free. 0: one more than min_free_percent of the pool, rounded
+        /// down, or as many as garbage collection needs if that is more.
         gc_low: u32 = "0", "blocks", OURS;
-        /// Garbage collection ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.
+        /// Garbage collection ends when this many blocks of a pool are free. 0: gc_low with copy-back, one more without.
         gc_high: u32 = "0", "blocks", OURS;
     }
 }
 
 parameters! {
-    /// What can be set of every layer that maps by page and collects greedily.
+    /// The parameters of every layer that maps by page and collects greedily.
     pub(in crate::ftl) struct Greedy {
         reserve: Reserve;
         stride: u32 as STRIDE;
@@ -130,37 +131,44 @@ parameters! {
 }
 
 parameters! {
-    /// What can be set of `page`.
+    /// The parameters of `page`.
     struct Parameters {
         reserve: Reserve;
-        /// A page's die follows from its number, or each write goes to the die with the fewest operations waiting.
+        /// How the die of a page is chosen: by the page's number, or for each write the die with the fewest waiting operations.
         placement: Place = "stripe", "", "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours";
         stride: u32 as STRIDE_OF_STRIPE;
-        /// Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.
+        /// Which block is cleaned. greedy: the one with the fewest valid pages. wear_aware: the same, and worn blocks are given cold data.
+        /// cost_benefit: the block with the best ratio of age and gain to cost. oldest: the block that was closed first. d_choices: the one with the
+        /// fewest valid pages among a few blocks drawn at random. greedy_wear: the one with the fewest valid pages, except worn blocks.
         gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013";
-        /// How many blocks gc_policy=d_choices draws, each from all.
+        /// Number of blocks that gc_policy=d_choices draws, each from all blocks.
         gc_choices: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013", needs &["ftl.gc_policy = d_choices"];
-        /// Of blocks with equally few valid pages gc_policy=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when garbage collection began).
+        /// Which of several blocks with the fewest valid pages gc_policy=greedy takes: the one that was closed first; or, as the reference simulator,
+        /// the one with the highest number (without copy-back the lowest, in the order of valid pages when garbage collection began).
         victim_ties: Ties = "oldest", "", "oldest: ours; reference: as released for DiskSim 4.0", needs &["ftl.gc_policy = greedy|wear_aware"];
         marks: Marks;
-        /// With gc_policy=greedy_wear: a worn block that is cleaned receives the coldest block's contents.
+        /// Whether, with gc_policy=greedy_wear, a worn block that is cleaned receives the contents of the coldest block.
         wl_migrate: bool = "false", "", SOURCE, needs &["ftl.gc_policy = greedy_wear"];
         levelling: shared::Levelling;
         background_gc: bool as BACKGROUND_GC;
-        /// Pages that garbage collection moves at a time before an operation that waits has its turn; 0: all of a block.
+        /// Most pages that garbage collection moves before a waiting operation is served; 0: all pages of a block.
         gc_step_pages: u32 = "0", "pages", OURS;
-        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.scheduling=garbage_last; 0: 4, one less than where it starts if that is fewer, or what it needs if that is more.
+        /// Number of free blocks of a pool below which garbage collection yields to no operation, with gc_step_pages or
+        /// flash.scheduling=garbage_last. 0: 4 blocks, or one less than the number at which garbage collection starts if that is fewer, or as many as
+        /// it needs if that is more.
         gc_hard_threshold: u32 = "0", "blocks", OURS, needs &["ftl.gc_step_pages > 0 or flash.scheduling = garbage_last"];
-        /// Placement handles of the host, each with open blocks of its own: a request's is its stream (trace.streams) modulo their number.
+        /// Number of placement handles of the host, each with open blocks of its own; a request uses the handle with the number of its stream
+        /// (trace.streams) modulo the number of handles.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
-        /// What garbage collection moves of different handles shares blocks, or never does.
+        /// Whether pages of different handles that garbage collection moves may share blocks.
         handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146", needs &["ftl.handles > 1"];
-        /// Changes of the map (pages written, moved and trimmed) of a die after which it programs a page of the map's journal; 0: there is no journal.
+        /// Number of changes of a die's map (pages written, moved and trimmed) after which the die programs a page of the map's journal; 0: there is
+        /// no journal.
         journal_changes: u32 = "0", "", OURS;
-        /// Pages of the journal in each die: the next one makes the oldest void.
+        /// Number of journal pages in each die; a further page makes the oldest void.
         journal_pages: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "pages", OURS, needs &["ftl.journal_changes > 0"];
-        /// A page that was written within so many page writes of its die before is hot, and goes to other blocks than the rest; 0: none is.
-        hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) tells hot pages of its log so";
+        /// A page is hot if it was written before within this many page writes of its die; hot pages have blocks of their own. 0: no page is hot.
+        hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) uses the same rule for hot pages of its log";
     }
 }
 
@@ -170,7 +178,7 @@ pub(in crate::ftl) const MOST_HANDLES: u64 = 16;
 /// The registry row.
 pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     name: "page",
-    about: "Page mapping: pages striped over dies, writes to the plane with most room, garbage collection.",
+    about: "Page mapping: pages striped over dies, writes to the plane with the most free blocks, garbage collection.",
     source: SOURCE,
     has_flash: true,
     has_cell_modes: false,
@@ -218,51 +226,51 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// What a page-mapped device stands on.
+/// The parameters that shape a page-mapped device from below.
 #[derive(Clone, Copy, Debug)]
 pub struct Below {
     /// Counts.
     pub geometry: Geometry,
-    /// Times, to date erases for wear-aware garbage collection.
+    /// Times that give erases a date, for wear-aware garbage collection.
     pub erase_dates: Timing,
     /// Pages move inside their plane, without crossing the bus.
     pub copy_back: bool,
-    /// Groups of planes of a die that work side by side.
+    /// Groups of planes that work in parallel within a die.
     pub parallel_units: u32,
-    /// Pages that share a page of flash.
+    /// Number of pages that share a page of flash.
     pub units_per_page: u32,
-    /// Erases a block survives.
+    /// Erases that a block survives.
     pub endurance: u32,
-    /// A block erased that often is not used any more.
+    /// A block that was erased `endurance` times is not used any more.
     pub retire: bool,
-    /// The power may fail, again and again.
+    /// The power may fail, any number of times.
     pub power_may_fail: bool,
-    /// How pages are programmed together, if they are and the power may fail.
+    /// How pages are programmed together, if they are, and if the power may fail.
     pub units: Option<Units>,
     /// All logical pages have contents before the first request.
     pub filled: bool,
-    /// Fixes the random choices of policies that make any.
+    /// Seed of the random choices of policies.
     pub seed: u64,
 }
 
-/// What of the blocks is kept free, and what is open.
+/// How many blocks are kept free, and how many are open.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Share of each plane's blocks not offered to the host, in percent.
+    /// Share of each plane's blocks that is not offered to the host, in percent.
     pub reserve_percent: f64,
-    /// Share of free blocks at or under which garbage collection starts, in percent.
+    /// Garbage collection starts at or below this share of free blocks, in percent.
     pub min_free_percent: f64,
-    /// Among which planes a write may choose.
+    /// The planes that a write may choose from.
     pub allocation_pool: AllocationPool,
-    /// What garbage collection moves has blocks of its own.
+    /// Whether the pages that garbage collection moves fill blocks of their own.
     pub separate_migrations: bool,
     /// Free blocks of a pool below which garbage collection starts; 0: derived from `min_free_percent`.
     pub gc_low: u32,
-    /// Free blocks of a pool at which it ends; 0: derived from `gc_low`.
+    /// Free blocks of a pool at which garbage collection ends; 0: derived from `gc_low`.
     pub gc_high: u32,
-    /// Free blocks of a pool under which it gives way to nothing; 0: as many as that needs.
+    /// Free blocks of a pool below which garbage collection yields to no operation; 0: as many as it needs.
     pub floor: u32,
-    /// Blocks of each die that a layer built upon this one may have for itself, where what is kept free has to suffice beside them.
+    /// Blocks of each die that a layer built upon this one may take, beyond those that are kept free.
     pub aside: u32,
 }
 
@@ -271,46 +279,46 @@ pub struct Room {
 pub struct Collection {
     /// Victim choice.
     pub policy: Policy,
-    /// Blocks that [`Policy::DChoices`] draws.
+    /// Number of blocks that [`Policy::DChoices`] draws.
     pub draws: u32,
-    /// Equally good victims are told apart as the reference simulator does, not by age.
+    /// Ties between victims are broken as in the reference simulator, not by age.
     pub reference_ties: bool,
     /// Under [`Policy::GreedyWear`] worn blocks receive cold data.
     pub migrates: bool,
-    /// Pages that are moved at a time; 0: all of a block.
+    /// Pages that are moved at a time; 0: all pages of a block.
     pub step_pages: u32,
-    /// Clean also when nothing waits.
+    /// Garbage is also collected when no operation waits.
     pub in_background: bool,
 }
 
-/// Everything that shapes a page-mapped device.
+/// All parameters of a page-mapped device.
 #[derive(Clone, Copy, Debug)]
 pub struct PageConfig {
-    /// What it stands on.
+    /// The geometry and the times of the flash.
     pub below: Below,
-    /// What is kept free.
+    /// How much is kept free.
     pub room: Room,
     /// How garbage is collected.
     pub gc: Collection,
     /// Consecutive pages on one die.
     pub stride: u32,
-    /// Each write goes to the die with least to do.
+    /// Each write goes to the die with the fewest waiting operations.
     pub dynamic: bool,
-    /// Who levels wear besides.
+    /// A further part of the layer that levels wear.
     pub levelling: WearLevelling,
-    /// The map lies in flash, so many mappings in each page; otherwise in RAM.
+    /// Mappings in each page of the map, if the map lies in flash and not in RAM.
     pub mappings_per_page: Option<u32>,
-    /// Changes in a page of the map's journal, and pages of that.
+    /// Number of changes in a page of the map's journal, and number of journal pages.
     pub journal: Option<(u32, u32)>,
-    /// What tells writes apart.
+    /// How writes are divided into groups.
     pub telling: Telling,
 }
 
-/// The floor where none is set.
+/// The threshold if none is set.
 const FLOOR: u32 = 4;
 
 impl PageConfig {
-    /// What the parameters that all page-mapped layers share say; greedy garbage collection.
+    /// Settings of the parameters that all page-mapped layers share, with greedy garbage collection.
     pub(in crate::ftl) fn greedy(config: &FtlConfig<'_>, greedy: &Greedy) -> Self {
         let (reserve, marks) = (&greedy.reserve, &greedy.marks);
         Self {
@@ -354,7 +362,7 @@ impl PageConfig {
         }
     }
 
-    /// The same of zones, which are the blocks of `geometry`; what is compacted has zones of its own.
+    /// The same settings for zones, which are the blocks of `geometry`; data that compaction moves has zones of its own.
     pub(in crate::ftl) fn of_zones(
         config: &FtlConfig<'_>,
         geometry: Geometry,
@@ -383,7 +391,7 @@ impl PageConfig {
         zones
     }
 
-    /// The same, with blocks of their own for what garbage collection moves where that is left open and there is room.
+    /// The same settings, where pages that garbage collection moves fill blocks of their own if the parameter is auto and there is room.
     pub(in crate::ftl) fn with_migrations(self, marks: &Marks) -> Self {
         let mut separate = self;
         separate.room.separate_migrations = true;
@@ -410,7 +418,7 @@ impl PageConfig {
         }
     }
 
-    /// Whether pages of the map are in flash, or of its journal.
+    /// Whether pages of the map or of its journal are in flash.
     fn has_map_pages(&self) -> bool {
         self.mappings_per_page.is_some() || self.journal.is_some()
     }
@@ -418,7 +426,7 @@ impl PageConfig {
     /// How the dies are to be made.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// The error if parameters do not fit together.
     pub(super) fn layout(&self, number: u32) -> Result<Layout, BuildError> {
         let geometry = self.below.geometry;
         geometry.check()?;
@@ -462,7 +470,7 @@ impl PageConfig {
                     false => u32::MAX,
                 },
                 separate_migrations: self.room.separate_migrations,
-                // What shares a page of flash is put together anew.
+                // Units that share a page of flash are packed again.
                 free_inside_planes: self.below.units_per_page == 1
                     && (by_reference || self.below.copy_back),
                 units_per_page: self.below.units_per_page,
@@ -499,13 +507,13 @@ impl PageConfig {
         })
     }
 
-    /// Whether a garbage collection goes on, as one busy time, until the high mark is reached, in the order of the
-    /// counts at its start.
+    /// Whether a garbage collection runs without interruption until the high mark is reached, and takes victims in the order of valid pages at its
+    /// start.
     pub(super) fn collects_by_snapshot(&self) -> bool {
         self.is_reference() && !self.below.copy_back
     }
 
-    /// Pages a die may hold so that garbage collection can always reach its high mark.
+    /// Most valid pages of a die with which garbage collection can always reach its high mark.
     pub(super) fn most_pages(&self) -> Result<u32, BuildError> {
         let geometry = self.below.geometry;
         let layout = self.layout(0)?;
@@ -519,13 +527,13 @@ impl PageConfig {
         Ok(all.saturating_sub(layout.shape.map_pages))
     }
 
-    /// Valid pages of a pool of `blocks` with which garbage collection can always reach its high mark.
+    /// Most valid pages of a pool of `blocks` blocks with which garbage collection can always reach its high mark.
     fn most_valid(&self, blocks: u32, watermarks: Watermarks) -> u32 {
         let aside = self.open_blocks() + self.filler_blocks(blocks) + watermarks.high;
         blocks.saturating_sub(aside) * self.below.geometry.data_pages()
     }
 
-    /// Whether the pool of a write is chosen among several, so that one may get more data than it can be cleaned with.
+    /// Whether the pool of a write is chosen among several, so that one pool may get more data than it can clean.
     fn limits_pools(&self) -> bool {
         !self.is_reference()
             && self.below.copy_back
@@ -533,13 +541,12 @@ impl PageConfig {
             && (self.room.allocation_pool == AllocationPool::Die || self.dynamic)
     }
 
-    /// Whether writes are told apart or noted in a journal.
+    /// Whether writes are divided into groups or noted in a journal.
     pub(super) fn tells(&self) -> bool {
         self.telling != Telling::NOTHING || self.journal.is_some()
     }
 
-    /// Whether everything is as in the reference simulator: it knows the policy, and nothing asked for is foreign to it. Else its ties
-    /// are all that is left of it.
+    /// Whether all parameters are such that the reference simulator could run with them. If not, only its way to break ties is kept.
     fn is_reference(&self) -> bool {
         self.gc.reference_ties
             && matches!(self.gc.policy, Policy::Greedy | Policy::WearAware)
@@ -555,8 +562,7 @@ impl PageConfig {
 
     /// Free blocks without which garbage collection cannot go on.
     pub(super) fn least_free(&self) -> u32 {
-        // A victim all of whose pages are valid needs a whole block to go to; so does what garbage collection moves,
-        // if it has blocks of its own.
+        // A victim all of whose pages are valid needs a whole block to move to; so do moved pages, if they have blocks of their own.
         let may_be_full = !matches!(self.gc.policy, Policy::Greedy | Policy::WearAware);
         if self.has_map_pages() {
             // Garbage collection may write a page of the map for each page it moves.
@@ -567,17 +573,17 @@ impl PageConfig {
         if !self.below.power_may_fail {
             return least;
         }
-        // No block with new data may be the last that is opened: copies that are cut off could fill it, and then there is neither
-        // an erased page nor a block that can be erased. One with copies alone can, as long as they are elsewhere, too.
+        // A block with new data must not be the last that is opened: interrupted copies could fill it, and then there is neither an erased page nor a
+        // block that can be erased. One with copies alone can, as long as they are elsewhere, too.
         least.max(2) + u32::from(self.counts_first_open())
     }
 
-    /// Free blocks of a pool without which garbage collection cannot give way between its steps.
+    /// Free blocks of a pool without which garbage collection cannot yield between its steps.
     pub(super) fn least_floor(&self) -> u32 {
         self.least_free() + 1
     }
 
-    /// Refuses a floor under which garbage collection in steps has no room for what it moves.
+    /// Refuses a threshold below which garbage collection in steps has no room for the pages that it moves.
     pub(super) fn check_floor(&self) -> Result<(), BuildError> {
         let (floor, least) = (self.room.floor, self.least_floor());
         match self.gc.step_pages > 0 && (1..least).contains(&floor) {
@@ -586,7 +592,7 @@ impl PageConfig {
         }
     }
 
-    /// The lowest mark at which garbage collection may start where none is set. In steps it starts while there is room to give way.
+    /// The lowest number of free blocks at which garbage collection starts, if none is set. In steps, it starts while it still has room to yield.
     fn least_low(&self) -> u32 {
         match self.gc.step_pages {
             0 => self.least_free(),
@@ -594,14 +600,13 @@ impl PageConfig {
         }
     }
 
-    /// Blocks of a pool that are open for writing.
+    /// Number of blocks of a pool that are open for writing.
     fn open_blocks(&self) -> u32 {
         let own = u32::from(self.room.separate_migrations) + u32::from(self.has_map_pages());
         1 + own + self.telling.told() + self.telling.kept()
     }
 
-    /// Blocks, of a pool of `blocks`, whose pages fillers take at most: behind the copies out of a block their units are completed, and those
-    /// of the host's pages.
+    /// Most blocks, of a pool of `blocks`, whose pages fillers take: they complete the units of copies out of a block, and those of the host's pages.
     pub(super) fn filler_blocks(&self, blocks: u32) -> u32 {
         let pages = self.below.geometry.data_pages();
         let of_block = self.below.units.map_or(0, |units| {
@@ -612,8 +617,8 @@ impl PageConfig {
         all.div_ceil(u64::from(pages)) as u32
     }
 
-    /// Blocks of each plane without which nothing can be cleaned: a small device sets aside so many, whatever
-    /// share of it they are. The reference simulator knows no such rule.
+    /// Blocks of each plane without which garbage collection cannot work: even a small device sets aside this many, whatever share of the device they
+    /// are. The reference simulator has no such rule.
     fn least_reserved(&self) -> u32 {
         if self.is_reference() {
             return 0;
@@ -631,7 +636,7 @@ impl PageConfig {
         needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
     }
 
-    /// When a pool of which `reserved` blocks in each plane are not offered is cleaned, and how far.
+    /// The number of free blocks at which garbage collection of a pool starts and ends, if `reserved` blocks of each plane are not offered.
     fn watermarks(&self, reserved: u32) -> Result<Watermarks, BuildError> {
         let planes = match self.below.copy_back {
             true => 1,
@@ -679,10 +684,10 @@ impl PageConfig {
     }
 }
 
-/// Free blocks at which garbage collection starts at the latest where the map lies in flash.
+/// Number of free blocks at which garbage collection starts at the latest if the map lies in flash.
 const LEAST_WITH_MAP: u32 = 4;
 
-/// So many percent of `of`, rounded down.
+/// `percent` of `of`, rounded down.
 fn share(percent: f64, of: u32) -> u32 {
     (f64::from(of) * percent / 100.0) as u32
 }

@@ -1,4 +1,4 @@
-//! Pages that go to the die with least to do, and where each of them is.
+//! Pages that go to the die with the fewest waiting operations, and the place of each of them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -79,7 +79,7 @@ impl Placement {
             }
         };
         if self.home.rule().filled {
-            // What was never touched has contents here.
+            // Untouched pages have contents here.
             return pages.for_each(|page| look(page, self.home.get(page)));
         }
         let touched = self.home.touched_in(pages);
@@ -99,8 +99,7 @@ impl Placement {
         Some(self.waiting.get(&page)?.die)
     }
 
-    /// Chooses the die of a write of `page`: with the smallest `load` of those that take it; of equals
-    /// the next in turn.
+    /// Chooses the die of a write of `page`: the one with the smallest `load` among those that accept it; among equals the next in turn.
     pub fn place(&mut self, page: u32, load: &dyn Fn(u32) -> u32) -> u32 {
         if let Some(waiting) = self.waiting.get_mut(&page) {
             waiting.writes += 1;
@@ -143,8 +142,7 @@ impl Placement {
         self.waiting.insert(page, waiting);
     }
 
-    /// The die of a write of `page` that is served now, chosen if it was not; and what
-    /// [`Placement::withdraw`] goes back to if it was.
+    /// The die of a write of `page` that is served now, chosen if it was not; and the state that [`Placement::withdraw`] restores if it was.
     pub fn destination(&mut self, page: u32) -> (u32, Option<u32>) {
         if let Some(waiting) = self.waiting.get(&page) {
             return (waiting.die, None);
@@ -193,7 +191,7 @@ impl Placement {
         let Some(home) = self.home(page) else { return };
         *self.home.get_mut(page as usize) = NONE;
         match self.waiting.get_mut(&page) {
-            // It comes back here: it stays counted.
+            // The page comes back here: it stays counted.
             Some(waiting) if waiting.die == home => waiting.counted = true,
             _ => self.pages[home as usize] -= 1,
         }

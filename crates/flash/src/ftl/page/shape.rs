@@ -1,4 +1,4 @@
-//! The counts of a die, and what its tables hold before the first request.
+//! The counts of a die, and the contents of its tables before the first request.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -18,7 +18,7 @@ pub(in crate::ftl) struct Shape {
     pub blocks_per_plane: u32,
     /// Blocks that hold the logical pages of a filled device, planes taken in turn.
     pub data_blocks: u32,
-    /// Pages the layer keeps for itself; they are numbered behind the logical pages, and lie behind them.
+    /// Pages that the layer keeps for itself; they have the numbers after the logical pages, and lie after them.
     pub map_pages: u32,
     pub pages_per_block: u32,
     pub data_pages: u32,
@@ -56,7 +56,7 @@ impl Shape {
         self.data_blocks * self.data_pages
     }
 
-    /// Pages that are mapped: the logical ones, and those the layer keeps for itself.
+    /// Mapped pages: the logical ones, and those that the layer keeps for itself.
     pub fn mapped_pages(&self) -> u32 {
         self.pages() + self.map_pages
     }
@@ -95,7 +95,7 @@ impl Shape {
         self.valid_of_full(number)
     }
 
-    /// The same of the block that comes at `number` if planes are taken in turn, of those that are full.
+    /// As above, for the block that comes at `number` among the full ones if planes are taken in turn.
     pub fn valid_of_full(&self, number: u32) -> u16 {
         (self.mapped_pages() - number * self.data_pages).min(self.data_pages) as u16
     }
@@ -159,7 +159,7 @@ impl Initial for InitialOwner {
         }
     }
 
-    /// Block by block; blocks and what is filled at once are powers of two.
+    /// Block by block; blocks and the parts that are filled at once are powers of two.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<u32>) {
         let shape = &self.0;
         let per_block = 1 << shape.page_bits;
@@ -182,7 +182,7 @@ impl Initial for InitialOwner {
     }
 }
 
-/// What the FTL knows of a block; what is programmed and how worn it is, the NAND knows.
+/// The FTL's data of a block; the NAND knows its programmed pages and its wear.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ftl) struct Block {
     /// Rank of its allocation in the die, from 1; 0 for a free block.

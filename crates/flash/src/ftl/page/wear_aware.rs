@@ -19,7 +19,7 @@ use crate::operation::{Cause, Operations, Transfer};
 /// A block with less than this share of its plane's mean remaining life receives cold data.
 const WORN_PERCENT: u64 = 85;
 
-/// The block of `pool` that is collected next; and if that is worn, the one whose contents it receives.
+/// The block of `pool` that is collected next; and if that is worn, the block whose contents it receives.
 pub(in crate::ftl) fn choose(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
     let of_pool = &die.pools[pool as usize];
     let count = u64::from(of_pool.blocks);
@@ -62,7 +62,7 @@ pub(in crate::ftl) fn is_worn(die: &Die, block: u32) -> bool {
     remaining_life(die, block) * blocks * 100 < WORN_PERCENT * life_sum
 }
 
-/// The full block of `pool` with data that was erased longest ago; the first of equals. One that is collected in steps is half moved, and
+/// The full block of `pool` with data that was erased longest ago; the first among equals. One that is collected in steps is half moved, and
 /// pages of the map are the layer's own.
 pub(in crate::ftl) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let shape = die.shape;

@@ -19,14 +19,14 @@ pub(super) struct Cache {
     free: Vec<u32>,
     /// Full ones, the oldest first.
     full: VecDeque<u32>,
-    /// The one that is being filled, and its next page.
+    /// The block that is being filled, and its next page.
     open: Option<u32>,
     next: u32,
     /// Pages of the oldest full block before this one hold nothing any more.
     pub folded_to: u32,
     is_static: bool,
     block_pages: u32,
-    /// Blocks it may have; those that it was given, if they are its own for ever.
+    /// The number of blocks it may have; or its blocks, if they are its own for ever.
     most_blocks: u32,
 }
 
@@ -66,8 +66,8 @@ impl Cache {
         self.free.insert(0, block);
     }
 
-    /// Takes over the blocks of `die`, which has its map again, that are `found` to be of a cache: the one programmed last goes
-    /// on if it is not full. One that has blocks of its own takes erased ones for what is left of them, whichever these are.
+    /// Adopts the blocks of `die`, which has its map again, that are `found` to be of a cache: the one programmed last continues if it is not full. A
+    /// cache with blocks of its own takes any erased blocks while it has fewer than its number.
     pub fn take_over(&mut self, die: &mut Die, found: &[FoundBlock]) {
         self.is_here.fill(false);
         self.free.clear();
@@ -94,7 +94,7 @@ impl Cache {
         self.is_static && self.blocks() < self.most_blocks
     }
 
-    /// Blocks it has now, with those it may fill where they are its own.
+    /// Its present blocks, and those it may fill if they are its own.
     pub fn blocks(&self) -> u32 {
         (self.free.len() + self.full.len()) as u32 + u32::from(self.open.is_some())
     }
@@ -154,7 +154,7 @@ impl Cache {
         Some((block, place))
     }
 
-    /// The full block that was filled first, if `die` has room for what it holds.
+    /// The full block that was filled first, if `die` has room for its pages.
     pub fn to_fold(&self, die: &Die) -> Option<u32> {
         let oldest = self.full.front().copied();
         oldest.filter(|block| die.has_room_for(*block, 0))
@@ -179,7 +179,7 @@ impl Cache {
     }
 }
 
-/// Free blocks that garbage collection wants, and two for what it and the host open next.
+/// Free blocks that garbage collection wants, and two for the blocks that it and the host open next.
 fn spare(die: &Die) -> u32 {
     die.rules.watermarks.high + 2
 }

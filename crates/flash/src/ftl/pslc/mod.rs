@@ -1,5 +1,5 @@
-//! Page mapping behind a cache of blocks whose cells hold one bit: what is written goes there first, and is folded into
-//! blocks of full cells in idle time, or when the cache is full.
+//! Page mapping with a cache of blocks whose cells hold one bit: written pages go there first, and are folded into blocks of full cells in idle time,
+//! or when the cache is full.
 //!
 //! Data is where `page` would have it; the map is one for both. The rules are ours (docs/SPEC.md, "pSLC cache"), since
 //! no maker publishes its own. A die has a cache of its own.
@@ -28,17 +28,17 @@ const OURS: &str = "ours";
 choices! {
     /// Which blocks the cache has.
     enum Size {
-        /// The same ones for ever, beside the reserve.
+        /// Always the same blocks, in addition to the reserve.
         Static = "static",
-        /// Those that are free beyond what garbage collection wants.
+        /// The blocks that are free beyond those that garbage collection wants.
         Dynamic = "dynamic",
     }
 }
 
 choices! {
-    /// What a write does that finds the cache full.
+    /// How a write that finds the cache full is treated.
     enum Full {
-        /// It goes past the cache.
+        /// The page goes past the cache.
         Direct = "direct",
         /// It waits until the oldest block of the cache is folded.
         Fold = "fold",
@@ -46,19 +46,20 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `pslc`.
+    /// The parameters of `pslc`.
     struct Parameters {
-        /// Share of the blocks of each die that are its cache, beside the reserve and as far as there is room; with cache_size=dynamic the most that may be. ftl.cache_blocks says how many there are.
+        /// Share of the blocks of each die that are its cache, in addition to the reserve and as far as there is room; with cache_size=dynamic, the
+        /// largest share. ftl.cache_blocks is their number.
         cache_percent: f64 = "5" in Kind::Number { min: 0.0, max: 90.0 }, "%", OURS;
-        /// The cache has blocks of its own, or those that are free beyond what garbage collection wants.
+        /// Whether the cache has blocks of its own, or uses those that are free beyond what garbage collection wants.
         cache_size: Size = "static", "", OURS;
         /// A write that finds the cache full goes past it, or waits until the oldest block of the cache is folded.
         cache_full: Full = "direct", "", OURS;
-        /// Blocks of the cache that are full are folded while nothing waits at their die, once cache_fold_percent of it is full.
+        /// Full blocks of the cache are folded while nothing waits at their die, once cache_fold_percent of the cache is full.
         cache_fold_idle: bool = "true", "", OURS;
         /// Share of the cache in full blocks above which it is folded in idle time; 0: as soon as one block is full.
         cache_fold_percent: f64 = "75" in Kind::Number { min: 0.0, max: 100.0 }, "%", OURS;
-        /// Pages that are folded at a time in idle time, before the die serves what has come meanwhile.
+        /// Pages that are folded at a time in idle time, before the die serves operations that arrived meanwhile.
         cache_fold_pages: u32 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", OURS;
         greedy: Greedy;
     }
@@ -146,7 +147,7 @@ impl Pslc {
         })
     }
 
-    /// Says of the operations from `first` on which of them work on cells of one bit in `die`.
+    /// Marks those operations from `first` on that work on cells of one bit in `die`.
     fn tell_cells(&self, die: usize, first: usize, operations: &mut Operations) {
         let cache = &self.caches[die];
         operations.hold_one_bit(first, |Ppn(at)| cache.has(at >> self.page_bits));
@@ -257,7 +258,7 @@ impl Ftl for Pslc {
         let is_short = self.is_short(at);
         let makes_way = self.full == Full::Fold && self.caches[at].is_full(self.data.die(at));
         let may_fold = !(self.power_may_fail && is_short);
-        // A block of the cache holds least, and where it is dynamic the blocks of the cache are what others lack.
+        // A block of the cache holds the fewest pages, and if the cache is dynamic its blocks are missing elsewhere.
         if (makes_way && may_fold || is_short && self.caches[at].is_dynamic())
             && self.fold(at, u32::MAX, Cause::Copy, operations)?
         {
@@ -271,7 +272,7 @@ impl Ftl for Pslc {
             return Ok(false);
         }
         let at = die as usize;
-        // What is written again while it is in the cache need not be folded, and a write that comes waits for what is.
+        // A page that is rewritten while it is in the cache need not be folded, but a write that arrives waits for folding.
         if self.caches[at].full_percent(self.data.die(at)) <= self.fold_percent {
             return Ok(false);
         }
@@ -288,7 +289,7 @@ impl Ftl for Pslc {
         Ok(())
     }
 
-    /// Gives the cache the blocks it lacks; then folds, where that is what garbage collection would begin with.
+    /// Gives the cache the blocks it lacks; then folds, if garbage collection would begin with that.
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
         let at = die as usize;
         let dead = self.data.die(at).dead(0);

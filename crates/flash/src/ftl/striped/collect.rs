@@ -1,13 +1,13 @@
-//! Garbage collection: how much is moved when, and what has to be done at a die before it is written.
+//! Garbage collection: how many pages are moved when, and what has to be done at a die before it is written.
 //!
-//! There is a goal for the room in free and open superblocks, and what collections under way have gained counts as room in
-//! proportion. Each page that is written takes one page of room; each page that is moved gains (S - V) / V of them, S pages being in a
-//! superblock and V valid in the one that is collected. A die that comes to its next operation moves a unit while there is less room
+//! There is a goal for the room in free and open superblocks, and the gain of running collections counts as room in proportion. Each written page
+//! takes one page of room; each moved page gains (S - V) / V pages, where S is the number of pages of a superblock and
+//! V the number of valid ones in the collected superblock. A die that comes to its next operation moves a unit while there is less room
 //! than the goal. So moves keep pace with writes, and writes wait for no more than that.
 //!
-//! Where the power may fail, a superblock that holds nothing may hold something again afterwards: trims and writes that had emptied it are
-//! lost. So one of the free superblocks, the reserve, is erased as soon as it is free, is taken last, and no other superblock is begun to be
-//! collected before. A mount finds it free, and garbage collection has room.
+//! If the power may fail, a superblock without needed pages may have some again afterwards: trims and writes that had emptied it are lost. So one of
+//! the free superblocks, the reserve, is erased as soon as it is free, is taken last, and the collection of another superblock does
+//! not begin before. A mount finds it free, and garbage collection has room.
 
 use alloc::vec::Vec;
 
@@ -39,7 +39,7 @@ impl Striped {
             || self.is_bursting
     }
 
-    /// Where garbage is collected in bursts: one begins when there is less room than the goal, and ends when it has gained what it is to gain.
+    /// Garbage collection in bursts: a burst begins when there is less room than the goal, and ends when it has gained its share.
     pub(super) fn begin_or_end_burst(&mut self) {
         if self.rules.pace == Pace::Burst {
             let goal = match self.is_bursting {
@@ -55,13 +55,13 @@ impl Striped {
         !self.victims.is_empty() || self.best().is_some()
     }
 
-    /// The superblock with fewest valid pages, if it gains room.
+    /// The superblock with the fewest valid pages, if it gains room.
     pub(super) fn best(&self) -> Option<u32> {
         let row = self.rows.first()?;
         (self.rows.valid(row) < self.shape.row_pages()).then_some(row)
     }
 
-    /// Whether what is moved could be programmed at `die` now.
+    /// Whether moved pages could be programmed at `die` now.
     fn may_move(&self, die: u32) -> bool {
         let moves = &self.streams[self.moves()];
         match moves.rows.get(moves.index(die, self.shape.part())) {
@@ -71,7 +71,7 @@ impl Striped {
         }
     }
 
-    /// Superblocks that stay free if what is moved opens one at `die`: none if no die has room for it.
+    /// Superblocks that stay free if moved pages open one at `die`: none if no die has room for them.
     fn spare_for_moves(&self, die: u32) -> u32 {
         match self.streams[self.moves()].index(die, self.shape.part()) {
             0 => 0,
@@ -157,7 +157,7 @@ impl Striped {
         }
     }
 
-    /// `die` completes what is open there of a superblock that is to be left, and leaves it; whether there was something to complete.
+    /// `die` completes the open unit there of a superblock that is to be left, and leaves it; returns whether there was something to complete.
     pub(super) fn leave_early(&mut self, die: u32, operations: &mut Operations) -> bool {
         for stream in 0..self.moves() {
             let state = &self.streams[stream];
@@ -196,7 +196,7 @@ impl Striped {
         row.is_some_and(|row| self.erase(row, die, operations))
     }
 
-    /// Opens the superblocks that writes at `die` need; whether it erased what is to be written there.
+    /// Opens the superblocks that writes at `die` need; returns whether it erased the blocks to be written there.
     pub(super) fn prepare(&mut self, die: u32, operations: &mut Operations) -> bool {
         (0..self.moves()).any(|stream| {
             self.streams[stream].coming[die as usize] > 0
@@ -205,7 +205,7 @@ impl Striped {
         })
     }
 
-    /// Moves pages to `die` if that is due; whether it did something for that.
+    /// Moves pages to `die` if that is due; returns whether it did something for that.
     pub(super) fn move_some(&mut self, die: u32, operations: &mut Operations) -> bool {
         if !self.wants_moves()
             || !self.has_victim()
@@ -220,12 +220,12 @@ impl Striped {
         if self.erase_before(moves, die, operations) {
             return true;
         }
-        // Where a unit is whole only when the next ones are, and the power may fail, a step fills what is left of the part: what its
-        // pages were copied from may be erased at other dies when it has ended.
+        // If a unit is complete only with the next ones, and the power may fail, a step fills the rest of the part: the sources of its pages may be
+        // erased at other dies when it has ended.
         let fills_part = self.rules.power_may_fail && self.rules.passes == 2;
         let mut sources = Vec::new();
         for step in 0.. {
-            // What comes next in another superblock is another step.
+            // The next pages in another superblock are another step.
             let is_new = self.streams[moves].next[die as usize].is_multiple_of(self.shape.part());
             let is_enough = step >= self.rules.step_units || !self.wants_moves();
             if step > 0 && (is_new || (is_enough && !fills_part)) {
@@ -293,7 +293,7 @@ impl Striped {
         }
     }
 
-    /// Moves the page at `source` to `die`. It is read with `last`, the one moved before it, if both share a page of flash.
+    /// Moves the page at `source` to `die`. It is read together with `last`, the page moved before it, if both share a page of flash.
     fn move_page(&mut self, source: u32, last: Option<u32>, die: u32, operations: &mut Operations) {
         let moves = self.moves();
         let page = self.owner.get(source as usize);

@@ -1,8 +1,8 @@
-//! Superblocks over all dies and planes: what a drive of today maps by.
+//! Superblocks over all dies and planes: the mapping of a drive of today.
 //!
-//! A superblock is a block of each plane of each die. What is written fills an open superblock unit by unit, each unit at the die with
-//! least to do; what garbage collection moves fills another. Garbage collection keeps pace with what is written: it moves as
-//! many pages as keep the room where it is.
+//! A superblock is a block of each plane of each die. Written pages fill an open superblock unit by unit, each unit at the die with the fewest
+//! waiting operations; pages that garbage collection moves fill another superblock. Garbage collection keeps pace with writes: it moves as many pages
+//! as keep the room constant.
 //!
 //! Cost: a few look-ups for each page, O(dies) for each unit, O(superblocks / 64) for each collection, one look at each page of flash
 //! that is collected.
@@ -52,7 +52,7 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `striped`.
+    /// The parameters of `striped`.
     struct Parameters {
         /// Share of the superblocks that is not offered to the host.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;
@@ -62,11 +62,14 @@ parameters! {
         die_choice: DieChoice = "shortest", "", OURS;
         /// Program units that a die gets, in each of its planes, before another is chosen.
         stripe_units: u32 = "1" in Kind::Integer { min: 1, max: 1 << 15 }, "units", OURS;
-        /// Placement handles of the host, each with an open superblock of its own: a request's is its stream (trace.streams) modulo their number.
+        /// Placement handles of the host, each with an open superblock of its own; a request uses the handle with the number of its stream
+        /// (trace.streams) modulo the number of handles.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
-        /// Garbage is collected when the room in free and open superblocks is less than so many superblocks; 0: as few as it takes, which are three and one for each handle.
+        /// Garbage is collected when the room in free and open superblocks is less than this many superblocks; 0: the least that works, which is
+        /// three and one for each handle.
         gc_low: u32 = "0", "superblocks", OURS;
-        /// Whether garbage collection moves as much as what is written takes, or, once it has begun, the whole of a superblock before anything is written, or in bursts that each gain the room of gc_burst_units before anything is written.
+        /// When garbage collection moves pages: as many as the writes require; once it has begun, the whole of a superblock before anything is
+        /// written; or in bursts that each gain the room of gc_burst_units before anything is written.
         gc_pace: Pace = "even", "", OURS;
         /// Room that a burst of garbage collection gains, over all dies; a superblock at most.
         gc_burst_units: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "units", OURS, needs &["ftl.gc_pace = burst"];
@@ -78,7 +81,7 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "striped",
-    about: "Superblocks over all dies and planes: a unit goes to the die with least to do, and garbage collection keeps pace with what is written.",
+    about: "Superblocks over all dies and planes: a unit goes to the die with the fewest waiting operations, and garbage collection keeps pace with writes.",
     source: "ours, as drives of today are known to work: pblk (Bjorling et al., FAST 2017), SPDK's FTL, NVMeVirt (FAST 2023)",
     has_flash: true,
     has_cell_modes: false,
@@ -108,7 +111,7 @@ struct Waiting {
     writes: u32,
 }
 
-/// What was set, and what follows from it.
+/// The parameters, and the values that follow from them.
 #[derive(Clone, Copy)]
 struct Rules {
     die_choice: DieChoice,
@@ -140,10 +143,10 @@ struct Striped {
     map: LazyTable<InitialMap>,
     /// By page of flash, the logical page whose newest copy it holds.
     owner: LazyTable<InitialOwner>,
-    /// By page, where there are several.
+    /// By page, if there are several.
     handles: Option<LazyTable<Zero>>,
     rows: Rows,
-    /// Those of the handles, and behind them that of what is moved.
+    /// The streams of the handles, followed by that of moved pages.
     streams: Vec<Stream>,
     waiting: BTreeMap<u32, Waiting>,
     victims: Vec<Victim>,
@@ -231,18 +234,18 @@ impl Striped {
         })
     }
 
-    /// The stream of what garbage collection moves.
+    /// The stream of pages that garbage collection moves.
     fn moves(&self) -> usize {
         self.streams.len() - 1
     }
 
-    /// The stream of what the host writes as `page`.
+    /// The stream of the pages that the host writes as `page`.
     fn stream_of(&self, page: u32) -> usize {
         let handles = self.handles.as_ref();
         handles.map_or(0, |handles| handles.get(page as usize) as usize)
     }
 
-    /// What a block of `stream` is used for.
+    /// The use of a block of `stream`.
     fn purpose(&self, stream: usize) -> Purpose {
         match stream {
             _ if stream == self.moves() => Purpose::shared(Role::Migrations),
@@ -251,7 +254,7 @@ impl Striped {
         }
     }
 
-    /// Room in free and open superblocks, and what collections under way have gained so far.
+    /// Room in free and open superblocks, plus the gain of running collections.
     fn space(&self) -> u64 {
         let row_pages = u64::from(self.shape.row_pages());
         let gained = |victim: &Victim| {
@@ -284,7 +287,7 @@ impl Striped {
         true
     }
 
-    /// Erases what `stream` is about to fill at `die`, where that is due; whether it was.
+    /// Erases the blocks that `stream` is about to fill at `die`, if that is due; returns whether it was.
     fn erase_before(&mut self, stream: usize, die: u32, operations: &mut Operations) -> bool {
         let Some((row, 0)) = self.streams[stream].place(die, self.shape.part()) else {
             return false;
@@ -324,7 +327,7 @@ impl Striped {
         self.shape.at(row, place)
     }
 
-    /// Units of the drive itself that come next in the part that `stream` fills at `die`: at its start only where data follows.
+    /// The drive's own units that come next in the part that `stream` fills at `die`: at its start only if data follow.
     fn program_own(
         &mut self,
         stream: usize,
@@ -450,7 +453,7 @@ impl Striped {
         }
     }
 
-    /// Where the power may fail: completes what is in RAM at `die`, so that an erase may follow.
+    /// If the power may fail: completes the units that are in RAM at `die`, so that an erase may follow.
     fn finish_units(&mut self, die: u32, operations: &mut Operations) {
         if !self.rules.power_may_fail {
             return;
@@ -633,7 +636,7 @@ impl Ftl for Striped {
             }
         };
         if self.shape.full_rows > 0 {
-            // What was never touched has contents here.
+            // Untouched pages have contents here.
             return pages.for_each(|page| look(page, self.map.get(page)));
         }
         let touched = self.map.touched_in(pages);
@@ -654,7 +657,7 @@ impl Ftl for Striped {
     }
 
     fn collects_at(&mut self, die: u32) -> u32 {
-        // First: what is left early may be another die's to complete.
+        // First: a unit that is left early may be another die's to complete.
         self.close_early(die);
         self.first_to_collect(die)
     }

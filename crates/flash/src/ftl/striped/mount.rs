@@ -1,4 +1,4 @@
-//! After a loss of power: what spare areas say of superblocks.
+//! After a loss of power: the findings about superblocks in spare areas.
 
 use alloc::vec::Vec;
 
@@ -10,10 +10,10 @@ use crate::mount::{FoundBlock, Place, Scan};
 use crate::operation::{Purpose, Role};
 
 impl Striped {
-    /// Takes over what `scan` has found, as a layer that was just made without contents.
+    /// Adopts the findings of `scan`, as a layer that was just built without contents.
     ///
-    /// Of each stream the two superblocks that were opened last go on where dies have places left in them, each die behind the last
-    /// unit that it has begun. Others that hold something may be collected.
+    /// For each stream, the two superblocks that were opened last continue on dies that have places left in them, each die after the last unit that
+    /// it has begun. Other superblocks that hold pages may be collected.
     pub(super) fn take_over(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         for (nand, blocks) in self.dies.iter_mut().zip(&scan.dies) {
             for (block, found) in (0..).zip(blocks) {
@@ -49,7 +49,7 @@ impl Striped {
                 self.rows.found(row, valid[row as usize]);
             }
         }
-        // By their last programs, so that those opened last come last.
+        // By their last programs, so that superblocks opened last come last.
         used.sort_unstable();
         for stream in 0..self.streams.len() {
             self.open_at_mount(stream, scan, &used);
@@ -69,13 +69,13 @@ impl Striped {
         places.into_iter().for_each(take);
     }
 
-    /// Whether what is valid in the best superblock to collect finds room.
+    /// Whether the valid pages of the best superblock to collect find room.
     fn has_room_to_collect(&self) -> bool {
         let Some(row) = self.best() else { return true };
         self.rows.free() > 0 || self.room_of(self.moves()) >= self.rows.valid(row)
     }
 
-    /// Places for data that are left in what `stream` has open.
+    /// Data places that are left in the open superblocks of `stream`.
     fn room_of(&self, stream: usize) -> u32 {
         let part = self.shape.part();
         let state = &self.streams[stream];
@@ -94,17 +94,17 @@ impl Striped {
         (0..self.shape.dies).map(left).sum()
     }
 
-    /// Writes that were lost with the power make superblocks hold something again that had been emptied, so that none may be free:
-    /// what is collected fills the superblock of a handle of the host with most room, until a superblock is empty.
+    /// Writes that were lost with the power make emptied superblocks hold pages again, so that none may be free: collected pages fill the superblock
+    /// of the host's handle with the most room, until a superblock is empty.
     fn move_into_open(&mut self) {
         let moves = self.moves();
         let most = (0..=moves).max_by_key(|stream| self.room_of(*stream));
         self.streams.swap(moves, most.unwrap_or(moves));
     }
 
-    /// Programs that were cut off have filled what garbage collection was to fill: a superblock of which every page has an equal copy in
-    /// another one is given up for those. There is one: what garbage collection opened last has only such pages, since nothing
-    /// is erased before all of it has moved.
+    /// Interrupted programs have filled the superblock of garbage collection: a superblock of which every page has an equal copy elsewhere is given
+    /// up for them. There is one: the superblock that garbage collection opened last has only such pages, since nothing is erased before all of it
+    /// has moved.
     fn discard_copies(&mut self, scan: &Scan, used: &[(u64, u32)], places: &mut [Place]) {
         let mut copies = Vec::new();
         scan.copies(|of_page| copies.extend_from_slice(of_page));
@@ -169,7 +169,7 @@ impl Striped {
         })
     }
 
-    /// What `stream` has open is not filled any further.
+    /// The open superblocks of `stream` are not filled any further.
     fn close(&mut self, stream: usize) {
         while self.streams[stream].rows[0] != NONE {
             for die in 0..self.shape.dies {
@@ -193,14 +193,14 @@ impl Striped {
         })
     }
 
-    /// What a superblock was last used for.
+    /// The last use of a superblock.
     fn purpose_of(&self, scan: &Scan, row: u32) -> Option<Purpose> {
         let blocks = self.blocks_of(scan, row);
         let latest = blocks.max_by_key(|block| block.programs().map_or(0, |(_, last)| last))?;
         latest.purpose()
     }
 
-    /// The place behind what `die` has begun of its part of `row`. What holds nothing that is needed will be erased: it may be left from
+    /// The place after the units that `die` has begun in its part of `row`. A part that holds nothing needed will be erased: it may be left from
     /// before the superblock was opened.
     fn place_at_mount(&self, scan: &Scan, die: u32, row: u32) -> u32 {
         let (unit, planes) = (self.shape.unit, self.shape.planes);
@@ -222,7 +222,7 @@ impl Striped {
         units.max().unwrap_or(0) * unit
     }
 
-    /// The superblocks that `stream` goes on with, of those that are `used`.
+    /// The superblocks that `stream` continues with, among the `used` ones.
     fn open_at_mount(&mut self, stream: usize, scan: &Scan, used: &[(u64, u32)]) {
         let part = self.shape.part();
         let is_its = |row: u32| match self.purpose_of(scan, row) {

@@ -1,4 +1,4 @@
-//! Superblocks: what is valid in each, which may be collected, and which are free.
+//! Superblocks: the valid pages of each, which may be collected, and which are free.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -17,7 +17,7 @@ const NO_CANDIDATE: u64 = u64::MAX;
 pub(super) struct Rows {
     /// Pages that hold the newest copy of their logical page.
     valid: Vec<u32>,
-    /// Of those that may be collected: valid pages, then when it was closed.
+    /// For superblocks that may be collected: valid pages, then the time when it was closed.
     keys: Vec<u64>,
     /// The least of each group.
     least: Vec<u64>,
@@ -68,12 +68,12 @@ impl Rows {
         self.valid[row as usize]
     }
 
-    /// The one that is free and is taken last, if one is kept so.
+    /// The free superblock that is taken last, if one is kept for that.
     pub fn reserve(&self) -> Option<u32> {
         self.free.front().copied()
     }
 
-    /// One is free no more: that which became free first; with `keeps_reserve`, the [reserve](Self::reserve) only if it is alone.
+    /// A free superblock is taken: the one that became free first; with `keeps_reserve`, the [reserve](Self::reserve) only if it is alone.
     pub fn take(&mut self, keeps_reserve: bool) -> Option<u32> {
         match keeps_reserve && self.free.len() > 1 {
             true => self.free.remove(1),
@@ -102,7 +102,7 @@ impl Rows {
         self.least[group] = keys.min().copied().unwrap_or(NO_CANDIDATE);
     }
 
-    /// Of those that may be collected, the one with fewest valid pages, of equals the one closed first.
+    /// Among superblocks that may be collected, the one with the fewest valid pages, among equals the one closed first.
     pub fn first(&self) -> Option<u32> {
         let (group, least) = (0..).zip(&self.least).min_by_key(|(_, least)| **least)?;
         if *least == NO_CANDIDATE {
@@ -142,7 +142,7 @@ impl Rows {
         }
     }
 
-    /// What a mount has found: `row`, which is not free, and the number of its valid pages.
+    /// The findings of a mount: `row`, which is not free, and the number of its valid pages.
     pub fn found(&mut self, row: u32, valid: u32) {
         self.valid[row as usize] = valid;
         self.free.retain(|free| *free != row);

@@ -1,7 +1,7 @@
-//! Which blocks a superblock consists of, in which order its pages are programmed, and what is where at the start.
+//! Which blocks form a superblock, in which order its pages are programmed, and its contents at the start.
 //!
-//! Superblock `row` is block `row` of each plane of each die. What it has of a die is a *part*: its *places* go unit by unit round
-//! the planes. Some units of a superblock hold what the drive keeps for itself; they go round the dies.
+//! Superblock `row` is block `row` of each plane of each die. Its share of a die is a *part*: the *places* of a part go unit by unit round the
+//! planes. Some units of a superblock hold data that the drive keeps for itself; they go round the dies.
 
 use destage_base::lazy::Initial;
 
@@ -74,7 +74,7 @@ impl Shape {
         self.dies * self.part_units()
     }
 
-    /// Pages of a superblock that hold what is written and moved.
+    /// Pages of a superblock for written and moved data.
     pub fn row_pages(&self) -> u32 {
         (self.row_units() - self.own) * self.unit
     }

@@ -1,6 +1,6 @@
-//! What is written side by side fills a superblock of its own, each die at its own pace.
+//! Each stream fills a superblock of its own, each die at its own pace.
 //!
-//! A die that has filled its part goes on in the next superblock, which is then open beside the first. The first is closed when all
+//! A die that has filled its part continues in the next superblock, which is then open together with the first. The first is closed when all
 //! dies have gone on.
 
 use alloc::vec;
@@ -10,12 +10,12 @@ use destage_base::archived;
 
 use super::shape::NONE;
 
-/// A stream of pages: those of a placement handle, or what garbage collection moves.
+/// A stream of pages: those of a placement handle, or those that garbage collection moves.
 #[derive(Clone)]
 pub(super) struct Stream {
-    /// The superblocks that are open, the one opened first before the other.
+    /// The open superblocks, the one opened first before the other.
     pub rows: [u32; 2],
-    /// By die, the place that comes next, counted from the start of the part of the first superblock on.
+    /// By die, the next place, counted from the start of the part of the first superblock on.
     pub next: Vec<u32>,
     /// By die, writes that wait there.
     pub coming: Vec<u32>,
@@ -23,7 +23,7 @@ pub(super) struct Stream {
     pub in_first: u32,
     /// The die that gets pages now.
     pub die: u32,
-    /// The first superblock is left as it is by dies that have no unit open in it, since one die has filled both.
+    /// Dies that have no unit open in the first superblock leave it as it is, since one die has filled both.
     pub closing: bool,
 }
 
@@ -41,8 +41,8 @@ impl Stream {
         }
     }
 
-    /// The die of the next page: that which has them now until `grain` places are full, and then one with the smallest `load` that
-    /// has room, of equals the next in turn. `part` is the places of a part.
+    /// The die of the next page: the present one until `grain` places are full, and then the one with the smallest `load` that has room, among equals
+    /// the next in turn. `part` is the places of a part.
     pub fn choose(&self, part: u32, grain: u32, load: &dyn Fn(u32) -> u32) -> u32 {
         let place = |die: u32| self.next[die as usize] + self.coming[die as usize];
         let has_room = |die: u32| place(die) < 2 * part;
@@ -69,7 +69,7 @@ impl Stream {
         (row != NONE).then(|| (row, self.next[die as usize] % part))
     }
 
-    /// All dies have filled the first superblock: the second is first now. Gives the one that was.
+    /// All dies have filled the first superblock: the second is first now. Returns the superblock that was open.
     pub fn go_on(&mut self, part: u32) -> u32 {
         let [first, second] = self.rows;
         self.rows = [second, NONE];

@@ -9,9 +9,8 @@ use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 
 impl Superblocks {
-    /// Frees at least one block of `superblock`, which has as many as it may: one without live pages by
-    /// erasing it; else the one with the fewest live pages, if the open block of class `beside` has room for
-    /// these; else by folding.
+    /// Frees at least one block of `superblock`, which has as many as it may: a block without live pages by erasing it; otherwise the one with the
+    /// fewest live pages, if the open block of class `beside` has room for them; otherwise by folding.
     pub(super) fn collect(
         &mut self,
         superblock: u32,
@@ -51,9 +50,9 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Moves the live pages of all blocks of `superblock` that have others as well together, so that it has
-    /// no update blocks any more. Each block is erased before a second one is taken to move into; where that would complete units of the
-    /// block that is being filled, not before that is full, so that pages without content take no room from others.
+    /// Moves the live pages of all mixed blocks of `superblock` together, so that it has no update blocks any more. Each block is erased before a
+    /// second one is taken to move into; if that would complete units of the block that is
+    /// being filled, only when that block is full, so that pages without content take no room from others.
     pub(super) fn fold(
         &mut self,
         superblock: u32,
@@ -116,8 +115,7 @@ impl Superblocks {
         count
     }
 
-    /// Copies the first `most` live pages of `source` behind those of `target`, both of `superblock`; says how
-    /// many there were.
+    /// Copies the first `most` live pages of `source` after those of `target`, both of `superblock`; returns how many there were.
     pub(super) fn copy_pages(
         &mut self,
         superblock: u32,
@@ -177,7 +175,7 @@ impl Superblocks {
         *self.held.get_mut(place) = block;
     }
 
-    /// Keeps only those blocks of `superblock` that `stays` says, in their order.
+    /// Keeps only those blocks of `superblock` for which `stays` is true, in their order.
     fn keep_others(&mut self, superblock: u32, stays: impl Fn(BlockSlot) -> bool) {
         let logical = self.logical_blocks_of(superblock);
         let first = superblock as usize * self.rules.width as usize;
@@ -219,8 +217,8 @@ impl Superblocks {
         }
     }
 
-    /// Moves what lies in the least worn block that is not open, erased `limit` times at most, into the free
-    /// block `worn`; of equals that of the first superblock, oldest first.
+    /// Moves the pages of the least worn block that is not open and was erased at most `limit` times into the free block `worn`; among equals that of
+    /// the first superblock, oldest first.
     fn level_wear(&mut self, worn: BlockSlot, limit: u32, operations: &mut Operations) {
         let is_open = |superblock: usize, block: BlockSlot| {
             (0..2).any(|class| self.open.get(2 * superblock + class) == block)

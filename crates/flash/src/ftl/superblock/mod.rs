@@ -1,11 +1,9 @@
 //! Several adjacent logical blocks share their flash blocks, with a page map inside.
 //!
-//! Pages are appended to the open block of their superblock, wherever they belong in it; pages written again
-//! since the last collection go to a block of their own. A superblock that has as many update blocks as it
-//! may collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
+//! Pages are appended to the open block of their superblock, wherever they belong in it; pages rewritten since the last collection go to a block of
+//! their own. A superblock with the greatest number of update blocks collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
 //!
-//! Cost: a few words for each page; a collection looks at each block of the superblock, and at each page of
-//! those it moves.
+//! Cost: a few words for each page; a collection visits each block of the superblock, and each page of those it moves.
 
 mod collect;
 mod mount;
@@ -35,7 +33,7 @@ use crate::operation::{MergeCause, Operations, Purpose, Role};
 const SOURCE: &str = "Kang, Jo, Kim and Lee, EMSOFT 2006.";
 
 parameters! {
-    /// What can be set of `superblock`.
+    /// The parameters of `superblock`.
     struct Parameters {
         /// Adjacent logical blocks of a die that form a superblock.
         sb_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1024 }, "blocks", SOURCE;
@@ -90,7 +88,7 @@ impl Class {
     }
 }
 
-/// What the configuration says once.
+/// The fixed values of the configuration.
 #[derive(Clone, Copy)]
 struct Rules {
     /// Blocks of a superblock, those for updates included.
@@ -121,7 +119,7 @@ struct Superblocks {
     held: LazyTable<Initial>,
     /// Per superblock the open block of each class.
     open: LazyTable<NoBlock>,
-    /// Per superblock: the pages written since its last collection, if classes are told apart.
+    /// Per superblock: the pages written since its last collection, if there are classes.
     written: Option<Masks<First>>,
     /// Superblocks with update blocks, the one written longest ago first.
     order: List,
@@ -149,7 +147,7 @@ impl Superblocks {
             width,
         };
         let physical = geometry.blocks_per_die() as usize;
-        // With one update block there is nothing to keep apart.
+        // With one update block there are no classes.
         let tells_apart = parameters.sb_hotcold && update_blocks > 1;
         let row = superblock_blocks * pages;
         Self {
@@ -261,7 +259,7 @@ impl Superblocks {
         }
     }
 
-    /// What the blocks of `superblock` are used for.
+    /// The use of the blocks of `superblock`.
     fn purpose(&self, superblock: u32) -> Purpose {
         Purpose::owned(Role::Update, superblock * self.rules.superblock_blocks)
     }
@@ -281,7 +279,7 @@ impl Superblocks {
         *self.live.get_mut(block as usize) += 1;
     }
 
-    /// Reads the map of `superblock`, which lies beside the page it programmed last, if it is not in RAM.
+    /// Reads the map of `superblock`, which is stored with the page it programmed last, if it is not in RAM.
     fn look_up(&self, superblock: u32, operations: &mut Operations) {
         if self.rules.map_cached {
             return;
@@ -355,7 +353,7 @@ impl Die for Superblocks {
 
     const TAKES_UNITS: bool = true;
 
-    /// A page is put behind what is programmed, whatever that is.
+    /// A page is appended to the programmed pages, whatever they are.
     fn follow_units(&mut self) {
         while self.blocks.take_completed().is_some() {}
     }

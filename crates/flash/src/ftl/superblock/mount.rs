@@ -1,6 +1,6 @@
 //! Superblocks after a loss of power: each keeps the blocks in which its pages are found.
 //!
-//! One that has more blocks than it may moves the pages of those with fewest behind those of the others.
+//! A superblock that has more blocks than it may have moves the pages of its emptiest blocks into the others.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -77,7 +77,7 @@ impl Superblocks {
         (most > self.rules.update_blocks || all > self.rules.updates_max).then_some(superblock)
     }
 
-    /// Moves the pages of the block with the fewest behind those of others of `superblock`, and erases it.
+    /// Moves the pages of the emptiest block into other blocks of `superblock`, and erases it.
     fn gather(
         &mut self,
         superblock: u32,
@@ -86,7 +86,7 @@ impl Superblocks {
     ) -> Result<(), NoSpace> {
         let pages = self.blocks.pages();
         let live = |block: &BlockSlot| self.live.get(*block as usize);
-        // What takes pages gives none.
+        // A block that receives pages gives none.
         let room = |block: &BlockSlot| pages - self.blocks.programmed(*block);
         let taker = held.iter().copied().max_by_key(room);
         let taker = taker.filter(|block| room(block) > 0);

@@ -6,7 +6,7 @@ use crate::ftl::blocks::NONE;
 use crate::ftl::blocks::data::{initial_block, initial_logical};
 use crate::geometry::Geometry;
 
-/// What the device is like at the start; as a table, the blocks that superblocks hold.
+/// The state of the device at the start; as a table, the blocks that superblocks hold.
 #[derive(Clone, Copy)]
 pub(super) struct Initial {
     pub geometry: Geometry,

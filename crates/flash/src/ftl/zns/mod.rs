@@ -1,9 +1,9 @@
-//! Zones under a thin log of the host: data is appended to open zones, a zone is reset as a whole, and what is still needed of
-//! it is moved first, as the host's work.
+//! Zones under a thin log of the host: data is appended to open zones, a zone is reset as a whole, and the host first moves the data that are still
+//! needed.
 //!
-//! A zone is some blocks of one die, filled page by page round its blocks. The host maps its pages, so a zone is to this layer what
-//! a block is to `page`: that maps, compacts and levels here, and what it says of zones is said of their blocks. What is new is
-//! which zones are open.
+//! A zone is some blocks of one die, filled page by page round its blocks. The host maps its pages, so a zone is to this layer what a block is to
+//! `page`: page mapping maps, compacts and levels here, and its operations on zones are translated to their blocks. This module only adds which zones
+//! are open.
 
 mod zones;
 
@@ -30,17 +30,17 @@ const ZNS: &str = "NVMe Zoned Namespace Command Set 1.1";
 const OURS: &str = "ours";
 
 parameters! {
-    /// What can be set of `zns`.
+    /// The parameters of `zns`.
     struct Parameters {
         /// Blocks of a zone, all of one die; they divide its blocks.
         zone_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1 << 15 }, "blocks", OURS;
-        /// Zones that are open for new data at a time, over all dies; each die has one besides for what it compacts.
+        /// Most zones that are open for new data at a time, over all dies; each die also has one for compaction.
         open_zones: u32 = "14" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "zones", "limits of open and active zones: NVMe Zoned Namespace Command Set 1.1; 14: Western Digital Ultrastar DC ZN540";
-        /// An open zone with less than this share of its pages left is finished where another one is wanted and none may be opened; 0: never.
+        /// An open zone with less than this share of its pages left is finished if another one is wanted and none may be opened; 0: never.
         finish_percent: f64 = "0" in Kind::Number { min: 0.0, max: 100.0 }, "%", "finish_threshold of ZenFS";
         /// Share of each die's zones that is not offered to the host.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;
-        /// Empty zones of a die under which it is compacted, until it has so many.
+        /// Compaction of a die starts when it has fewer empty zones, and ends when it has that many.
         gc_low: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "zones", OURS;
     }
 }
@@ -130,7 +130,7 @@ impl Zns {
         })
     }
 
-    /// Pages that are left of the open zone of `die` when all that waits there is written; none if it is not open then.
+    /// Pages that are left in the open zone of `die` when all waiting writes are done; `None` if the zone is not open then.
     fn left(&self, die: usize) -> Option<u32> {
         let written = match self.finishing[die] {
             true => 0,
@@ -146,14 +146,14 @@ impl Zns {
         dies.filter(|die| self.left(*die).is_some()).count() as u32
     }
 
-    /// The open zone with fewest pages left is to be finished, if it has as few as that takes.
+    /// The open zone with the fewest pages left is to be finished, if it has as few as that takes.
     fn finish_one(&mut self) {
         if let Some((_, die)) = self.fullest().filter(|(left, _)| *left < self.finish_under) {
             self.finishing[die] = true;
         }
     }
 
-    /// Of the open zones at which nothing waits, pages that are left of the one with fewest, and its die.
+    /// Among the open zones without waiting writes, the fewest pages that are left in one, and its die.
     fn fullest(&self) -> Option<(u32, usize)> {
         let dies = (0..self.coming.len()).filter(|die| self.coming[*die] == 0);
         dies.filter_map(|die| Some((self.left(die)?, die))).min()
@@ -173,7 +173,7 @@ impl Ftl for Zns {
         self.data.home_of(page)
     }
 
-    /// To the die with the least to do of those with an open zone, or of all if one more may be opened.
+    /// The die with the fewest waiting operations among those with an open zone, or among all if one more may be opened.
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         let mut open = self.open();
         if open >= self.open_zones && self.finish_under > 0 {

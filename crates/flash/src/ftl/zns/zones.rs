@@ -1,4 +1,4 @@
-//! Which blocks a zone consists of, and in which order its pages lie in them.
+//! Which blocks form a zone, and in which order its pages lie in them.
 
 use crate::mount::{Found, FoundBlock, Scan};
 use crate::nand::Ppn;
@@ -14,7 +14,7 @@ pub(super) struct Zones {
     pub zone_bits: u32,
     pub page_bits: u32,
     pub zone_pages: u32,
-    /// Pages of a zone that lie one behind the other in one block, before the next block has its turn.
+    /// Consecutive pages of a zone in one block, before the next block is used.
     pub unit: u32,
 }
 
@@ -42,14 +42,14 @@ impl Zones {
         Ppn(zone << self.zone_bits)
     }
 
-    /// Says of blocks what the operations from `first` on say of zones.
+    /// Translates the operations from `first` on from zones to blocks.
     pub fn tell(&self, first: usize, operations: &mut Operations) {
         let block =
             |Ppn(at): Ppn, number| Ppn(self.block(at >> self.zone_bits, number) << self.page_bits);
         operations.say_of_blocks(first, self.blocks, |at| self.place(at), block);
     }
 
-    /// What is found in blocks, said of zones.
+    /// The findings in blocks, translated to zones.
     pub fn scan(&self, of_blocks: &Scan) -> Scan {
         let zones = |blocks: &[FoundBlock]| {
             let count = blocks.len() as u32 / self.blocks;
@@ -59,8 +59,8 @@ impl Zones {
         Scan::new(dies.collect(), self.zone_bits)
     }
 
-    /// What is found in `zone` of a die with these `blocks`. A reset that was cut off has erased some of its blocks: the others
-    /// make it one that is in use.
+    /// The findings in `zone` of a die with these `blocks`. A reset that was cut off has erased some of its blocks: because of the others the zone
+    /// counts as in use.
     fn found(&self, zone: u32, blocks: &[FoundBlock]) -> FoundBlock {
         let first = zone << self.zone_bits;
         let block = |at: u32| &blocks[(at >> self.page_bits) as usize];

@@ -1,7 +1,7 @@
-//! What waits at a die to be read, or to be programmed, in the order in which it came.
+//! The reads or programs that wait at a die, in order of arrival.
 //!
-//! The first, and those of the same page offset, are found without a look at the others, and any of them leaves at once: hundreds
-//! can wait at a die.
+//! The first of them, and those of the same page offset, are found without visiting the others, and any of them can be removed at once: hundreds can
+//! wait at a die.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ const NOBODY: u32 = u32::MAX;
 /// Chains of a line at first; a power of two, as their number always is.
 const CHAINS: usize = 16;
 
-/// Somebody in a line.
+/// An operation in a line.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub operation: Operation,
@@ -24,7 +24,7 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy)]
 struct Place {
     waiting: Waiting,
-    /// The one that came before, and the one that came next. Free places are linked through the second.
+    /// The one that arrived before, and the one that arrived next. Free places are linked through the second.
     before: u32,
     behind: u32,
     /// The next of the chain.
@@ -49,8 +49,8 @@ pub(super) struct Line {
     free: u32,
     waiting: usize,
     ends: Ends,
-    /// Pages of equal offset are in one chain, in their order: that of the offset modulo the number of chains, which is no smaller
-    /// than the number of those who wait.
+    /// Pages of equal offset are in one chain, in their order: the chain with the number of the offset modulo the number of chains, which is no
+    /// smaller than the number of waiting pages.
     chains: Vec<Ends>,
 }
 
@@ -131,7 +131,7 @@ impl Line {
         self.take_out(self.ends.first, NOBODY);
     }
 
-    /// Asks `joins` of those of offset `page`, one after the other, and takes out those of which it says so, until it has no answer.
+    /// Asks `joins` about those of offset `page`, one after the other, and removes those that it accepts, until it returns no answer.
     #[inline]
     pub fn take_alike(&mut self, page: u32, mut joins: impl FnMut(&Waiting) -> Option<bool>) {
         let mut before = NOBODY;
@@ -153,7 +153,7 @@ impl Line {
         }
     }
 
-    /// Asks `joins` of all, one after the other, and takes out those of which it says so, until it has no answer.
+    /// Asks `joins` about all, one after the other, and removes those that it accepts, until it returns no answer.
     pub fn take_any(&mut self, mut joins: impl FnMut(&Waiting) -> Option<bool>) {
         let mut next = self.ends.first;
         while let Some(place) = self.places.get(next as usize) {

@@ -1,9 +1,9 @@
-//! When queued flash commands of dies that share channels are done: each begins when its channel and its die are free.
+//! The end of queued flash commands of dies that share channels: each begins when its channel and its die are free.
 //!
 //! Operations on pages wait at their die. Whenever a channel is free it takes a die in turn, and that die's
-//! queue says which of them make the next command. Nothing is booked: what comes later can still go first, so
-//! an end is known only when it comes. Who drives it keeps the time: it hears of each phase that begins, and calls
-//! [`Dispatcher::end`] when the phase has ended, those that end at one instant in the order of their beginning.
+//! queue says which of them make the next command. Nothing is booked in advance: a later command can still go first, so an end is known only when it
+//! comes. The caller keeps the time: it is told of each phase that begins, and calls [`Dispatcher::end`] when the phase has ended; phases that end at
+//! one instant end in the order of their beginning.
 //!
 //! | phase | held by it | then |
 //! | --- | --- | --- |
@@ -50,13 +50,13 @@ pub struct CommandTimes {
 pub struct Suspension {
     /// Ticks it takes.
     pub cost: Ticks,
-    /// One program or erase is interrupted so often; further reads wait for its end.
+    /// Most interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
     /// Pages that are programmed together.
     pub unit_pages: u32,
 }
 
-/// What the media are, and the rules of their queues.
+/// The structure of the media, and the rules of their queues.
 #[derive(Clone, Debug)]
 pub struct DispatchConfig {
     /// Channels.
@@ -65,7 +65,7 @@ pub struct DispatchConfig {
     pub dies_per_channel: u32,
     /// Planes of a die.
     pub planes: u32,
-    /// Times of the cells. Those of a command on several planes are those of its first page.
+    /// Times of the cells. A command on several planes has the values of its first page.
     pub cells: Cells,
     /// Command and address of each plane.
     pub command: CommandTimes,
@@ -98,14 +98,14 @@ pub enum End {
     Between(u32),
 }
 
-/// What fills a place of a list that nothing is in.
+/// The value of a place of a list that is not in use.
 impl Default for End {
     fn default() -> Self {
         Self::Command(0)
     }
 }
 
-/// Who keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call it hears this in.
+/// Keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call that informs it has returned.
 pub trait Clock {
     /// The time.
     fn now(&self) -> Ticks;
@@ -121,7 +121,7 @@ pub trait Clock {
     /// `operation` is done.
     fn done(&mut self, operation: &Operation);
 
-    /// The command that `die` began last goes on beside the next, which may begin.
+    /// The command that `die` began last continues in parallel to the next, which may begin.
     fn leaves(&mut self, die: u32) {
         let _ = die;
     }
@@ -138,7 +138,7 @@ struct Die {
     queue: Queue,
     /// The command under way; none if the die may begin the next.
     command: Vec<Operation>,
-    /// Pages of it that have left.
+    /// Its pages that have left.
     left: usize,
     /// It begins a command as soon as its channel is free.
     is_ready: bool,
@@ -252,7 +252,7 @@ impl Dispatcher {
         }
     }
 
-    /// A die of `channel` begins a command, if one that is idle has something to do.
+    /// A die of `channel` begins a command, if an idle one has a waiting operation.
     #[inline]
     fn issue<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let state = &self.channels[channel as usize];
@@ -285,7 +285,7 @@ impl Dispatcher {
         state.ready -= 1;
         state.busy = true;
         let planes = match !self.interrupted.is_empty() && self.give_way(die) {
-            // Only of the first it is known that nothing programs its page.
+            // Only the first one is known to be of a page that no waiting operation programs.
             true => 1,
             false => planes,
         };
@@ -320,7 +320,7 @@ impl Dispatcher {
         self.free_channel(self.channel_of[die as usize], clock);
     }
 
-    /// `die` is ready if it has begun nothing and something waits there, or if a read that is next there interrupts what the cells do.
+    /// `die` is ready if it has begun nothing and an operation waits there, or if a read that is next there interrupts the cells.
     #[inline(always)]
     fn make_ready(&mut self, die: u32) {
         let state = &self.dies[die as usize];
@@ -337,7 +337,7 @@ impl Dispatcher {
         let kind = state.command.first().map(|first| first.kind);
         if self.config.has_more(kind) {
             if state.is_ready {
-                // A read that would have interrupted it comes behind the status.
+                // A read that would have interrupted it comes after the status.
                 self.dies[die as usize].is_ready = false;
                 self.channels[channel as usize].ready -= 1;
             }

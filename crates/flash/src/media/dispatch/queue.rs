@@ -1,4 +1,4 @@
-//! What waits at a die, and which of it makes the next command.
+//! The operations that wait at a die, and the choice of those that form the next command.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -25,21 +25,20 @@ pub struct Operation {
     pub page_type: u32,
     /// Ticks for which its data are on the channel.
     pub data: Ticks,
-    /// Its data come or leave, and the cells have no part in it. Not where planes have cache registers.
+    /// Its data arrive or leave, and the cells take no part in it. Not where planes have cache registers.
     pub loads: bool,
     /// Its die may begin the next command before this one is done, where a cache register lets it.
     pub caches: bool,
-    /// Whatever the driver knows it by.
+    /// The driver's own name for it.
     pub token: u32,
 }
 
-/// Whether a read or something else goes first where both wait at a die.
+/// Which goes first if both a read and another operation wait at a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     /// What came first.
     Arrival,
-    /// Reads, but for a bound: when so many read commands have begun while something else waited, that goes. 0: no
-    /// bound.
+    /// Reads, up to a bound: when this many read commands have begun while another operation waited, that one goes. 0: no bound.
     ReadsFirst(u32),
 }
 
@@ -49,17 +48,16 @@ pub enum Order {
 pub enum Together {
     /// None.
     Never,
-    /// Programs only if no earlier one of their plane waits: pages of a block are programmed in the order in which they
-    /// were asked for.
+    /// Programs join only if no earlier one of their plane waits: pages of a block are programmed in the order in which they were requested.
     InOrder,
-    /// All, as MQSim does it: a page of a block can be programmed before an earlier one.
+    /// All, as in MQSim: a page of a block can be programmed before an earlier one.
     AnyOrder,
-    /// One of each group of so many consecutive planes, at any offset. Programs only if no earlier one of their plane waits.
+    /// One of each group of this many consecutive planes, at any offset. Programs only if no earlier one of their plane waits.
     Groups(u32),
 }
 
 impl Together {
-    /// Whether a program goes with others only if no earlier one of its plane waits.
+    /// Whether a program joins others only if no earlier one of its plane waits.
     fn keeps_planes(self) -> bool {
         matches!(self, Self::InOrder | Self::Groups(_))
     }
@@ -68,11 +66,11 @@ impl Together {
 /// Which command is next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
-    /// Reads against the rest.
+    /// The order of reads and other commands.
     pub order: Order,
     /// Commands on several planes.
     pub together: Together,
-    /// A read of a page whose program waits goes after it; without this it may go before, as in MQSim.
+    /// A read of a page whose program waits goes after it; without this setting it may go before, as in MQSim.
     pub reads_wait: bool,
 }
 
@@ -84,17 +82,16 @@ impl Rules {
     }
 }
 
-/// What waits at a die.
+/// The operations that wait at a die.
 #[derive(Clone, Default)]
 pub(super) struct Queue {
     /// Reads that wait for nothing but their turn.
     reads: Line,
     programs: Line,
     erases: VecDeque<Waiting>,
-    /// Reads that have to wait for a program, with its rank. It is older than they, and so nothing that is asked of the oldest
-    /// depends on them.
+    /// Reads that have to wait for a program, with its rank. It is older than they are, so no question about the oldest depends on them.
     held: Vec<(u64, Waiting)>,
-    /// Where programs of a plane go in their order: by plane, modulo [`PLANES`], the ranks of those that wait.
+    /// If programs of a plane keep their order: by plane, modulo [`PLANES`], the ranks of those that wait.
     in_planes: Vec<VecDeque<u64>>,
     /// Ranks of the programs of the latest command; kept for its memory only.
     taken: Vec<u64>,
@@ -104,7 +101,7 @@ pub(super) struct Queue {
     ahead: u32,
 }
 
-/// What makes the next command: a read, or else an erase, or else a program.
+/// The operation that forms the next command: a read, otherwise an erase, otherwise a program.
 struct Turn {
     is_read: bool,
     is_erase: bool,
@@ -118,10 +115,10 @@ struct Turn {
 
 /// After every rank.
 const NEVER: u64 = u64::MAX;
-/// Planes that are told apart; beyond it several count as one, and fewer go together.
+/// Number of planes that are distinguished; beyond it several count as one, and fewer operations go together.
 const PLANES: u32 = u64::BITS;
 
-/// The plane of an operation, as planes are told apart.
+/// The plane of an operation, as planes are distinguished.
 fn plane(waiting: &Waiting) -> usize {
     (waiting.operation.plane % PLANES) as usize
 }
@@ -136,7 +133,7 @@ fn rank(oldest: Option<&Waiting>) -> u64 {
 }
 
 impl Queue {
-    /// Whether nothing waits. Else there is a next command.
+    /// Whether nothing waits. Otherwise there is a next command.
     pub fn is_empty(&self) -> bool {
         // A read that is held waits for a program here.
         self.programs.is_empty() && self.reads.is_empty() && self.erases.is_empty()
@@ -240,7 +237,7 @@ impl Queue {
         }
     }
 
-    /// Takes the first program, and those older than `erase` that go with it.
+    /// Removes the first program, and those older than `erase` that go with it.
     fn take_programs(
         &mut self,
         planes: u32,
@@ -279,8 +276,7 @@ impl Queue {
     }
 }
 
-/// Takes the first of `line`, and those that go `together` with it: of other planes or groups, up to `planes` in all, and if they
-/// are `free`.
+/// Removes the first of `line`, and those that go `together` with it: of other planes or groups, up to `planes` in all, and if they are `free`.
 #[inline]
 fn gather(
     line: &mut Line,

@@ -1,7 +1,7 @@
-//! Dies whose planes have cache registers: a program comes, or a page that was read leaves, while the cells work on another.
+//! Dies whose planes have cache registers: a program arrives, or a page that was read leaves, while the cells work on another.
 //!
-//! A die has the command that it began last, until that leaves the die to the next: a program when the cells have taken
-//! its pages, a read when they have read. What has left it so goes on beside it.
+//! A die has the command that it began last, until that command leaves the die to the next: a program when the cells have taken its pages, a read
+//! when the cells have read. A command that has left in this way continues in parallel.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,13 +10,13 @@ use super::queue::{Queue, plane_bit};
 use super::{Clock, Dispatcher, End, Operation, Registers, Rules, Together};
 use crate::operation::Kind;
 
-/// What a die has besides the command that it began last.
+/// The commands of a die besides the one that it began last.
 #[derive(Clone, Default)]
 pub(super) struct Beside {
-    /// What has left the die to the next command, and not the cells: a program that they work on, or a read whose pages
-    /// are still in the page registers.
+    /// The command that has left the die to the next, and not the cells: a program that they work on, or a read whose pages are still in the page
+    /// registers.
     cells: Vec<Operation>,
-    /// That read goes to the cache registers.
+    /// The pages of that read go to the cache registers.
     is_moving: bool,
     /// Where the command is that the die began last.
     latest: Latest,
@@ -29,14 +29,14 @@ pub(super) struct Beside {
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Latest {
-    /// On the channel; or there is none.
+    /// It is on the channel; or there is no command.
     #[default]
     Comes,
     /// It waits for the cells.
     IsThere,
-    /// The cells work on it, or take its pages.
+    /// The cells work on it, or its pages move to the cells.
     InCells,
-    /// It was read, and keeps its die until its pages have left: they wait for the cache registers. Or it was erased, and its status
+    /// The cells have read it, and it keeps its die until its pages have left: they wait for the cache registers. Or it was erased, and its status
     /// follows.
     WasRead,
     /// They wait for the channel.
@@ -44,8 +44,8 @@ enum Latest {
 }
 
 impl Beside {
-    /// Whether the next command of `queue` waits for a cache register: it is a program, and a page that was read is in the
-    /// register of its plane, or follows there; or of any plane, where other programs may join it.
+    /// Whether the next command of `queue` waits for a cache register: it is a program, and a page that was read is in the register of its plane, or
+    /// follows there; or in that of any plane, if other programs may join it.
     pub fn holds_up(&self, queue: &Queue, rules: &Rules) -> bool {
         let taken = self.leaving_planes | self.following_planes;
         taken != 0
@@ -63,7 +63,7 @@ fn planes(command: &[Operation]) -> u64 {
 }
 
 impl Registers {
-    /// For how long `command` goes from register to register, if it leaves its die to the next before it is done.
+    /// The time for which `command` moves from register to register, if it leaves its die to the next before it is done.
     fn moves(&self, command: &[Operation]) -> Option<u64> {
         let time = match command.first()?.kind {
             Kind::Read => self.read,
@@ -182,7 +182,7 @@ impl Dispatcher {
         }
     }
 
-    /// What of `die` can go on does.
+    /// Continues whatever can continue at `die`.
     fn go_on<C: Clock>(&mut self, die: u32, registers: &Registers, clock: &mut C) {
         let (state, beside) = (&self.dies[die as usize], &mut self.beside[die as usize]);
         if beside.latest == Latest::IsThere && beside.cells.is_empty() {
@@ -207,8 +207,8 @@ impl Dispatcher {
         }
     }
 
-    /// Something begins over `channel` if that is idle: the page that has waited longest leaves, but first its die begins
-    /// a read, if that is next there; without a page, a command.
+    /// If `channel` is idle, something begins on it: the page that has waited longest leaves, but first its die begins a read, if that is next there;
+    /// without a page, a command begins.
     fn use_channel<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let state = &mut self.channels[channel as usize];
         if state.busy {

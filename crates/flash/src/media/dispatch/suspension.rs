@@ -1,7 +1,7 @@
 //! Reads that interrupt a program or an erase: its cells wait until they have been read, and then go on.
 //!
-//! A read that is next at a die whose cells program or erase begins as soon as the channel is free. When its command is on the die,
-//! the cells stop, which takes the time of [`Suspension`]; the reads that are next when its pages have left follow at once. A page that
+//! If a read is next at a die whose cells program or erase, it begins as soon as the channel is free. When its command is on the die, the cells stop,
+//! which takes the time of [`Suspension`]; the next reads follow at once when its pages have left. A page that
 //! is just being programmed is read when it is there.
 
 use alloc::vec::Vec;
@@ -12,23 +12,23 @@ use super::queue::Operation;
 use super::{Clock, Dispatcher, End, Suspension};
 use crate::operation::Kind;
 
-/// What reads of a die interrupt.
+/// The operation that reads of a die interrupt.
 #[derive(Clone, Default)]
 pub(super) struct Interrupted {
-    /// The program or erase that gave way; empty while there is none.
+    /// The program or erase that was interrupted; empty while there is none.
     command: Vec<Operation>,
-    /// What its cells have still to do; none while they go on beside the command of the first read.
+    /// The remaining work of its cells; `None` while they work in parallel to the command of the first read.
     left: Option<Ticks>,
     /// The cells of the command of the die program or erase, and are done then if nothing interrupts them.
     ends: Option<Ticks>,
     /// How often that was interrupted.
     times: u32,
-    /// Ends of these cells that were foreseen, and do not hold any more.
+    /// Planned ends of these cells that do not hold any more.
     outdated: u32,
 }
 
 impl Dispatcher {
-    /// The cells of `die` begin to program or erase what it has begun, for so long.
+    /// The cells of `die` begin to program or erase, for this time.
     pub(super) fn note_change<C: Clock>(&mut self, die: u32, length: Ticks, clock: &C) {
         if let Some(interrupted) = self.interrupted.get_mut(die as usize) {
             interrupted.ends = Some(clock.now().saturating_add(length));
@@ -36,7 +36,7 @@ impl Dispatcher {
         }
     }
 
-    /// Whether the next command of `die` is a read that goes before the rest of what the cells do.
+    /// Whether the next command of `die` is a read that goes before the remaining work of the cells.
     pub(super) fn interrupts(&self, die: u32) -> bool {
         let (Some(interrupted), Some(suspension)) =
             (self.interrupted.get(die as usize), &self.config.suspension)
@@ -59,7 +59,7 @@ impl Dispatcher {
         })
     }
 
-    /// `die` begins its next command: what that interrupts gives way. Whether there is such a thing.
+    /// `die` begins its next command: the interrupted operation stops. Whether an operation is interrupted.
     pub(super) fn give_way(&mut self, die: u32) -> bool {
         let state = &mut self.dies[die as usize];
         let interrupted = &mut self.interrupted[die as usize];
@@ -69,7 +69,7 @@ impl Dispatcher {
         !interrupted.command.is_empty()
     }
 
-    /// The command of `die` is there: how long its cells wait for those that it interrupts to stop, if it does.
+    /// The command of `die` has arrived: how long its cells wait for the interrupted work to stop, if there is any.
     pub(super) fn stop_cells<C: Clock>(&mut self, die: u32, clock: &C) -> Option<Ticks> {
         let suspension = self.config.suspension?;
         let interrupted = &mut self.interrupted[die as usize];
@@ -90,8 +90,8 @@ impl Dispatcher {
         Some(suspension.cost)
     }
 
-    /// The cells of `die` would be done now: whether that is all that is to be done about it. They were interrupted, or what they
-    /// did has ended while a read is under way.
+    /// The cells of `die` would be done now: whether that is all that is to be done about it. The cells were interrupted, or their work has ended
+    /// while a read is under way.
     pub(super) fn end_interrupted<C: Clock>(&mut self, die: u32, clock: &mut C) -> bool {
         let Some(interrupted) = self.interrupted.get_mut(die as usize) else {
             return false;
@@ -105,7 +105,7 @@ impl Dispatcher {
             return false;
         };
         if self.config.has_more(Some(kind)) {
-            // What is left of it follows when the read is done.
+            // The remaining work follows when the read is done.
             interrupted.left = Some(0);
             return true;
         }
@@ -116,7 +116,7 @@ impl Dispatcher {
         true
     }
 
-    /// A command of `die` is over: what it has interrupted goes on, unless another read follows.
+    /// A command of `die` is over: the interrupted work continues, unless another read follows.
     pub(super) fn resume<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let interrupted = &self.interrupted[die as usize];
         if interrupted.command.is_empty() || interrupted.left.is_some() && self.interrupts(die) {

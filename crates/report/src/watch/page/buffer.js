@@ -1,4 +1,4 @@
-// The buffer and what leaves it, drawn with a square for each page.
+// The buffer and the pages that leave it, drawn with a square for each page.
 
 const byId = (id) => document.getElementById(id);
 
@@ -36,7 +36,7 @@ function square(page, held, mark) {
   return element;
 }
 
-// Beyond so many places holes are told in numbers.
+// Beyond this many places, holes are shown as a number.
 const MOST_PLACES = 5000;
 
 function drawGroup(group, drawsHoles) {
@@ -118,7 +118,7 @@ function drawRecord(record, time) {
   return box;
 }
 
-// Beyond so many records on their way the rest is a number.
+// Beyond this many records on their way, the rest is shown as a number.
 const MOST_RECORDS = 60;
 
 function drawLists(index) {

@@ -1,4 +1,4 @@
-// What each die does over time, in a window around now.
+// The work of each die over time, in a window around the present moment.
 
 // Kinds of work with their colours, which the style sheet has, and the words of the legend.
 const WORK = {
@@ -31,7 +31,7 @@ const LABEL = 52;
 const ROW = 26;
 const AXIS = 20;
 
-// Steps whose time may touch `from .. to`: no step before the first that is still running at `from` does.
+// Steps whose time may touch `from .. to`: no step before the first one that is still running at `from` touches it.
 const longest = intervals.reduce((longest, step) => Math.max(longest, step.end - step.begin), 0);
 function stepsWithin(from, to) {
   let low = 0;
@@ -96,7 +96,7 @@ function drawDies(index) {
     const top = step.die * row + 3;
     const left = x(step.begin);
     const right = Math.max(x(step.end), left + 1);
-    // What has not begun yet is only hinted at; its words are dark on pale.
+    // A step that has not begun yet is only hinted at; its words are dark on pale.
     const hasBegun = step.event <= index;
     pen.globalAlpha = hasBegun ? 1 : 0.3;
     const sum = step.parts.reduce((sum, part) => sum + part.time, 0) || 1;

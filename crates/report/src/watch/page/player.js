@@ -3,7 +3,7 @@
 const player = { index: 0, timer: null };
 const last = events.length - 1;
 
-// The request an event is about; where it is about none, the last one before it.
+// The request of an event; for an event without one, the last request before it.
 function requestAt(index) {
   for (let at = index; at >= 0; at -= 1) if (events[at].request !== null) return requests[events[at].request];
   return null;
@@ -83,7 +83,7 @@ function go(index, moves = false) {
   show(index, moves);
 }
 
-// The first event after the current one that `is`; if there is none, says so and stays.
+// The first event after the current one for which `is` holds; if there is none, a message says so and the position stays.
 function jump(is, thing) {
   pause();
   const found = events.find((event) => event.index > player.index && is(event));
@@ -137,7 +137,7 @@ function begin() {
   byId("scheme").textContent = `${scheme.about} Source: ${scheme.source} Here: ${buffer} over ${ftl}, ${several(recording.dies, "die")}, ${trace}.`;
   byId("stop").hidden = !stop;
   byId("stop").textContent = stop ?? "";
-  const states = [["page dirty", "dirty"], ["page clean", "clean"], ["page leaving", "written back, stays"], ["out leaving", "left, not in flash yet"], ["out pad", "padding"], ["hole", "not buffered"]];
+  const states = [["page dirty", "dirty"], ["page clean", "clean"], ["page leaving", "written back, stays"], ["out leaving", "being programmed, not in flash yet"], ["out pad", "padding"], ["hole", "not buffered"]];
   byId("legend").append(...states.map(([className, words]) => entry(className, "", words)), ...Object.entries(WORK).map(([name, words]) => entry("bar", `var(--${name})`, words)), make("li", "", "S, P, F: switch, partial, full merge"));
   if (last < 0) {
     byId("story").textContent = "Nothing happened.";

@@ -56,7 +56,7 @@ const keys = [];
   const tokens = [];
   for (const event of events) {
     const removed = apply(tokens, event);
-    // Pages that left with this event: none of them was put back elsewhere.
+    // Pages that left with this event: they were not put back elsewhere.
     const back = new Set(event.changes.flatMap(([, , inserted]) => inserted.map(pageOf)));
     event.left = removed.map(pageOf).filter((page) => page !== null && !back.has(page));
     if (event.index % KEY_EVERY === 0) keys.push(tokens.slice());
@@ -95,7 +95,7 @@ function listsAt(index) {
   return lists;
 }
 
-// What was counted up to and with each event.
+// Counts up to and including each event.
 const COUNTS = ["writes", "writeHits", "reads", "readHits", "records", "pages", "padReads", "padFills", "erases", "switch", "partial", "full", "collections"];
 const counts = [];
 {

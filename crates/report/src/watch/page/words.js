@@ -1,4 +1,4 @@
-// What happens, in words.
+// Events in words.
 
 const milliseconds = (ticks) => {
   const ms = ticks / TICKS_PER_MS;
@@ -28,7 +28,7 @@ const CAUSES = {
   drain: "The run ends",
   idle: "The device is idle",
   fua: "The host forces this write",
-  eager: "The scheme does not wait",
+  eager: "The scheme writes this without delay",
 };
 
 function destageWords({ cause, stays, pages, pads, grouping }) {
@@ -53,12 +53,12 @@ function eventWords(event) {
     case "trim": return `Page ${event.of} is trimmed.${event.left.length ? " It leaves the buffer." : ""}`;
     case "destage": return destageWords(event.of);
     case "ended": return `${event.changes.length ? "Written back" : "In flash"}: ${pageRuns(events[event.of].of.pages)}.`;
-    case "cleaned": return "Pages written back are clean now.";
+    case "cleaned": return "The pages written back are clean now.";
     default: return `Request ${request.index} is answered after ${milliseconds(request.response)}.`;
   }
 }
 
-// What a die begins that is worth a sentence.
+// The beginning of a die's work, if it is worth a sentence.
 function stepWords(step) {
   const merges = step.merges.map((merge) => `${merge.kind} merge of block ${merge.block}, ${several(merge.copies, "page")} copied, ${several(merge.erases, "block")} erased`);
   if (merges.length) return `Die ${step.die}: ${merges.join("; ")}.`;
@@ -66,7 +66,7 @@ function stepWords(step) {
   return "";
 }
 
-// What flash did in a step: pages read, programmed and copied, blocks erased.
+// The work of flash in a step: pages read, programmed and copied, blocks erased.
 function partWords(step) {
   const words = { host: "page", pad: "padding page", copy: "page", map: "page of the map", wear: "page", mount: "page" };
   return step.parts.map(({ kind, cause, count }) => {

@@ -1,6 +1,6 @@
 //! Fields of a table that are not written as this project writes them: in quotes, with an exponent, as a date.
 //!
-//! They come here once the plain reading of a field has failed, so that tables without them pay nothing.
+//! Values come here once the plain reading of a field has failed, so that tables without them pay nothing.
 
 use crate::digits::POWERS_OF_TEN;
 use crate::request::Operation;
@@ -58,7 +58,7 @@ fn decimal(text: &str) -> Option<(u128, i32)> {
     Some((number, i32::from(exponent) - fraction.len() as i32))
 }
 
-/// `number` times ten to `power`: what is whole, rounded half up, and whether anything was rounded.
+/// `number` times ten to `power`: the whole part, rounded half up, and whether anything was rounded.
 fn scaled(number: u128, power: i32) -> Option<(u128, bool)> {
     let factor = |power: u32| 10u128.checked_pow(power);
     if power >= 0 {
@@ -125,7 +125,7 @@ pub(super) fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// What a request does, by the words of several tools.
+/// The operation of a request, in the words of several tools.
 pub(super) fn operation(text: &str) -> Option<Operation> {
     match text.to_ascii_lowercase().as_str() {
         "write" | "w" | "wr" => Some(Operation::Write),

@@ -31,7 +31,7 @@ impl ChunkReader for Bounded {
     type T = BufReader<File>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        // All that share the file move its one position, and read on at once.
+        // All readers that share the file move its one position, and read on at once.
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(start))?;
         Ok(BufReader::with_capacity(512, file))

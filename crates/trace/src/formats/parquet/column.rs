@@ -22,7 +22,7 @@ pub(super) struct Wanted {
     pub needed: bool,
 }
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// Whole numbers up to a limit.
@@ -52,7 +52,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The column that is `wanted`, or none if it may be missing. What was found instead, and what was expected.
+    /// The column that is `wanted`, or none if it may be missing. The present type, and the expected one.
     pub fn among(
         schema: &SchemaDescriptor,
         wanted: &Wanted,
@@ -72,7 +72,7 @@ impl Found {
         if fields.next().is_some() {
             return Err(("there is more than one".to_owned(), "one such column"));
         }
-        // A group has no leaf of that path, and what is repeated no single value.
+        // A group has no leaf of that path, and a repeated value is not a single value.
         let leaf = |(_, leaf): &(usize, &std::sync::Arc<ColumnDescriptor>)| {
             leaf.path().parts() == [name] && leaf.max_rep_level() == 0
         };
@@ -165,7 +165,7 @@ fn fits(leaf: &ColumnDescriptor, kind: Kind) -> Option<bool> {
     }
 }
 
-/// What is wrong in a column.
+/// The error in a column.
 fn in_column(name: &str, cause: &str) -> String {
     format!("column {name}: {cause}")
 }
@@ -185,8 +185,8 @@ enum Values {
 }
 
 impl Open {
-    /// Replaces the content of `out` by the next `rows` values. `bad` gets each that is none: the row, counted from
-    /// 0, what is wrong, and how it looks.
+    /// Replaces the content of `out` by the next `rows` values. `bad` gets each bad value: the row, counted from 0, the error, and the text of the
+    /// value.
     pub fn decode(
         &mut self,
         rows: usize,
@@ -196,7 +196,7 @@ impl Open {
     ) -> Result<(), String> {
         let name = wanted.column.name;
         let (max, unsigned) = (self.max, self.unsigned);
-        // What is not below 0 and not above the limit is the rule; the rest is cold.
+        // Values from 0 to the limit are the rule; the rest is cold.
         let mut number = |row, value: i64| {
             if value >= 0 && value as u64 <= max {
                 return value as u64;
@@ -284,7 +284,7 @@ impl Values {
     }
 }
 
-/// The reader of a column of one type, with what it read last.
+/// The reader of a column of one type, with its last values.
 struct Typed<T: DataType> {
     reader: ColumnReaderImpl<T>,
     values: Vec<T::T>,

@@ -1,17 +1,16 @@
 //! Checksums of the rows of a file that this project wrote.
 //!
 //! The pages of a Parquet file may carry checksums, but the writer used here makes none, and a flipped byte in a page often
-//! unpacks to another number. So the footer of what is written here holds, under [`KEY`], one CRC-32 for each row group,
-//! in hexadecimal: of its rows in order, each as its seven numbers in the order of the schema, eight bytes with the lowest
-//! first. Programs that rewrite such a file may keep its key-value pairs and change its rows, but name themselves as its
-//! creator: then the pairs mean nothing.
+//! unpacks to another number. So the footer of a file that this program writes holds, under [`KEY`], one CRC-32 for each row group, in hexadecimal:
+//! of its rows in order, each as its seven numbers in the order of the schema, eight bytes with the lowest first. Programs that rewrite such a file
+//! may keep its key-value pairs and change its rows, but name themselves as its creator: then the checksums mean nothing.
 
 use crc32fast::Hasher;
 use std::fmt::Write;
 
 /// The key in the footer.
 pub(crate) const KEY: &str = "destage.crc32";
-/// What the creator of a file begins with that has these checksums.
+/// The beginning of the creator of a file that has these checksums.
 pub(crate) const CREATOR: &str = "destage version ";
 
 /// The numbers of a row, in the order of the schema.
@@ -71,7 +70,7 @@ pub(crate) struct Seals {
 }
 
 impl Seals {
-    /// Those in the footer of a file that `creator` made, if they can be believed.
+    /// The checksums in the footer of a file that `creator` made, if they can be trusted.
     pub fn of(creator: Option<&str>, value: Option<&str>) -> Option<Self> {
         creator?.starts_with(CREATOR).then(|| {
             let words = value.unwrap_or_default().split_ascii_whitespace();

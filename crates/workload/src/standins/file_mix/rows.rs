@@ -42,7 +42,7 @@ const LIVE_FILES: Parameter = Parameter {
     },
     default: "500",
     unit: "files",
-    about: "Files there are at most; one more, and another is removed.",
+    about: "Most files in the volume; a file beyond that number replaces another.",
     source: "",
     ..Parameter::BLANK
 };
@@ -54,7 +54,7 @@ const DIRECTORY_FILES: Parameter = Parameter {
     },
     default: "100",
     unit: "files",
-    about: "New files that go to a directory before another one is made, up to as many directories as live files need.",
+    about: "New files that go to a directory before another directory is made, up to as many directories as live files need.",
     source: "",
     ..Parameter::BLANK
 };
@@ -90,7 +90,7 @@ const REMOVE_PERCENT: Parameter = Parameter {
     kind: PERCENT,
     default: "0",
     unit: "%",
-    about: "Share of steps that remove a file; what all these leave makes new files.",
+    about: "Share of steps that remove a file; the remaining steps make new files.",
     source: "",
     ..Parameter::BLANK
 };
@@ -99,7 +99,7 @@ const REMOVED: Parameter = Parameter {
     kind: Removed::KIND,
     default: "random",
     unit: "",
-    about: "Which file is removed. Where room is needed, latest means a random one.",
+    about: "Which file is removed. If a file is removed to make room, latest chooses a random one.",
     source: "",
     ..Parameter::BLANK
 };
@@ -111,7 +111,7 @@ const PROCESSES: Parameter = Parameter {
     },
     default: "1",
     unit: "processes",
-    about: "Processes that make files in turn: ext3 gives each its own sixteenth of a group to begin with.",
+    about: "Number of processes that make files in turn: ext3 gives each its own sixteenth of a group to begin with.",
     source: "",
     ..Parameter::BLANK
 };
@@ -123,7 +123,7 @@ const WAIT_COMMITS: Parameter = Parameter {
     },
     default: "1",
     unit: "commits",
-    about: "Write-backs that a changed page waits for, on ntfs.",
+    about: "Number of write-backs during which a changed page stays in memory, on ntfs.",
     source: "",
     ..Parameter::BLANK
 };
@@ -171,13 +171,13 @@ const APPEND_BYTES: Parameter = Parameter {
     },
     default: "4KiB",
     unit: "bytes",
-    about: "Largest piece put at the end of a file; sizes from one byte on are equally likely.",
+    about: "Largest piece appended to a file; sizes from one byte up to it are equally likely.",
     source: "",
     ..Parameter::BLANK
 };
 
 parameters! {
-    /// What every row of this machine may have.
+    /// The parameters that every row of this machine may have.
     pub(super) struct Parameters {
         requests: u64 as REQUESTS;
         page_bytes: u64 as BLOCK_BYTES;
@@ -234,7 +234,7 @@ row! {
     OFFICE_INSTALL, "standin-office-install", LogNormal,
     "Stand-in for installing an office package to NTFS (BPLRU W1): large files once, and a registry, a log and the file table again and again.",
     REQUESTS = "20000", "";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "1", "";
     FILE_SYSTEM = "ntfs", "BPLRU (FAST 2008), W1";
     MEAN_FILE_BYTES = "250000", "estimate";
@@ -250,7 +250,7 @@ row! {
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "256", "estimate: 1 s";
-    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer writes an eighth of the waiting pages";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -259,7 +259,7 @@ row! {
     BROWSER_CACHE, "standin-browser-cache", LogNormal,
     "Stand-in for a browser's cache on NTFS (BPLRU W2): 100 MB of many small files, and an index rewritten with each.",
     REQUESTS = "10000", "BPLRU (FAST 2008), W2: 100 MB";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "5", "";
     FILE_SYSTEM = "ntfs", "BPLRU (FAST 2008), W2";
     MEAN_FILE_BYTES = "13000", "estimate: objects of web pages of that time";
@@ -270,12 +270,12 @@ row! {
     READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
     APPEND_PERCENT = "0", "";
     REMOVE_PERCENT = "0", "estimate: 100 MB are below a cache's limit";
-    REMOVED = "oldest", "a cache above its limit gives up what was not used for longest";
+    REMOVED = "oldest", "a cache above its limit removes the least recently used files";
     HOT_FILE_BYTES = "32MiB", "fitted to the same order";
     HOT_WRITE_BYTES = "512", "estimate";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "64", "estimate: 1 s";
-    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer writes an eighth of the waiting pages";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -284,7 +284,7 @@ row! {
     PCMARK, "standin-pcmark", LogNormal,
     "Stand-in for PCMark05's disk tests on NTFS (BPLRU W3): files of all sizes made, changed and removed, and small writes to one large file.",
     REQUESTS = "30000", "";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "2", "";
     FILE_SYSTEM = "ntfs", "estimate";
     MEAN_FILE_BYTES = "100000", "estimate";
@@ -300,16 +300,16 @@ row! {
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "32KiB", "estimate";
     COMMIT_PAGES = "128", "estimate: 1 s";
-    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer writes an eighth of the waiting pages";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
 }
 row! {
     KERNEL_COMPILE, "standin-kernel-compile-ext3", LogNormal,
-    "Stand-in for compiling Linux on ext3 (BPLRU W8): object files and lists of what they depend on, many of them temporary, with commits between few files.",
+    "Stand-in for compiling Linux on ext3 (BPLRU W8): object files and lists of their dependencies, many of them temporary, with commits between few files.",
     REQUESTS = "20000", "";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "20", "";
     FILE_SYSTEM = "ext3", "BPLRU (FAST 2008), W8";
     MEAN_FILE_BYTES = "22000", "estimate: objects and lists of dependencies";
@@ -325,7 +325,7 @@ row! {
     HOT_FILE_BYTES = "4MiB", "";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "16KiB", "";
-    COMMIT_PAGES = "128", "estimate: what a compiler makes in 5 s";
+    COMMIT_PAGES = "128", "estimate: the output of a compiler in 5 s";
     CHECKPOINT_COMMITS = "6", "Linux: 30 s over 5 s";
     MAX_REQUEST_PAGES = "32", "Linux 2.6: 128 KiB";
     MAX_READ_PAGES = "32", "Linux 2.6: 128 KiB";
@@ -334,7 +334,7 @@ row! {
     POSTMARK, "standin-postmark", Uniform,
     "Stand-in for PostMark on FAT, ext3 or NTFS (BPLRU W9): a pool of small files that come, grow and go.",
     REQUESTS = "50000", "";
-    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less the size of its log blocks";
     GAP_MS = "1", "";
     FILE_SYSTEM = "fat", "BPLRU (FAST 2008), W9: FAT16, ext3 and NTFS";
     MIN_FILE_BYTES = "500", "PostMark's default";

@@ -1,4 +1,4 @@
-//! The volume that IOzone writes to, as NTFS has it: where files lie, when what they leave is free again, and metadata.
+//! The volume that IOzone writes to, as NTFS lays it out: the places of files, when deleted clusters are free again, and metadata.
 
 use crate::files::Extent;
 use crate::files::space::Space;
@@ -16,8 +16,7 @@ pub(super) const CLUSTERS: u64 = FIRST_DATA + DATA;
 const RESTART: u64 = 34;
 const LOG: u64 = 1040;
 const LOG_PAGES: u64 = 4000;
-/// What a checkpoint writes besides the log, by turns: a record of the file table, and pages of the bitmap and of
-/// indices with every third one.
+/// The writes of a checkpoint besides the log, by turns: a record of the file table, and pages of the bitmap and of indices with every third one.
 const CHECKPOINTS: [&[(u64, u64)]; 3] = [
     &[(33, 1)],
     &[(170, 1)],
@@ -26,7 +25,7 @@ const CHECKPOINTS: [&[(u64, u64)]; 3] = [
 /// The time from one checkpoint of NTFS to the next.
 const CHECKPOINT_MS: f64 = 5000.0;
 
-/// A write of so many sectors, and when it is asked for.
+/// A write of this many sectors, and its time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Write {
     pub at_ms: f64,
@@ -34,15 +33,15 @@ pub(super) struct Write {
     pub sectors: u64,
 }
 
-/// The volume, and what it has written that the trace has not yet given out.
+/// The volume, and its writes that the trace has not yet returned.
 #[derive(Clone, Debug)]
 pub(super) struct Volume {
-    /// What time it is.
+    /// The present time.
     pub now_ms: f64,
     writes: VecDeque<Write>,
     space: Space,
     file: Vec<Extent>,
-    /// What deleted files held: until the last checkpoint, and since.
+    /// The clusters of deleted files: up to the last checkpoint, and since.
     left: [Vec<Extent>; 2],
     checkpoints: usize,
     next_checkpoint_ms: f64,
@@ -70,7 +69,7 @@ impl Volume {
         self.writes.pop_front()
     }
 
-    /// Makes the file anew, of so many sectors: in the first free clusters there are, in as many pieces as it takes.
+    /// Makes the file again, with this many sectors: in the first free clusters there are, in as many pieces as it takes.
     pub fn make(&mut self, sectors: u64) {
         self.remove();
         let mut left = sectors / CLUSTER;
@@ -86,7 +85,7 @@ impl Volume {
         }
     }
 
-    /// Empties it: what waits to be written stays, and the time.
+    /// Empties it: writes that wait stay, and so does the time.
     pub fn format(&mut self) {
         let writes = std::mem::take(&mut self.writes);
         *self = Self {
@@ -127,7 +126,7 @@ impl Volume {
         }
     }
 
-    /// Ends a flush: what has become of the file goes to the log, then comes a restart page.
+    /// Ends a flush: the new state of the file goes to the log, then comes a restart page.
     pub fn commit(&mut self, is_new: bool) {
         self.check();
         if is_new {

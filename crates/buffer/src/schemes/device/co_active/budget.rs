@@ -6,9 +6,8 @@
 //!   cap                     4 x base     |       base       |      4 x base
 //! ```
 //!
-//! Bursts leave long gaps in which a write-back disturbs nobody, and need clean pages when they come; an
-//! even load has no gaps. Peak over mean of the last periods is the plainest measure of that: between 1 and
-//! the number of periods, which bounds the cap.
+//! Bursts leave long gaps in which a write-back delays no request, and need clean pages when they arrive; an even load has no gaps. Peak over mean of
+//! the last periods is the simplest measure of that: between 1 and the number of periods, which bounds the cap.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,8 +33,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// `base` pages per period of `period` ticks, more after bursts among the last `periods`. What was
-    /// before the run counts as idle.
+    /// `base` pages per period of `period` ticks, more after bursts among the last `periods`. The time before the run counts as idle.
     pub fn new(period: Ticks, periods: usize, base: u64) -> Self {
         Self {
             period,
@@ -83,7 +81,7 @@ impl Budget {
         let sum: u64 = self.past.iter().sum();
         let peak = self.past.iter().max().copied().unwrap_or(0);
         let periods = self.past.len() as u64;
-        // Without writes nobody can tell a peak from a mean; there is all the time of the world.
+        // Without writes a peak cannot be told from a mean, and there is no hurry.
         let scaled = (u128::from(self.base * periods) * u128::from(peak)).checked_div(sum.into());
         self.cap = scaled.map_or(self.base * periods, |cap| cap as u64);
     }

@@ -10,16 +10,16 @@
 //! ```
 //!
 //! A page is hot once it was accessed `co_hot` times within `co_window` page writes, and as long as no
-//! window passes without an access. Room: the page that has been clean longest, else the least recent
-//! cold page, else the least recent hot one. While a die is idle its cold pages are written back,
-//! least recent first, one at a time; they stay, as clean ones.
+//! window passes without an access. Room: the page that has been clean longest, otherwise the least recent
+//! cold page, otherwise the least recent hot one. While a die is idle its cold pages are written back, least recent first, one at a time; they stay
+//! as clean pages.
 //!
 //! How many may be written back is a matter of the workload: in each period of time no more than a
 //! `Budget` allows, which grows with how unevenly writes came in the periods before. Hot pages are never
 //! written back ahead.
 //!
-//! A page counts as clean once its write-back is issued, so nothing depends on how fast the flash is; a
-//! page evicted meanwhile is not programmed twice, only its slot stays taken.
+//! A page counts as clean once its write-back is issued, so nothing depends on the speed of the flash; a page evicted meanwhile is not programmed
+//! twice, and only its slot stays in use.
 //!
 //! Cost: O(1) amortized per page, O(`co_periods`) per period; two list nodes and 24 bytes per slot.
 
@@ -47,18 +47,18 @@ use crate::view::View;
 const OURS: &str = "Ours.";
 
 parameters! {
-    /// What can be set of `co-active`.
+    /// The parameters of `co-active`.
     struct Parameters {
         stride: u64 as STRIDE;
         /// Within how many page writes accesses of a page count together; 0: as many as the buffer has pages.
         co_window: u32 = "0", "page writes", OURS;
-        /// Accesses within the window that make a page hot, the one with which it enters included.
+        /// Accesses within the window that make a page hot, including the one with which it enters.
         co_hot: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "accesses", OURS;
         /// Pages written back per period if writes come evenly; 0: a sixteenth of the buffer, at least one.
         co_cap_pages: u32 = "0", "pages", OURS;
         /// Length of the periods in which writes and write-backs are counted.
         co_period_us: u64 = "100000" in Kind::Integer { min: 1, max: u64::MAX / TICKS_PER_US }, "us", OURS;
-        /// How many past periods tell how bursty writes are: the cap grows by their peak over their mean.
+        /// Number of past periods over which the burstiness of writes is measured: the cap grows by their peak over their mean.
         co_periods: u32 = "8" in Kind::Integer { min: 1, max: 1024 }, "periods", OURS;
         /// How long no host request for a die's pages may have been queued or in service before.
         co_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", OURS;
@@ -71,7 +71,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "co-active",
     family: "device",
-    about: "Writes cold pages back while their die is idle, and gives clean pages up first.",
+    about: "Writes cold pages back while their die is idle, and evicts clean pages first.",
     source: "Co-Active, IEEE Transactions on Parallel and Distributed Systems, 2021.",
     reconstructed: true,
     parameters: Parameters::ROWS,
@@ -113,7 +113,7 @@ enum State {
     Hot,
 }
 
-/// What is known of a slot's page.
+/// The state of the page in a slot.
 #[derive(Clone, Copy)]
 struct Held {
     /// Virtual time at which the accesses began that are counted.
@@ -251,7 +251,7 @@ impl Scheme for CoActive {
 }
 
 impl CoActive {
-    /// What time alone changes: periods end, hot pages cool down. Twice at one time is once.
+    /// Changes by time alone: periods end, hot pages cool down. Two accesses at the same virtual time count as one.
     #[inline]
     fn begin(&mut self, access: &Access) {
         self.budget.turn_to(access.now);

@@ -1,14 +1,12 @@
-//! `epo`: destages one page for every die at once, so that all of them program side by side.
+//! `epo`: destages one page for every die at once, so that all dies program in parallel.
 //!
 //! Each die of the device has a queue of the buffered pages that will be programmed on it, the
-//! latest write in front. When the buffer is full, the tail of every queue that has one leaves, all in
-//! one batch, and the next misses find room without any destage.
+//! latest write in front. When the buffer is full, the tail of every non-empty queue leaves, all in one batch, and the next misses find room without
+//! any destage.
 //!
-//! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be
-//! meant: the key is the *logical* page, because a page that is programmed anew gets a new physical
-//! address and would never hit; a queue that is empty gives no page; room is made only if there is
-//! none; and a page is found by the buffer's map, not by walking a queue. Parameters put the first three
-//! back, so that what they cost can be measured.
+//! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be meant: the key is the *logical* page, because a
+//! page that is programmed again gets a new physical address and would never hit; an empty queue gives no page; room is made only if there is none;
+//! and a page is found by the buffer's map, not by walking a queue. Parameters restore the first three, so that their cost can be measured.
 //!
 //! Cost: O(1) per page, O(dies) per batch; one list node per slot, and a list per die.
 
@@ -42,15 +40,16 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `epo`.
+    /// The parameters of `epo`.
     struct Parameters {
         /// Consecutive logical pages on one die before the next die's turn.
         stride: u64 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.";
         /// The most pages of a batch, which are then those of the longest queues; 0: no limit.
         epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
-        /// What a page is known by: its logical number, or the flash address of its latest write, under which a rewrite is never found.
-        epo_key: Key = "logical", "", "Ours; EPO (2011) stands beneath the translation layer, and knows its addresses.";
-        /// How free pages are counted: those that are; as if an eviction took a page of every queue, empty ones too; or printed: as if every miss did.
+        /// The key of a page: its logical number, or the flash address of its latest write, under which a rewrite is never found.
+        epo_key: Key = "logical", "", "Ours; EPO (2011) stands below the translation layer, and knows its addresses.";
+        /// How free pages are counted: the actual number; as if an eviction took a page of every queue, empty ones included; or printed: as if every
+        /// miss did.
         epo_pool: Counting = "corrected", "", "Ours; EPO (2011), figure 3, prints the last.";
     }
 }
@@ -100,13 +99,12 @@ struct Epo {
     pool: Option<Pool>,
 }
 
-/// What it takes to choose among the queues.
+/// The data for choosing among the queues.
 struct Limit {
     batch_max: usize,
     /// By queue.
     lengths: Vec<u32>,
-    /// By slot, the virtual time of the last write: of two queues of one length, the one whose tail
-    /// waits longer goes first.
+    /// By slot, the virtual time of the last write: of two queues of equal length, the one whose tail has waited longer leaves first.
     written: Vec<u64>,
     /// Scratch memory of a choice.
     longest: Vec<u32>,

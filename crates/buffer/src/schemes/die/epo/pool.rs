@@ -1,8 +1,8 @@
 //! The pool of free pages as the printed algorithm of EPO counts it.
 //!
-//! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss takes one
-//! of them. It does so after every miss, whether or not anything left, and counts a page of every queue, whether or not
-//! that had one. So the pool counts pages that are nowhere, and the buffer fills beyond its capacity.
+//! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss takes one of the free slots. It does so
+//! after every miss, whether or not a page left, and counts a page of every queue, whether or not the queue had one. So the pool counts slots that do
+//! not exist, and the buffer fills beyond its capacity.
 //!
 //! ```text
 //!   capacity 4, 4 dies      every_queue      printed
@@ -17,7 +17,7 @@ use destage_base::choices;
 choices! {
     /// The words of `pool`: which of the two slips stay.
     pub enum Counting {
-        /// None: what is free is what no page is in.
+        /// `None`: a slot is free if no page is in it.
         Corrected = "corrected",
         /// An eviction counts a page of every queue, empty ones too.
         EveryQueue = "every_queue",
@@ -26,12 +26,12 @@ choices! {
     }
 }
 
-/// The pool of a buffer that believes it.
+/// The pool of a buffer that uses the printed count.
 pub struct Pool {
     /// Pages believed free.
     free: u64,
     dies: u64,
-    /// Every miss adds, not only one that evicts.
+    /// Every miss adds, also one without an eviction.
     at_every_miss: bool,
     capacity: usize,
     /// The most pages beyond the capacity at one moment.
@@ -39,7 +39,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// The pool of an empty buffer; none if it is counted as it should be.
+    /// The pool of an empty buffer; `None` if it is counted as it should be.
     pub fn new(counting: Counting, capacity_pages: u32, dies: u32) -> Option<Self> {
         let at_every_miss = match counting {
             Counting::Corrected => return None,
@@ -77,18 +77,18 @@ impl Pool {
         self.beyond_max = self.beyond_max.max(pages.saturating_sub(self.capacity));
     }
 
-    /// A page has left, and for no miss.
+    /// A page has left, but not because of a miss.
     pub fn give_back(&mut self) {
         self.free += 1;
     }
 
-    /// Emits the pool and what it hides.
+    /// Emits the pool and the pages behind it.
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         emit("pool_pages", self.free as f64);
         emit("beyond_capacity_pages_max", self.beyond_max as f64);
     }
 
-    /// Begins the maximum anew, from `pages` pages.
+    /// Resets the maximum to `pages` pages.
     pub fn reset_maximum(&mut self, pages: usize) {
         self.beyond_max = pages.saturating_sub(self.capacity);
     }

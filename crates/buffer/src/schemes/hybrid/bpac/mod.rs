@@ -14,11 +14,11 @@
 //!   victim: a full sequential cluster; the largest size-dependent; the oldest; the LRU page
 //! ```
 //!
-//! Sequential clusters wait until they are complete, and are size-independent whatever their age; one that is hit is no longer
-//! sequential, and as old as it is. So age and region are kept apart.
+//! Sequential clusters wait until they are complete, and are size-independent whatever their age; a hit cluster is no longer sequential, and keeps
+//! its age. So age and region are kept apart.
 //!
-//! Clusters stand in the order of their last use in two queues: those that got a page from the host,
-//! and those made for a page that cooled down. Either grows at its young end only, because pages cool
+//! Clusters stand in the order of their last use in two queues: those that got a page from the host, and those made for a page that cooled down.
+//! Either grows at its young end only, because pages cool
 //! down in the order of their last use. So ageing looks at two old ends, and nothing is ever sorted.
 //!
 //! Cost: O(1) amortised per call, O(log n) where a cluster of the size-dependent region changes; a
@@ -55,7 +55,7 @@ use periods::Periods;
 pub const ROW: SchemeRow = SchemeRow {
     name: "bpac",
     family: "hybrid",
-    about: "Keeps hot pages singly, and evicts clusters by size once they are older than it learns to wait.",
+    about: "Keeps hot pages singly, and evicts clusters by size once they are older than a learned threshold.",
     source: "Wu, Eckart and He, BPAC, MSST 2010.",
     reconstructed: false,
     parameters: Parameters::ROWS,
@@ -64,7 +64,7 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| Box::new(Bpac::new(config)),
 };
 
-/// What the pages of a cluster look like.
+/// The order in which the pages of a cluster were written.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Class {
     /// Came in ascending order without a gap.
@@ -91,17 +91,17 @@ struct Cluster {
     is_old: bool,
     /// In the size-dependent region.
     is_dependent: bool,
-    /// In a bucket; this spares looking.
+    /// Whether it is in a bucket, so that it need not be searched.
     is_sorted: bool,
 }
 
-/// Queues of clusters, front: youngest. By who used it last, and by age.
+/// Queues of clusters, front: youngest. By the kind of their last use, and by age.
 const WRITTEN: u32 = 0;
 const COOLED: u32 = 1;
-/// Added to either for clusters that are old.
+/// Added to the number of either queue: the queue of its old clusters.
 const OLD: u32 = 2;
 
-/// What chose a victim; evictions are counted by it.
+/// The rule that chose a victim; evictions are counted by rule.
 #[derive(Clone, Copy)]
 enum Reason {
     Sequential,
@@ -136,7 +136,7 @@ struct Bpac {
     evictions: [u64; 4],
 }
 
-/// What the parameters decide.
+/// The rules that the parameters set.
 struct Rules {
     /// Every hit counts as a use of its block.
     hits_use_blocks: bool,
@@ -336,7 +336,7 @@ impl Bpac {
         self.rejuvenate(time);
     }
 
-    /// Notes which clusters have become old: of these the size-dependent region takes those that may age.
+    /// Notes which clusters have become old; the size-dependent region takes those that are allowed to age.
     #[inline]
     fn age(&mut self, time: u64) {
         let threshold = self.monitor.bird.threshold;
@@ -367,7 +367,7 @@ impl Bpac {
         }
     }
 
-    /// A page of the P-list cools down: into the cluster of its block, whose age stays as it is.
+    /// A page of the P-list cools down: it moves into the cluster of its block, whose age stays the same.
     fn demote(&mut self, entry: Entry) {
         self.cool(entry.slot);
         let place = self.clusters.insert(entry);
@@ -450,7 +450,7 @@ impl Bpac {
         self.sort_in(cluster);
     }
 
-    /// Puts a cluster that changed into the region and the bucket that are due to it.
+    /// Puts a cluster that changed into the region and the bucket where it belongs.
     #[inline]
     fn sort_in(&mut self, id: ClusterId) {
         let cluster = self.clusters.data(id);

@@ -1,4 +1,4 @@
-//! What BPAC learns: how far apart the uses of a page and of a block lie.
+//! BPAC learns how far apart the uses of a page and of a block are.
 //!
 //! Over a period of page writes it collects two kinds of distances, and at the end of the period sets for each
 //! kind a threshold that covers most of them:
@@ -17,7 +17,7 @@ use super::periods::{Period, Periods};
 
 /// Of infinite distances: nothing expires.
 pub const NEVER: u64 = u64::MAX;
-/// What `cover` is counted in, so that no rounding of fractions decides.
+/// The unit of `cover`, so that no rounding of fractions decides.
 const WHOLE: u64 = 1_000_000;
 
 /// How many other page writes came between two uses at `before` and `time` (10 and 34 give 23).
@@ -35,9 +35,9 @@ pub fn has_expired(last: u64, time: u64, threshold: u64) -> bool {
 
 /// One kind of distance.
 pub struct Histogram {
-    /// Of this period, in no order that matters.
+    /// The distances of this period; their order does not matter.
     pub samples: Vec<u64>,
-    /// In force.
+    /// The threshold that applies now.
     pub threshold: u64,
 }
 
@@ -70,7 +70,7 @@ pub struct Rule {
     /// Share of samples a threshold covers, in millionths.
     cover: u64,
     min_samples: u64,
-    /// Thresholds stay as they are unless this is set.
+    /// Whether thresholds are learnt; otherwise they stay as they are.
     pub adapts: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct Monitor {
     rule: Rule,
     /// The last page write of this period.
     period_end: u64,
-    /// What was learnt so far.
+    /// The values learned so far.
     pub periods: Periods,
 }
 

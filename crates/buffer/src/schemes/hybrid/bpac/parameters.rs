@@ -10,7 +10,7 @@ const DISTANCE: Kind = Kind::Number {
 };
 
 choices! {
-    /// The words of `bird_scope`.
+    /// The blocks whose distances are sampled.
     pub enum Scope {
         Resident = "resident",
         History = "history",
@@ -18,7 +18,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `bird_update`.
+    /// What counts as a use of a block.
     pub enum Update {
         Unique = "unique",
         Any = "any",
@@ -26,7 +26,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `bpac_ages`.
+    /// Which clusters leave because of their age.
     pub enum Ages {
         Unsequential = "unsequential",
         All = "all",
@@ -34,7 +34,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `bpac_lone_page`.
+    /// How a cluster of one page is classified.
     pub enum LonePage {
         Random = "random",
         Sequential = "sequential",
@@ -42,7 +42,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `bpac_fallback`.
+    /// Which cluster leaves while none is old.
     pub enum Fallback {
         Lru = "lru",
         Largest = "largest",
@@ -51,7 +51,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `bpac_plist_victim`.
+    /// Which hot pages leave together.
     pub enum HotVictim {
         Page = "page",
         Block = "block",
@@ -59,34 +59,34 @@ choices! {
 }
 
 parameters! {
-    /// What can be set of `bpac`.
+    /// The parameters of `bpac`.
     pub struct Parameters {
-        /// How long distances are sampled before the thresholds are set anew.
+        /// How long distances are sampled before the thresholds are computed again.
         bpac_period: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 30 }, "page writes", "BPAC (MSST 2010).";
         /// Share of the sampled distances that a threshold covers.
         bpac_cover: f64 = "0.9" in SHARE, "", "BPAC (MSST 2010), IV.D, says that a threshold covers the most of the distribution; the number is ours.";
-        /// A period with fewer samples leaves the threshold as it is.
+        /// Fewest samples of a period that change the threshold.
         bpac_min_samples: u64 = "16", "samples", "Ours.";
-        /// The threshold of pages before the first period ends; `inf`: no page cools down.
+        /// Threshold of pages before the first period ends; with `inf`, no page cools down.
         bpac_pird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
-        /// The threshold of clusters before the first period ends; `inf`: no cluster ages.
+        /// Threshold of clusters before the first period ends; with `inf`, no cluster ages.
         bpac_bird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
-        /// Whether thresholds are learnt, or stay what they are at first.
+        /// Whether thresholds are learned, or keep their first values.
         bpac_adapts: bool = "true", "", "Ours, for comparison with fixed thresholds.";
-        /// Which blocks' distances are sampled: those with a cluster, or all that were ever written.
+        /// The blocks whose distances are sampled: those with a cluster, or all that were ever written.
         bird_scope: Scope = "resident", "", "BPAC (MSST 2010), IV.D.2: the last use of the corresponding cluster is looked up.";
-        /// What counts as a use of a block: a page new to its cluster, or hits as well.
+        /// What counts as a use of a block: only a page that is new to its cluster, or hits as well.
         bird_update: Update = "unique", "", "BPAC (MSST 2010), IV.C and IV.D.2: uses of unique pages, noted upon a page miss.";
-        /// Which clusters the size-dependent region takes once they are old: those that are not sequential, or all.
+        /// The clusters that the size-dependent region takes once they are old: those that are not sequential, or all.
         bpac_ages: Ages = "unsequential", "", "BPAC (MSST 2010), IV.E: looping and random clusters that run out of lifetime; sequential ones wait until they are complete.";
-        /// What a cluster of one page, written in no order yet, counts as while `bpac_ages=unsequential`.
-        bpac_lone_page: LonePage = "random", "", "Ours; the paper is silent.";
+        /// How a cluster of one page, whose order of writing is not known yet, is classified while `bpac_ages=unsequential`.
+        bpac_lone_page: LonePage = "random", "", "Ours; the paper does not say.";
         /// Which cluster leaves while none is old: the oldest, the largest, or the largest of the oldest.
-        bpac_fallback: Fallback = "lru", "", "Ours; the paper is silent.";
-        /// Which share of the clusters, rounded up, `largest_tail` looks at.
+        bpac_fallback: Fallback = "lru", "", "Ours; the paper does not say.";
+        /// Share of the clusters, rounded up, that `largest_tail` considers.
         bpac_tail: f64 = "0.1" in SHARE, "", "Ours.";
-        /// What leaves while there is no cluster: the hot page used longest ago, or all hot pages of its block.
-        bpac_plist_victim: HotVictim = "page", "", "Ours; the paper is silent.";
+        /// What leaves while there is no cluster: the least recently used hot page, or all hot pages of its block.
+        bpac_plist_victim: HotVictim = "page", "", "Ours; the paper does not say.";
         /// Whether the hot pages of a block leave with its cluster.
         evict_hot_with_cluster: bool = "false", "", "BPAC (MSST 2010), abstract: hot pages are held separately from clusters.";
     }

@@ -1,15 +1,14 @@
-//! What was learnt, period by period: a series of bounded length, and how much it varies.
+//! The learned values, period by period: a series of bounded length, and how much it varies.
 
 use alloc::vec::Vec;
 
 use super::monitor::NEVER;
 use crate::scheme::Series;
 
-/// How many periods are kept at most. Where there are more, every second one is dropped, and from then on every
-/// second one kept; and so on.
+/// How many periods are kept at most. If there are more, every second one is dropped, and from then on only every second one is kept; and so on.
 const KEPT: usize = 1024;
 
-/// What was in force when a period ended.
+/// The values in force when a period ended.
 #[derive(Clone, Copy)]
 pub struct Period {
     /// Its last page write.
@@ -18,12 +17,12 @@ pub struct Period {
     pub pird: u64,
     /// Threshold of clusters, or [`NEVER`].
     pub bird: u64,
-    /// Share of size-independent clusters; none without clusters.
+    /// Share of size-independent clusters; `None` without clusters.
     pub alpha: Option<f64>,
 }
 
 impl Period {
-    /// Its numbers, each with its name; what is infinite or has no meaning is none.
+    /// The numbers of a period, each with its name; an infinite or meaningless value is `None`.
     fn values(&self) -> [(&'static str, Option<f64>); 3] {
         let finite = |threshold: u64| (threshold != NEVER).then_some(threshold as f64);
         [
@@ -104,7 +103,7 @@ impl Periods {
     }
 }
 
-/// Mean and deviation of numbers that come one by one (Welford 1962): equal numbers have none at all.
+/// Mean and deviation of a sequence of numbers (Welford 1962): equal numbers have exactly no deviation.
 #[derive(Clone, Copy, Default)]
 struct Spread {
     count: u64,
@@ -123,7 +122,7 @@ impl Spread {
         self.squares += before * (value - self.mean);
     }
 
-    /// Variance of the population over the square of the mean; none without numbers, or if all are 0.
+    /// Variance of the population over the square of the mean; `None` without numbers, or if all are 0.
     fn squared_variation(&self) -> Option<f64> {
         let square = self.mean * self.mean;
         (square > 0.0).then(|| self.squares / self.count as f64 / square)

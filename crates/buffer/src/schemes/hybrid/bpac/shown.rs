@@ -62,7 +62,7 @@ impl Bpac {
         }
     }
 
-    /// Whether `cluster` is one of those that leave before all others.
+    /// Whether `cluster` is one that leaves before all others.
     fn leaves_first(&self, cluster: ClusterId) -> bool {
         self.clusters.data(cluster).class == Class::Sequential && self.clusters.is_complete(cluster)
     }

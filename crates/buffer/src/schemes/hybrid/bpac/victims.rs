@@ -1,4 +1,4 @@
-//! Who leaves: four rules in turn, and what goes along.
+//! Choice of the victim: four rules in turn, and the pages that leave together with it.
 
 use super::{Bpac, COOLED, Fallback, OLD, Reason, WRITTEN};
 use crate::clusters::{ClusterId, Lbn};
@@ -48,12 +48,13 @@ impl Bpac {
         }
     }
 
-    /// All clusters, oldest first. It is asked while the size-dependent region is empty, so that those that are old wait for their completion.
+    /// All clusters, oldest first. The rule applies while the size-dependent region is empty, so that old sequential clusters wait for their
+    /// completion.
     fn oldest_first(&self) -> impl Iterator<Item = ClusterId> + '_ {
         self.aged_alike(OLD).chain(self.aged_alike(0))
     }
 
-    /// The clusters that are old, or those that are not, oldest first.
+    /// The clusters that are old, or the others, oldest first.
     fn aged_alike(&self, age: u32) -> impl Iterator<Item = ClusterId> + '_ {
         let mut written = self.queues.iter_back(WRITTEN + age).peekable();
         let mut cooled = self.queues.iter_back(COOLED + age).peekable();

@@ -32,15 +32,15 @@ pub(in crate::ftl) struct Layout {
     pub levelling: WearLevelling,
     /// Logical pages that migrate are remembered.
     pub logs_migrations: bool,
-    /// What tells writes apart.
+    /// How writes are divided into groups.
     pub telling: Telling,
     /// Changes in a page of the map's journal, and pages of that.
     pub journal: Option<(u32, u32)>,
 }
 
 impl DieRules {
-    /// Those of a die of `geometry` that marks its garbage by `watermarks`, whose writes `telling` tells apart, and which keeps a journal
-    /// or not; the rest as usual.
+    /// The pools of a die of `geometry` that marks its garbage by `watermarks`, divides its writes by `telling`, and may keep a journal; the rest as
+    /// usual.
     pub fn of(
         geometry: &Geometry,
         watermarks: Watermarks,

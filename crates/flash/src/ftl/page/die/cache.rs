@@ -61,8 +61,8 @@ impl Die {
         u32::from(self.blocks.get(block as usize).valid)
     }
 
-    /// Moves the first valid page of `block` from page `from` on to where garbage collection would, on behalf of `cause`, and
-    /// returns the page behind it. None if there is none.
+    /// Moves the first valid page of `block` from page `from` on to the place that garbage collection would choose, on behalf of `cause`, and returns
+    /// the page after it. `None` if there is none.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.

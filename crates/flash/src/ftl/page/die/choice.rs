@@ -1,4 +1,4 @@
-//! Which plane the next page goes to.
+//! The choice of the plane for the next page.
 
 use super::{Die, Old, Pool, Stream};
 
@@ -6,12 +6,11 @@ use super::{Die, Old, Pool, Stream};
 const POOL_BITS: u32 = 28;
 
 impl Die {
-    /// Chooses the pool for the next write: of those whose active page was allocated after the present
-    /// copy, the one with most free pages; of equals the first from the rotating pointer on.
+    /// Chooses the pool for the next write: among those whose active page was allocated after the present copy, the one with the most free pages;
+    /// among equals the first from the rotating pointer on.
     ///
-    /// With `same_plane` the page stays in its plane; a page without a copy goes to the plane it would lie
-    /// in on a device filled in order, so that no plane gets more data than it has room for. Where any page may come to the die, the
-    /// one with most room takes it.
+    /// With `same_plane` the page stays in its plane; a page without a copy goes to the plane that it would have on a device filled in order, so that
+    /// no plane gets more data than it has room for. If a page may go to any plane of the die, the one with the most room takes it.
     ///
     /// `given` counts writes already given to a pool by the batch under way (0 outside a batch).
     #[inline]
@@ -49,8 +48,8 @@ impl Die {
         chosen
     }
 
-    /// The pool for a write of `page` that goes to `stream`. Of streams besides the first: that with most room for them, of equals
-    /// the first from the rotating pointer on.
+    /// The pool for a write of `page` that goes to `stream`. For streams other than the first: the pool with the most room for them, among equals the
+    /// first from the rotating pointer on.
     pub fn pool_for(
         &mut self,
         stream: Stream,
@@ -79,7 +78,7 @@ impl Die {
         chosen
     }
 
-    /// As [`Die::choose_pool`] outside a batch, without comparing all pools where one of those with most room will do.
+    /// As [`Die::choose_pool`] outside a batch, without comparing all pools if one of those with the most room is suitable.
     pub fn next_pool(&mut self, page: u32, old: Option<Old>, same_plane: bool) -> usize {
         if let (Some(old), false) = (old, same_plane)
             && let Some(pool) = self.first_of_front(old)
@@ -90,7 +89,7 @@ impl Die {
         self.choose_pool(page, old, same_plane, |_| 0)
     }
 
-    /// Of the pools with most room, the first from the rotating pointer on whose active page was allocated after `old`.
+    /// Among the pools with the most room, the first from the rotating pointer on whose active page was allocated after `old`.
     #[inline]
     fn first_of_front(&mut self, old: Old) -> Option<usize> {
         let pages_per_block = self.shape.pages_per_block;

@@ -45,7 +45,7 @@ impl Die {
         place(one) == place(other)
     }
 
-    /// Remembers the migration of `page`, if somebody wants to know.
+    /// Remembers the move of `page`, if a caller needs it.
     #[inline]
     pub fn log_migration(&mut self, page: u32) {
         if self.rules.notes_moves {

@@ -2,14 +2,14 @@
 
 use super::Pool;
 
-/// Levels that are told apart: the most room, and as many pages less.
+/// Levels that are kept apart: the most room, and this many pages less.
 const LEVELS: usize = 3;
 
-/// The pools with most room, and those that will be next. Pages go round the pools, so that all are within a page or two of each
-/// other, or fill the one in which a block was erased: nearly always nothing has to be compared.
+/// The pools with the most room, and those that will be next. Pages go round the pools, so that all pools are within a page or two of each other, or
+/// pages fill the pool in which a block was erased: nearly always nothing has to be compared.
 #[derive(Clone, Default)]
 pub(super) struct Front {
-    /// A bit for each pool: of those with most room, with a page less, with two. The first is empty where that is not
+    /// A bit for each pool: pools with the most room, with a page less, with two. The first is empty where that is not
     /// known, as of more pools than there are bits.
     levels: [u64; LEVELS],
     /// The most room.
@@ -19,7 +19,7 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// The pools with most room, a bit each; none if they are not known.
+    /// The pools with the most room, a bit each; none if they are not known.
     #[inline(always)]
     pub fn pools(&self) -> u64 {
         self.levels[0]
@@ -31,7 +31,7 @@ impl Front {
         self.below = u32::MAX;
     }
 
-    /// `pool`, one of [those with most room](Front::pools), has a page less.
+    /// `pool`, one of [those with the most room](Front::pools), has a page less.
     #[inline(always)]
     pub fn lower_first(&mut self, pool: u32) {
         self.levels[0] &= !(1 << pool);
@@ -51,8 +51,8 @@ impl Front {
         }
     }
 
-    /// Finds out which of `pools`, of blocks of `pages_per_block` pages, have most room, after the last of those that had has less or
-    /// all were forgotten; whether that can be known.
+    /// Determines again which of `pools` have the most room, when the last of the pools with the most has lost a page or all were forgotten. A block has
+    /// `pages_per_block` pages. Returns `false` if there are too many pools for this.
     #[inline(always)]
     pub fn find(&mut self, pools: &[Pool], pages_per_block: u32) -> bool {
         if self.most > self.below && self.levels[1] != 0 {

@@ -1,4 +1,4 @@
-//! A journal of the map in flash: a page of it for so many changes.
+//! A journal of the map in flash: a journal page for a number of changes.
 //!
 //! The pages of the journal are a ring; the next one makes the oldest void. They are pages of the map to garbage collection.
 
@@ -15,7 +15,7 @@ pub(in crate::ftl) struct Journal {
     next: u32,
     /// Changes that no page holds yet.
     since: u32,
-    /// The first request has come: what fills a device before is not noted.
+    /// The first request has come: changes before it are not noted.
     has_begun: bool,
 }
 
@@ -50,7 +50,7 @@ impl Die {
         }
     }
 
-    /// Writes the pages of the journal that are due. What finds no room is written later.
+    /// Writes the pages of the journal that are due. Changes that find no room are written later.
     pub fn write_journal(&mut self, same_plane: bool, operations: &mut Operations) {
         while let Some(journal) = &self.extras.journal
             && journal.since >= journal.every

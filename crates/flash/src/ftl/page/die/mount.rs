@@ -31,8 +31,9 @@ impl Die {
 
     /// Goes on with `blocks`, after their cells were [restored](Self::restore) and all pages [found](Self::found).
     ///
-    /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full. Those of
-    /// a cache are left to the layer that fills them.
+    /// A block that is not full continues if it was the last of its stream; other blocks are candidates as if they were full. The registers of a
+    /// cache are
+    /// left to the layer that fills them.
     pub fn mount(&mut self, blocks: &[FoundBlock]) {
         let mut used: Vec<u32> = (0..blocks.len() as u32)
             .filter(|block| !blocks[*block as usize].pages.is_empty())
@@ -66,8 +67,9 @@ impl Die {
         }
     }
 
-    /// `equal` has pages, by their numbers here, with a copy beside the one that was taken and of the same version. If programs that were cut off have left a pool without room for what garbage collection would move: a block of which
-    /// every page has an equal copy in another one is given up for those, and can be erased. There is one as long as the last
+    /// `equal` has pages, by their numbers here, that have another copy of the same version. If interrupted programs have left a pool without room
+    /// for the moves of garbage collection, a block of which every page has an equal copy elsewhere is given up, and can be erased. There is one as
+    /// long as the last
     /// free block is opened by garbage collection alone, which erases nothing before all of its copies have ended. Gives the
     /// pages of which another copy was taken: where it was to be, and where it is.
     pub fn discard_copies(
@@ -149,8 +151,8 @@ impl Die {
         self.victims.contains(block) && self.blocks.get(block as usize).valid == 0
     }
 
-    /// The block of `pool` with the fewest valid pages, if these find room, and where: in other pools if all blocks of this one are
-    /// full, as trims that are undone may have made them.
+    /// The block of `pool` with the fewest valid pages, if these find room, and the place: in other pools if all blocks of this one are full, which
+    /// undone trims may have caused.
     fn at_mount(&self, pool: usize) -> Option<(u32, usize)> {
         let state = &self.pools[pool];
         let all = state.first_block..state.first_block + state.blocks;
@@ -166,7 +168,7 @@ impl Die {
         has_room.then_some((fewest, roomiest))
     }
 
-    /// Gives each pool and stream the block that it filled last, if that has room; all of these.
+    /// Gives each pool and stream the block that it filled last, if that has room; visits all of them.
     fn open_at_mount(&mut self, blocks: &[FoundBlock], used: &[u32]) -> Vec<u32> {
         let mut all = Vec::new();
         let data_pages = self.shape.data_pages;
@@ -231,7 +233,7 @@ impl Die {
         }
     }
 
-    /// Counts what `pool` has.
+    /// Counts the pages and blocks of `pool`.
     fn count_at_mount(&mut self, pool: usize, blocks: &[FoundBlock]) {
         let state = &self.pools[pool];
         let range = state.first_block..state.first_block + state.blocks;
@@ -260,8 +262,8 @@ impl Die {
         }
     }
 
-    /// In a pool that needs garbage collection: erases a block in which nothing is valid, or else that with the fewest valid pages,
-    /// which are moved. Says whether it did.
+    /// In a pool that needs garbage collection: erases a block without valid pages, or else the one with the fewest valid pages, which are moved.
+    /// Says whether it did.
     pub fn mount_step(&mut self, operations: &mut Operations) -> bool {
         if self.rest.needy == 0 {
             return false;

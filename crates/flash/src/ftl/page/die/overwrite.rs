@@ -1,4 +1,4 @@
-//! The writes that nearly all are.
+//! The most usual kind of write.
 
 use super::Die;
 use crate::ftl::page::shape::NONE;
@@ -7,8 +7,8 @@ use crate::operation::{Cause, Operations};
 
 impl Die {
     /// Writes logical `page` for the host if that is a plain overwrite: the page has contents, the first of the
-    /// pools with most room takes it, and its open block stays open. `false` if it is not; then it is
-    /// left to [`Die::next_pool`] and [`Die::write`], which do the same for any write and cost twice as much. Not on a die that
+    /// pools with the most room takes it, and its open block stays open. `false` if it is not; then [`Die::next_pool`] and [`Die::write`] have to do it,
+    /// which work for any write and cost twice as much. Not on a die that
     /// [limits its pools](Die::limits_pools).
     #[inline(always)]
     pub fn overwrite(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
@@ -38,7 +38,7 @@ impl Die {
         if pool.active_sequence <= left.sequence && (block != left_block || ppn <= left_page) {
             return false;
         }
-        // What is noted there counts only once the page is mapped to it.
+        // The note there counts only once the page is mapped to it.
         let Some(owner) = self.owner.touched_mut(ppn as usize) else {
             return false;
         };
@@ -90,7 +90,7 @@ impl Die {
         true
     }
 
-    /// Of the pools with most room the first from the write pointer on; none if none has room.
+    /// Among the pools with the most room, the first from the write pointer on; `None` if none has room.
     #[inline(always)]
     fn first_with_most_room(&mut self) -> Option<u32> {
         let pages_per_block = self.shape.pages_per_block;

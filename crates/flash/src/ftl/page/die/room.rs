@@ -27,17 +27,17 @@ impl Die {
         self.offer(block, valid);
     }
 
-    /// Whether a pool that needs garbage collection may have no room for that after another write.
+    /// Whether another write could leave too little room for the copies of garbage collection, in a pool that needs it.
     pub fn is_short(&self) -> bool {
         let mut pools = self.pools.iter().zip(&self.rest.asides);
-        // As for the room of a block's valid pages, and one that the write may open.
+        // As for the room of a block's valid pages, and a block that the write may open.
         pools.any(|(pool, aside)| aside.needs_gc && pool.free < self.rules.floor)
     }
 
     /// Whether the valid pages of `block` find room in `pool`.
     pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
         let state = &self.pools[pool];
-        // A block for each stream at most; and in the reference one counts as free that is open.
+        // At most one block for each stream; in the reference simulator an open block counts as free.
         if state.free > self.rules.most_for_copies {
             return true;
         }

@@ -13,26 +13,26 @@ use crate::ftl::page::shape::NONE;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Operations};
 
-/// What tells writes apart: the placement handle of the host, how soon a page is written again, or both.
+/// How writes are divided into groups: by the placement handle of the host, by how soon a page is written again, or by both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Telling {
     /// Placement handles.
     pub handles: u32,
     /// Moved pages of different handles do not share blocks.
     pub isolates: bool,
-    /// A page that was written within so many page writes of its die before is hot; 0: none is.
+    /// A page is hot if it was written within this many page writes of its die before; 0: no page is.
     pub window: u32,
 }
 
 impl Telling {
-    /// Nothing tells writes apart.
+    /// All writes belong to one group.
     pub const NOTHING: Self = Self {
         handles: 1,
         isolates: false,
         window: 0,
     };
 
-    /// Streams of the host besides the first. Those of hot pages stand behind those of all handles.
+    /// Streams of the host besides the first. The streams of hot pages come after those of all handles.
     pub fn told(self) -> u32 {
         self.handles * (1 + u32::from(self.window > 0)) - 1
     }
@@ -59,7 +59,7 @@ impl Initial for Zero {
 #[derive(Clone)]
 pub(in crate::ftl) struct Streams {
     telling: Telling,
-    /// By pool and stream, those of moved pages behind those of the host.
+    /// By pool and stream, those of moved pages after those of the host.
     open: Vec<Open>,
     /// The handle of each page.
     handles: LazyTable<Zero>,
@@ -99,7 +99,7 @@ impl Streams {
         pool * (told + kept) + of_pool
     }
 
-    /// The block that `stream`, one of these, fills in `pool`.
+    /// The block that `stream` fills in `pool`.
     pub fn open(&self, pool: usize, stream: Stream) -> Open {
         self.open[self.index(pool, stream)]
     }
@@ -110,8 +110,8 @@ impl Streams {
         &mut self.open[index]
     }
 
-    /// `page` is of placement handle `handle` from now on, or, as a mount has found it, of the handle of stream `handle` of the host or
-    /// of those that move its pages.
+    /// `page` is of placement handle `handle` from now on, or, as a mount has found it, of the stream `handle`, which may be one of those of moved
+    /// pages.
     pub fn hint(&mut self, page: u32, handle: u32) {
         if self.telling.handles > 1 {
             *self.handles.get_mut(page as usize) = handle % self.telling.handles;
@@ -143,7 +143,7 @@ impl Streams {
         }
     }
 
-    /// The stream that a copy of `page` goes to, if it is one of these.
+    /// The stream that a copy of `page` goes to, if copies have a stream of their own.
     pub fn of_copy(&self, page: u32) -> Option<Stream> {
         if self.telling.kept() == 0 {
             return None;
@@ -171,7 +171,7 @@ impl Streams {
         &self.counts
     }
 
-    /// Counts anew.
+    /// Counts again.
     pub fn reset_counts(&mut self) {
         self.counts.fill([0; 2]);
     }
@@ -221,7 +221,7 @@ impl Die {
         self.extras.streams.as_ref().map_or(Stream::Host, of)
     }
 
-    /// Writes `page` to the blocks of `stream`. What fails has changed nothing.
+    /// Writes `page` to the blocks of `stream`. A call that fails has changed nothing.
     pub fn write_told(
         &mut self,
         (page, stream): (u32, Stream),

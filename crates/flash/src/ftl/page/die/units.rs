@@ -1,7 +1,7 @@
 //! Units of pages that are programmed together, on a device whose power may fail.
 //!
-//! A page of a unit is in RAM until the last pass of the unit, and what it has replaced or was copied from is needed until then. So before
-//! a block is erased, all units of the die that hold something are completed with fillers.
+//! A page of a unit is in RAM until the last pass of the unit, and its source or its old copy is needed until then. So before a block is erased, all
+//! units of the die that hold a page are completed with fillers.
 
 use super::{Die, Open, Stream};
 use crate::ftl::FtlConfig;
@@ -14,14 +14,14 @@ use crate::operation::Operations;
 pub struct Units {
     /// Pages of a unit.
     pub pages: u32,
-    /// Passes in which it is programmed: the second comes with the next unit of the block, or with the first if there is none.
+    /// Number of passes: the second comes with the next unit of the block, or with the first if there is none.
     pub passes: u32,
     /// Blocks that are filled in turn, unit by unit.
     pub blocks: u32,
 }
 
 impl Units {
-    /// Those of a device whose power may fail.
+    /// The units of a device whose power may fail.
     pub fn of(config: &FtlConfig<'_>) -> Option<Self> {
         let (pages, passes) = (config.program_unit, config.program_passes);
         (config.power_may_fail && (pages > 1 || passes > 1)).then_some(Self {
@@ -31,7 +31,7 @@ impl Units {
         })
     }
 
-    /// Units behind that of a page that have to be programmed before it has had its last pass.
+    /// Units after that of a page that have to be programmed before the page has had its last pass.
     fn behind(&self) -> u32 {
         (self.passes - 1) * self.blocks
     }
@@ -43,7 +43,7 @@ impl Units {
 }
 
 impl Die {
-    /// Completes the units of all open blocks that hold a page whose last pass has not come, so that an erase may follow.
+    /// Completes the units of all open blocks with a page whose last pass has not come, so that an erase may follow.
     #[inline]
     pub fn finish_units(&mut self, operations: &mut Operations) {
         if let Some(units) = self.rules.units {
@@ -85,7 +85,7 @@ impl Die {
         self.search.front.forget();
     }
 
-    /// Programs fillers into the open block of `stream` up to page `end`, and behind the last page of data what follows that.
+    /// Programs fillers into the open block of `stream` up to page `end`, and after the last page of data the pages that have to follow it.
     pub(super) fn fill_up_to(
         &mut self,
         pool: usize,
@@ -117,8 +117,8 @@ impl Die {
         }
     }
 
-    /// The page of `block`, all of whose pages are moved to an erased block, up to which the gaps between those are filled there, so that
-    /// all have their last pass; 0 if pages are not programmed together.
+    /// For `block`, all of whose pages are moved to an erased block: the page up to which the gaps between them are filled there, so that all have
+    /// their last pass; 0 if pages are not programmed together.
     pub fn fills_gaps_to(&self, block: u32) -> u32 {
         let Some(units) = self.rules.units else {
             return 0;

@@ -1,6 +1,6 @@
 //! Which sealed block is the best bargain: much to gain, little to move, and left alone for long.
 //!
-//! Rosenblum and Ousterhout's cost-benefit rule for garbage collection logs (ACM TOCS 10(1), 1992), in the form of
+//! Rosenblum and Ousterhout's cost-benefit rule for cleaning logs (ACM TOCS 10(1), 1992), in the form of
 //! Kawaguchi et al. (USENIX 1995): the largest `age (1 - u) / 2u`, `u` the share of valid pages.
 
 use alloc::vec;
@@ -12,8 +12,8 @@ const NONE: u32 = u32::MAX;
 
 /// Candidates in one list per pool and count of valid pages, in the order of their last change.
 ///
-/// A block that loses a page goes to the end of the next list, so the first of each list is the oldest with
-/// its count: the best bargain is one of these. Cost: an overwrite relinks one block, a garbage collection looks at
+/// A block that loses a page goes to the end of the next list, so the first of each list is the oldest with its count: the best choice is one of
+/// these. Cost: an overwrite relinks one block, a garbage collection looks at
 /// one block per count.
 #[derive(Clone)]
 pub struct Aged {
@@ -30,8 +30,8 @@ pub struct Aged {
     changes: u64,
 }
 
-/// A link of `block` as it is kept, and back: that of a block in no list is 0, so that the table of blocks that nothing happened to
-/// is memory that was never touched.
+/// Encodes and decodes a link of `block`: the link of a block in no list is 0, so that the table of untouched blocks is memory that was never
+/// accessed.
 #[inline]
 fn laid_by(block: u32, (before, after): (u32, u32)) -> (u32, u32) {
     (before ^ block, !after)
@@ -112,7 +112,7 @@ impl Aged {
         self.links[block as usize].0 != 0
     }
 
-    /// The best bargain of `pool`; of equals the one closed first.
+    /// The best bargain of `pool`; among equals the one closed first.
     pub fn best(&self, pool: u32) -> Option<u32> {
         let lists = pool as usize * self.counts..(pool as usize + 1) * self.counts;
         let all = self.counts as u128 - 1;

@@ -15,8 +15,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone)]
 pub struct Drawn {
     candidates: Vec<Vec<u32>>,
-    /// Where each block stands in its array, counted down from the greatest number: so that of no candidate is 0, and the table of
-    /// blocks that nothing happened to is memory that was never touched.
+    /// The place of each block in its array, counted down from the greatest number: the place of a block that is no candidate is 0, so that the table
+    /// of untouched blocks is memory that was never accessed.
     position: Vec<u32>,
     /// When each candidate was closed, in closings of the die.
     closed: Vec<u64>,
@@ -25,7 +25,7 @@ pub struct Drawn {
     pub random: Random,
 }
 
-/// With positions, of which the greatest is none.
+/// With positions; the greatest value stands for none.
 impl Archived for Drawn {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {
@@ -86,8 +86,7 @@ impl Drawn {
         self.position[block as usize] != !NONE
     }
 
-    /// The best of as many candidates of `pool` as are drawn, each from all of them; of equals the one closed
-    /// first.
+    /// The best of the candidates of `pool` that are drawn, each from all of them; among equals the one closed first.
     pub fn draw(&mut self, pool: u32, valid: impl Fn(u32) -> u16) -> Option<u32> {
         let candidates = &self.candidates[pool as usize];
         if candidates.is_empty() {

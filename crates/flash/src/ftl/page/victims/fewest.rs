@@ -9,10 +9,10 @@ use destage_base::archive::{Archive, Archived, Damaged};
 /// Blocks per group: a group's keys fill two cache lines.
 const GROUP: usize = 64;
 
-/// What candidates are ordered by. It is kept mirrored, as how soon a block is to go: so that of no candidate is 0, and the tables of
-/// blocks that nothing happened to are memory that was never touched.
+/// The key by which candidates are ordered. The value is kept mirrored, as the urgency of a block: that of a block that is no candidate is 0, so that
+/// the tables of untouched blocks are memory that was never accessed.
 pub trait Key: Copy + Ord + Default {
-    /// The greatest key counted down by this one, and back.
+    /// Mirrors a key: the greatest key minus this one.
     fn mirrored(self) -> Self;
     /// Of the same block with one valid page less.
     fn sooner(self) -> Self;
@@ -61,7 +61,7 @@ pub struct Fewest<K> {
     groups_per_plane: usize,
 }
 
-/// As keys, of which the greatest is none.
+/// As keys; the greatest value stands for none.
 impl<K: Key + Archived> Archived for Fewest<K> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {
@@ -151,7 +151,7 @@ impl<K: Key> Fewest<K> {
         self.soon[block as usize] != K::default()
     }
 
-    /// The candidate of `plane` with the smallest key; of equals the highest block.
+    /// The candidate of `plane` with the smallest key; among equals the highest block.
     pub fn first(&self, plane: u32) -> Option<u32> {
         let first = plane as usize * self.groups_per_plane;
         let of_plane = &self.soonest[first..first + self.groups_per_plane];
@@ -187,7 +187,7 @@ impl<K: Key> Fewest<K> {
 }
 
 impl Fewest<u16> {
-    /// The candidate of all planes with the fewest valid pages; of equals the lowest block number, which
+    /// The candidate of all planes with the fewest valid pages; among equals the lowest block number, which
     /// counts across planes first. With that count and number.
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         let soonest = *self.soonest.iter().max()?;

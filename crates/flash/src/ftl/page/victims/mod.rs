@@ -28,7 +28,7 @@ pub enum Order {
     Closed,
     /// By cost and benefit.
     Aged,
-    /// By valid pages among so many drawn at random.
+    /// By valid pages among a number of randomly drawn blocks.
     Drawn {
         /// How many.
         draws: u32,
@@ -234,7 +234,7 @@ impl Victims {
         }
     }
 
-    /// The first of what `skips` lets pass, in the order of the table; the very first if it lets none.
+    /// The first that `skips` lets pass, in the order of the table; the very first if it lets none pass.
     pub fn first_but(&mut self, pool: u32, mut skips: impl FnMut(u32) -> bool) -> Option<u32> {
         let Table::FewestClosed(table) = &mut self.table else {
             return None;
@@ -255,7 +255,7 @@ impl Victims {
         found.or(very_first)
     }
 
-    /// The candidate of all planes with the fewest valid pages; of equals the lowest block number, which
+    /// The candidate of all planes with the fewest valid pages; among equals the lowest block number, which
     /// counts across planes first. With that count and number. Only of an order by number.
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         match &self.table {
