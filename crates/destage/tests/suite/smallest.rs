@@ -151,7 +151,7 @@ fn of_times_the_next_is_that_of_the_grid() {
         answers.nearest = Some("fab".to_owned());
         let words = answers.conclusions().join("\n");
         assert!(!words.contains("Next comes"), "{words}");
-        assert!(words.contains("Of the others fab came nearest"), "{words}");
+        assert!(words.contains("Of the others, fab came nearest"), "{words}");
         let json: Value = serde_json::from_str(&answers.to_json()).unwrap();
         assert_eq!(json["nearest"], "fab");
     }

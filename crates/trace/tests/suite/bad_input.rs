@@ -84,7 +84,7 @@ fn malformed_fields_are_named_and_quoted() {
         ),
         (
             "0.4 0 8 8 0",
-            "t.disksim:3: the time goes back: \"0.4 0 8 8 0\"; expected times that do not go back",
+            "t.disksim:3: the time goes back: \"0.4 0 8 8 0\"; expected times that do not decrease",
         ),
         (
             "0.5 0 8 4294967296 0",
