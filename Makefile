@@ -269,7 +269,7 @@ reproduce: build ## every claim of the papers with its verdict: the READMEs of e
 
 .PHONY: verdicts
 verdicts: setup ## after `make reproduce`: each published number changed and each scheme of the papers broken, and what becomes of the verdicts
-	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) DESTAGE_TRACES=$(DESTAGE_SHARED)/traces $(CARGO) test --release --locked -p destage -- --include-ignored every_published_number a_broken_scheme a_figure_shows --nocapture
+	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) DESTAGE_TRACES=$(DESTAGE_SHARED)/traces $(CARGO) test --release --locked -p destage-study -- --include-ignored every_published_number a_broken_scheme a_figure_shows --nocapture
 
 fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding joins the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)
