@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use destage_base::parameter::Value;
-use destage_sim::metrics::METRICS;
+use destage_sim::metrics;
 
 use crate::record::Record;
 use crate::words;
-
-/// The words for `*` in the name of a metric.
-const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
 /// The columns of a table of runs, after that of the trace.
 pub struct Columns<'a> {
@@ -103,22 +100,10 @@ fn metric_columns(records: &[Record]) -> Vec<String> {
         .iter()
         .flat_map(|record| record.metrics.iter().map(|(name, _)| (name, ())))
         .collect();
-    let mut columns = Vec::new();
-    for row in METRICS {
-        let names: Vec<String> = match row.name.split_once('*') {
-            None => vec![row.name.to_owned()],
-            Some((before, after)) => SUMMARIES
-                .iter()
-                .map(|middle| format!("{before}{middle}{after}"))
-                .collect(),
-        };
-        columns.extend(
-            names
-                .into_iter()
-                .filter(|name| present.remove(name.as_str()).is_some()),
-        );
-    }
-    // Reached only by a metric without a row in the registry. It is kept.
+    let mut columns: Vec<String> = metrics::names()
+        .filter(|name| present.remove(name.as_str()).is_some())
+        .collect();
+    // What ends with a scheme's, layer's or queue's own word follows, by name.
     columns.extend(present.into_keys().map(str::to_owned));
     columns
 }

@@ -427,8 +427,9 @@ pub fn find(name: &str) -> Option<&'static MetricRow> {
     single.or_else(|| ROWS.several.iter().find(of_several).map(|&(_, _, row)| row))
 }
 
-/// The names that are known whatever a run has: those of summaries written out, and none that ends with a scheme's or queue's own word.
-fn names() -> impl Iterator<Item = String> {
+/// The names that are known whatever a run has, in the order of the registry: those of summaries written out, and none that ends with a scheme's or
+/// queue's own word.
+pub fn names() -> impl Iterator<Item = String> {
     METRICS.iter().flat_map(|row| {
         let words: &[&str] = match row.name.split_once('*') {
             None => &[""],

@@ -55,8 +55,8 @@ pub struct Read {
     pub name: String,
     /// Its text.
     pub text: String,
-    /// The content of its table `profile`: `about`, `source`, `inherits`.
-    about: toml::Table,
+    /// Its content; the table `profile` of it holds texts alone.
+    table: toml::Table,
 }
 
 /// The keys of the table `profile` that describe the device.
@@ -92,15 +92,15 @@ impl Read {
             )));
         }
         let about = match table.get("profile") {
-            None => toml::Table::new(),
-            Some(toml::Value::Table(about)) => about.clone(),
+            None => &toml::Table::new(),
+            Some(toml::Value::Table(about)) => about,
             Some(other) => {
                 return Err(SimError::Config(format!(
                     "profile {name}: profile = {other}: expected a table [profile]"
                 )));
             }
         };
-        for (key, value) in &about {
+        for (key, value) in about {
             if !ABOUT.contains(&key.as_str()) || !value.is_str() {
                 let nearest = match ABOUT.contains(&key.as_str()) {
                     true => String::new(),
@@ -112,23 +112,20 @@ impl Read {
             }
         }
         let name = name.to_owned();
-        Ok(Self { name, text, about })
+        Ok(Self { name, text, table })
     }
 
     /// Its text about the device under `key`.
     #[must_use]
     pub fn describe(&self, key: &str) -> Option<&str> {
-        self.about.get(key)?.as_str()
+        self.table.get("profile")?.get(key)?.as_str()
     }
 
     /// Whether it sets the parameter `key` itself.
     #[must_use]
     pub fn sets(&self, key: &str) -> bool {
-        let Ok(table) = self.text.parse::<toml::Table>() else {
-            return false;
-        };
         let mut parts = key.split('.');
-        let first = parts.next().and_then(|part| table.get(part));
+        let first = parts.next().and_then(|part| self.table.get(part));
         let found = parts.try_fold(first, |value, part| Some(value?.get(part)));
         matches!(found, Some(Some(_)))
     }
