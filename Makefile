@@ -83,7 +83,7 @@ combine: setup ## every feature with every other, and 2,000 random configuration
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test suite cuts:: -- --nocapture
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test suite cut::
-	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-flash --test suite power_again::
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-ftl --test suite power_again::
 
 kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test suite kills:: -- --nocapture
@@ -253,7 +253,7 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	-@test -x $(BENCH_PYTHON) || { python3 -m venv $(TARGET)/bench-python && $(BENCH_PYTHON) -m pip install --quiet --requirement benches/requirements.txt; }
 	$(TARGET)/release/buffers pairing $(BENCH_PYTHON)
 	@echo
-	$(CARGO) run --release --locked --quiet -p destage-flash --example ftl_rate 4000000
+	$(CARGO) run --release --locked --quiet -p destage-ftl --example ftl_rate 4000000
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
 	@echo

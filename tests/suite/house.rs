@@ -4,17 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use destage_buffer::{COMMON, SCHEMES};
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::parameters::PARAMETERS;
 use destage_tests::root;
 
 /// Which crates of the project each crate may use.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("base", &[]),
     ("memory", &[]),
     ("buffer", &["base"]),
-    ("flash", &["base"]),
-    ("device", &["base", "buffer", "flash"]),
+    ("nand", &["base"]),
+    ("ftl", &["base", "nand"]),
+    ("device", &["base", "buffer", "nand", "ftl"]),
     ("trace", &["base"]),
     ("workload", &["base", "trace"]),
     ("sim", BELOW_SIM),
@@ -26,23 +27,25 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ("cli", BELOW_ALL),
     ("tests", BELOW_ALL),
 ];
-const BELOW_SIM: &[&str] = &["base", "buffer", "flash", "device", "trace", "workload"];
+const BELOW_SIM: &[&str] = &[
+    "base", "buffer", "nand", "ftl", "device", "trace", "workload",
+];
 const BELOW_LIBRARY: &[&str] = &[
-    "base", "buffer", "flash", "device", "trace", "workload", "sim", "memory",
+    "base", "buffer", "nand", "ftl", "device", "trace", "workload", "sim", "memory",
 ];
 const ABOVE_LIBRARY: &[&str] = &[
-    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "memory",
+    "base", "buffer", "nand", "ftl", "device", "trace", "workload", "sim", "destage", "memory",
 ];
 const BELOW_ALL: &[&str] = &[
-    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "study", "report",
-    "serve", "memory",
+    "base", "buffer", "nand", "ftl", "device", "trace", "workload", "sim", "destage", "study",
+    "report", "serve", "memory",
 ];
 /// The wheel carries the command line.
 const ABOVE_ALL: &[&str] = &["destage", "study", "report", "memory", "cli"];
 /// The one crate with unsafe code, for a reason its manifest gives. All others have the lints of the workspace.
 const UNSAFE: &str = "memory";
 /// Crates that have to run without an operating system.
-const NO_STD: [&str; 4] = ["base", "buffer", "flash", "device"];
+const NO_STD: [&str; 5] = ["base", "buffer", "nand", "ftl", "device"];
 /// Crates that `NO_STD` crates may use from elsewhere.
 const NO_STD_DEPENDENCIES: [&str; 0] = [];
 
@@ -232,7 +235,7 @@ fn no_error_of_the_library_names_an_option() {
     const SHELL: &str = "\" --set trace.order=sort\"";
     let mut offending = Vec::new();
     for name in [
-        "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "study",
+        "base", "buffer", "nand", "ftl", "device", "trace", "workload", "sim", "destage", "study",
         "report",
     ] {
         let mut files = Vec::new();
@@ -262,7 +265,7 @@ const MOST_FIELDS: usize = 14;
 /// Structures with more, of today. The list only becomes shorter.
 const LARGER: [&str; 13] = [
     "crates/destage/src/size/mod.rs Answers",
-    "crates/flash/tests/suite/naive/streams.rs Die",
+    "crates/ftl/tests/suite/naive/streams.rs Die",
     "crates/serve/src/server/core.rs Core",
     "crates/study/src/file.rs FigureEntry",
     "crates/trace/src/decode.rs State",

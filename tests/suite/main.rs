@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-#[path = "../../crates/flash/tests/suite/kit/mod.rs"]
-mod flash_kit;
+#[path = "../../crates/ftl/tests/suite/kit/mod.rs"]
+mod ftl_kit;
 #[path = "../../crates/device/tests/suite/kit/mod.rs"]
 mod kit;
 

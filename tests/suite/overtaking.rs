@@ -8,8 +8,8 @@ use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, Handover, Note, Progress, RequestKind, ServiceOrder,
     Span, Token, Transaction, Work,
 };
-use destage_flash::ftl::FtlConfig;
-use destage_flash::{Geometry, Operations, Timing};
+use destage_ftl::FtlConfig;
+use destage_nand::{Geometry, Operations, Timing};
 use destage_sim::metrics::Metrics;
 use destage_tests::{ONE_DIE, run_timed, single_pages};
 use destage_trace::{Operation, Request};
@@ -317,7 +317,7 @@ fn no_more_reads_go_ahead_than_may() {
 
 /// Reads that went ahead in a row on one of four dies, of which two let reads in.
 fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
-    let layer = destage_flash::ftl::find("page").expect("page mapping");
+    let layer = destage_ftl::find("page").expect("page mapping");
     let values = Values::defaults(layer.parameters);
     let geometry = Geometry {
         dies: 4,

@@ -3,8 +3,8 @@
 use crate::direct::{DirectConfig, Pins, run};
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
-use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
-use destage_flash::media::{Cells, PlaneGaps};
+use destage_nand::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
+use destage_nand::media::{Cells, PlaneGaps};
 use destage_sim::engine::Replay;
 use destage_tests::page_requests;
 use destage_trace::{Operation, Request};

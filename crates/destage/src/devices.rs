@@ -1,6 +1,6 @@
 //! Devices in their state before the first request: a state that takes a while is prepared once and copied.
 
-use destage_flash::Ftl;
+use destage_ftl::Ftl;
 use destage_sim::observer::Observer;
 use destage_sim::settings::Config;
 

@@ -4,7 +4,7 @@ mod words;
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
-use destage_flash::Cause;
+use destage_nand::Cause;
 use destage_sim::explain::{
     Bucket, Explained, Interval, OPERATIONS, PERCENTILES, Responses, Series, Slow, Spread, Timed,
 };

@@ -26,7 +26,7 @@
 //! | [`words`], [`numbers`] | results in sentences, and numbers as people read them |
 //! | [`files`] | files that appear whole or not at all |
 //! | [`Error`] | why nothing comes of it |
-//! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
+//! | [`base`], [`buffer`], [`nand`], [`ftl`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
 //!
 //! Pages are made by `destage-report`, studies, papers and fleets by `destage-study`; who only simulates needs neither.
 //!
@@ -67,7 +67,8 @@ pub mod words;
 
 pub use destage_base as base;
 pub use destage_buffer as buffer;
-pub use destage_flash as flash;
+pub use destage_ftl as ftl;
+pub use destage_nand as nand;
 pub use destage_sim as sim;
 pub use destage_trace as trace;
 pub use destage_workload as workload;

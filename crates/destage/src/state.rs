@@ -24,7 +24,7 @@
 
 use std::io::{self, Write};
 
-use destage_flash::Ftl;
+use destage_ftl::Ftl;
 use destage_sim::observer::Silent;
 use destage_sim::settings::Config;
 use destage_sim::state;

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use destage_base::Lpn;
 use destage_buffer::destage::{Destage, DestageCause};
-pub use destage_flash::medium::Fault;
+pub use destage_nand::medium::Fault;
 
 use crate::driver::Note;
 use crate::request::{Request, RequestKind, Span};

@@ -10,8 +10,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
-use destage_flash::Cause;
-use destage_flash::batch::Batch;
+use destage_nand::Cause;
+use destage_nand::batch::Batch;
 
 use crate::operation::PageOperation;
 

@@ -14,10 +14,11 @@ use core::ops::Range;
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::view::View;
-use destage_flash::batch::Batch;
-use destage_flash::divide::Divider;
-use destage_flash::ftl::{NoSpace, PageWrite, Shortage};
-use destage_flash::{Ftl, Operations};
+use destage_ftl::Ftl;
+use destage_ftl::{NoSpace, PageWrite, Shortage};
+use destage_nand::Operations;
+use destage_nand::batch::Batch;
+use destage_nand::divide::Divider;
 
 use self::service::Ahead;
 pub use self::service::ServiceOrder;

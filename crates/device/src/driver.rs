@@ -3,8 +3,8 @@
 use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
-use destage_flash::Operations;
-use destage_flash::batch::Batch;
+use destage_nand::Operations;
+use destage_nand::batch::Batch;
 
 use crate::operation::PageOperation;
 use crate::request::Span;
@@ -155,7 +155,7 @@ pub trait Driver {
     const TAKES_TIME: bool = false;
 
     /// Every command [has ended](Progress::Ended) when it begins, and the driver needs no events if [there is no
-    /// flash](destage_flash::ftl::Properties::is_hollow): neither of operations that join a queue nor of those that end.
+    /// flash](destage_ftl::Properties::is_hollow): neither of operations that join a queue nor of those that end.
     const SKIPS_HOLLOW: bool = false;
 
     /// `die` begins `transaction`, which is called `token`. The flash does `operations` one after the other, those of several lanes in parallel;

@@ -13,7 +13,7 @@ use core::num::NonZeroU64;
 
 use destage_base::Lpn;
 use destage_base::lazy::{Initial, LazyTable};
-use destage_flash::medium::{Lost, digest};
+use destage_nand::medium::{Lost, digest};
 
 use crate::request::{Request, RequestKind, Span};
 

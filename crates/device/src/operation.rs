@@ -2,7 +2,7 @@
 
 use destage_base::Lpn;
 use destage_buffer::destage::Slot;
-use destage_flash::Cause;
+use destage_nand::Cause;
 
 /// The request or record for which a page operation runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +87,7 @@ impl PageOperation {
         Self { page, packed }
     }
 
-    /// The same as part of a [long write](destage_flash::ftl::PageWrite::is_long), if it is one.
+    /// The same as part of a [long write](destage_ftl::PageWrite::is_long), if it is one.
     #[inline]
     #[must_use]
     pub fn with_long(mut self, is_long: bool) -> Self {

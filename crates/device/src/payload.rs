@@ -18,8 +18,8 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::{Destage, DestageCause};
-use destage_flash::Operations;
-use destage_flash::medium::{FlashCommand, Image, ImageKind, Medium, Refusal, SpareKind};
+use destage_nand::Operations;
+use destage_nand::medium::{FlashCommand, Image, ImageKind, Medium, Refusal, SpareKind};
 
 use self::effect::{Effect, Emitted, Leaving};
 use self::table::PageTable;

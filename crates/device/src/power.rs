@@ -14,12 +14,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random, Ticks};
-use destage_flash::ftl::PageWrite;
-use destage_flash::medium::{BadDrive, CutReport};
-use destage_flash::mount::{MountError, Steps, take_over};
-use destage_flash::nand::Ppn;
-use destage_flash::operation::Purpose;
-use destage_flash::{Ftl, Kind, Operation, Operations, Timing, Transfer};
+use destage_ftl::Ftl;
+use destage_ftl::PageWrite;
+use destage_ftl::mount::{MountError, Steps, take_over};
+use destage_nand::array::Ppn;
+use destage_nand::medium::{BadDrive, CutReport};
+use destage_nand::operation::Purpose;
+use destage_nand::{Kind, Operation, Operations, Timing, Transfer};
 
 use crate::device::Device;
 use crate::dies::{Units, gc_limit};

@@ -5,10 +5,10 @@ use std::alloc::System;
 use destage_base::Lpn;
 use destage_device::payload::Payload;
 use destage_device::{Request, RequestKind, Span};
-use destage_flash::medium::{Image, ImageKind, Medium};
-use destage_flash::nand::Ppn;
-use destage_flash::operation::{Purpose, Role};
-use destage_flash::{Cause, Geometry, Operations};
+use destage_nand::array::Ppn;
+use destage_nand::medium::{Image, ImageKind, Medium};
+use destage_nand::operation::{Purpose, Role};
+use destage_nand::{Cause, Geometry, Operations};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

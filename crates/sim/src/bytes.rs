@@ -1,8 +1,9 @@
 //! The demands of every run with bytes on its configuration.
 
-use destage_flash::Ftl;
-use destage_flash::medium::Medium;
-use destage_flash::medium::image::Layout;
+use destage_ftl::Filling;
+use destage_ftl::Ftl;
+use destage_nand::medium::Medium;
+use destage_nand::medium::image::Layout;
 
 use crate::config::Config;
 use crate::error::SimError;
@@ -35,7 +36,7 @@ impl Config {
     pub(crate) fn medium(&self, ftl: &dyn Ftl) -> Medium {
         let mut medium = self.empty_medium();
         if self.precondition().fills() {
-            medium.fill_from(ftl);
+            medium.fill_from(Box::new(Filling::of(ftl)));
         }
         medium
     }

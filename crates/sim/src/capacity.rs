@@ -3,7 +3,7 @@
 //! Two settings that replace others: they are set like any parameter, and results hold the parameters that they replace.
 
 use destage_base::parameter::{Kind, Parameter, Value};
-use destage_flash::ftl::FtlRow;
+use destage_ftl::FtlRow;
 
 use crate::error::SimError;
 use crate::settings::{Origin, Settings};
@@ -64,9 +64,7 @@ impl Settings {
             settings.take(&OVER_PROVISIONING, RESERVE_KEY)?
         {
             if !has(ftl, RESERVE) {
-                let layers = destage_flash::ftl::FTLS
-                    .iter()
-                    .filter(|row| has(row, RESERVE));
+                let layers = destage_ftl::FTLS.iter().filter(|row| has(row, RESERVE));
                 let layers: Vec<_> = layers.map(|row| row.name).collect();
                 return Err(SimError::Config(format!(
                     "{origin}: {} has no {RESERVE_KEY}, which over-provisioning sets; expected one of {}",

@@ -434,7 +434,7 @@ mod tests {
                     .flat_map(move |row| of("buffer.", row.parameters)),
             )
             .chain(
-                destage_flash::ftl::FTLS
+                destage_ftl::FTLS
                     .iter()
                     .flat_map(move |row| of("ftl.", row.parameters)),
             )

@@ -1,8 +1,8 @@
 //! The configuration of media whose commands wait in queues.
 
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
-use destage_flash::media::PlaneGaps;
-use destage_flash::media::dispatch::{
+use destage_nand::media::PlaneGaps;
+use destage_nand::media::dispatch::{
     CommandTimes, DispatchConfig, Order, Rules, Suspension, Together,
 };
 
@@ -65,7 +65,7 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
-    use destage_flash::media::dispatch::{Order, Together};
+    use destage_nand::media::dispatch::{Order, Together};
 
     use crate::settings::Settings;
 

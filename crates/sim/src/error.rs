@@ -2,9 +2,9 @@
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
-use destage_flash::GeometryError;
-use destage_flash::ftl::{BuildError, NoSpace};
-use destage_flash::medium::image::Damage;
+use destage_ftl::{BuildError, NoSpace};
+use destage_nand::GeometryError;
+use destage_nand::medium::image::Damage;
 use destage_trace::TraceError;
 
 use crate::words;

@@ -12,9 +12,9 @@ mod tables;
 use destage_base::Ticks;
 use destage_buffer::destage::{Destage, DestageCause};
 use destage_device::{Device, Note, PageOperation};
-use destage_flash::media::dispatch::End;
-use destage_flash::operation::{Kind, Operation as FlashOperation};
-use destage_flash::{Cause, Operations, Timing};
+use destage_nand::media::dispatch::End;
+use destage_nand::operation::{Kind, Operation as FlashOperation};
+use destage_nand::{Cause, Operations, Timing};
 use destage_trace::Operation;
 
 use self::path::{Accepted, BUS, PARTS_OF_STEPS, Paths, QUEUE};

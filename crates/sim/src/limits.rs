@@ -10,8 +10,8 @@ use destage_base::Ticks;
 use destage_base::time::to_ms;
 use destage_buffer::Counts;
 use destage_buffer::destage::DestageCause;
-use destage_flash::Cause;
-use destage_flash::operation::Tally;
+use destage_nand::Cause;
+use destage_nand::operation::Tally;
 
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};

@@ -6,7 +6,7 @@ use destage_base::Ticks;
 use destage_buffer::Counts;
 use destage_buffer::scheme::Series;
 use destage_device::Device;
-use destage_flash::nand::Wear;
+use destage_nand::array::Wear;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Passed, Request};
 

@@ -4,8 +4,9 @@ use destage_base::Ticks;
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_device::{Handover, ServiceOrder, Units};
-use destage_flash::media::dispatch::Together;
-use destage_flash::media::{self, BusTimes, Cells, MediaConfig, Registers};
+use destage_nand::media;
+use destage_nand::media::dispatch::Together;
+use destage_nand::media::{BusTimes, Cells, MediaConfig, Registers};
 
 use crate::config::Config;
 use crate::engine::{Flash, FlashMedia, Layout};

@@ -1,9 +1,9 @@
 //! `Totals`: the work of the dies, in operations and in time.
 
 use destage_base::Ticks;
-use destage_flash::operation::Tally;
-use destage_flash::operation::{Cause, Kind, Operation, Transfer};
-use destage_flash::{Operations, Timing};
+use destage_nand::operation::Tally;
+use destage_nand::operation::{Cause, Kind, Operation, Transfer};
+use destage_nand::{Operations, Timing};
 
 /// Totals of the work of the dies.
 #[derive(Clone, Debug, Default)]

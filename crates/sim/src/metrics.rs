@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_SECOND, to_ms};
 use destage_buffer::destage::DestageCause;
-use destage_flash::Cause;
-use destage_flash::operation::{MergeCause, MergeKind, Tally};
+use destage_nand::Cause;
+use destage_nand::operation::{MergeCause, MergeKind, Tally};
 use destage_trace::statistics::StatisticRow;
 
 use crate::error::SimError;

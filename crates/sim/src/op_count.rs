@@ -5,8 +5,8 @@
 
 use destage_base::Ticks;
 use destage_device::{BatchStep, Device, Driver, Note, Progress, Token, Transaction};
-use destage_flash::Operations;
-use destage_flash::ftl::NoSpace;
+use destage_ftl::NoSpace;
+use destage_nand::Operations;
 use destage_trace::Request;
 
 use crate::error::SimError;

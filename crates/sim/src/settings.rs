@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use destage_base::parameter::{Parameter, Values};
 use destage_buffer::SchemeRow;
-use destage_flash::ftl::FtlRow;
+use destage_ftl::FtlRow;
 
 use crate::capacity::STAND_INS;
 use crate::check::Purpose;
@@ -330,8 +330,8 @@ impl Settings {
     }
 
     fn ftl_row(&self) -> Result<&'static FtlRow, SimError> {
-        let names = destage_flash::ftl::FTLS.iter().map(|row| row.name);
-        self.kind("ftl.kind", "list ftls", destage_flash::ftl::find, names)
+        let names = destage_ftl::FTLS.iter().map(|row| row.name);
+        self.kind("ftl.kind", "list ftls", destage_ftl::find, names)
     }
 
     fn kind<R>(
@@ -521,7 +521,7 @@ fn others_with(key: &str) -> impl Iterator<Item = (&'static str, &'static Parame
     let schemes = destage_buffer::SCHEMES
         .iter()
         .map(|row| ("buffer", row.name, row.parameters));
-    let ftls = destage_flash::ftl::FTLS
+    let ftls = destage_ftl::FTLS
         .iter()
         .map(|row| ("ftl", row.name, row.parameters));
     schemes.chain(ftls).filter_map(move |(kind, owner, rows)| {

@@ -4,8 +4,8 @@
 //! search begins at the number of blocks that holds the pages with nothing set aside.
 
 use destage_base::parameter::{CountOrAuto, Value};
-use destage_flash::Geometry;
-use destage_flash::ftl::BuildError;
+use destage_ftl::BuildError;
+use destage_nand::Geometry;
 
 use crate::error::SimError;
 use crate::precondition::Precondition;

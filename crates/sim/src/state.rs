@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 
 use destage_base::archive::Archive;
 use destage_base::parameter::Value;
-use destage_flash::{Ftl, Geometry};
+use destage_ftl::Ftl;
+use destage_nand::Geometry;
 use sha2::{Digest, Sha256};
 
 use crate::error::SimError;

@@ -1,7 +1,7 @@
 //! The errors that the core gives as numbers, in words: with the keys that can be set, their values, and what was expected.
 
-use destage_flash::GeometryError;
-use destage_flash::ftl::{BuildError, ReserveTooSmall, Shortage};
+use destage_ftl::{BuildError, ReserveTooSmall, Shortage};
+use destage_nand::GeometryError;
 
 /// Counts that make no device.
 pub fn geometry(error: GeometryError) -> String {

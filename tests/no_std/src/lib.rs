@@ -5,7 +5,7 @@ extern crate alloc;
 use core::alloc::{GlobalAlloc, Layout};
 
 use destage_device::{BatchStep, Device, Driver, Progress, Request, Token, Transaction};
-use destage_flash::Operations;
+use destage_nand::Operations;
 
 /// A device has its own allocator; this one only has to link.
 struct NoMemory;
@@ -51,5 +51,5 @@ pub unsafe extern "C" fn destage_submit(device: *mut Device, request: *const Req
 /// Uses every scheme and every FTL, so that all of their code is linked.
 #[unsafe(no_mangle)]
 pub extern "C" fn destage_registries() -> usize {
-    destage_buffer::SCHEMES.len() + destage_flash::ftl::FTLS.len()
+    destage_buffer::SCHEMES.len() + destage_ftl::FTLS.len()
 }

@@ -9,7 +9,7 @@
     reason = "a long test says how many cuts it made"
 )]
 
-use crate::flash_kit;
+use crate::ftl_kit;
 use crate::kit;
 use crate::matrix::{pairs, requests};
 mod subject;
@@ -21,7 +21,7 @@ use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::SCHEMES;
 use destage_device::RequestKind;
 use destage_device::ledger::Finding;
-use destage_flash::medium::BadDrive;
+use destage_nand::medium::BadDrive;
 
 use kit::{SECTOR_BYTES, Stack, TIMING};
 use pairs::layers;
@@ -288,7 +288,7 @@ fn every_pair(work: impl Fn(&str, (&str, &str), u64) -> Result<u64, String> + Sy
                 let done = done.unwrap_or_else(|finding| panic!("{what}: {finding}"));
                 cuts.fetch_add(done, Atomic::Relaxed);
             };
-            if catch_unwind(AssertUnwindSafe(|| flash_kit::about(&what, run))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| ftl_kit::about(&what, run))).is_err() {
                 failed.fetch_add(1, Atomic::Relaxed);
             }
         }

@@ -7,8 +7,8 @@ use destage_device::ledger::{Finding, Ledger, Terms};
 use destage_device::payload::Payload;
 use destage_device::power::{Capacitor, Energy, PowerLoss};
 use destage_device::{RequestKind, Span};
-use destage_flash::medium::{BadDrive, CutReport, Lost, Medium};
-use destage_flash::mount::MountError;
+use destage_ftl::mount::MountError;
+use destage_nand::medium::{BadDrive, CutReport, Lost, Medium};
 
 use crate::kit::{Event, Rig, SECTOR_BYTES, Stack, TIMING};
 use crate::matrix::requests::{Asked, SECTORS, bytes, word};

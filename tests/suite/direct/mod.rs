@@ -2,7 +2,7 @@
 //!
 //! This is MQSim's drive when it is empty and its cache is off (docs/SPEC.md, "Straight to flash"). [`place`] says where
 //! pages lie, [`host`] when requests are taken in, and [`pcie`] what the link between host and device takes. What flash
-//! makes of the commands is the simulator's: [`destage_flash::media::dispatch`].
+//! makes of the commands is the simulator's: [`destage_nand::media::dispatch`].
 
 mod events;
 mod host;
@@ -10,8 +10,8 @@ mod pcie;
 pub mod place;
 
 use destage_base::Ticks;
-use destage_flash::Kind;
-use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
+use destage_nand::Kind;
+use destage_nand::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
 use destage_sim::engine::Replay;
 use destage_sim::wire::Wire;
 use destage_trace::request::SECTOR_BYTES;

@@ -4,11 +4,11 @@ mod naive;
 mod watched;
 
 use destage_base::{Random, Ticks};
-use destage_flash::Kind;
-use destage_flash::media::dispatch::{
+use destage_nand::Kind;
+use destage_nand::media::dispatch::{
     CommandTimes, DispatchConfig, Operation, Order, Rules, Suspension, Together,
 };
-use destage_flash::media::{Cells, PlaneGaps, Registers};
+use destage_nand::media::{Cells, PlaneGaps, Registers};
 
 /// What comes.
 struct Load {

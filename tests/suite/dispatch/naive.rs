@@ -1,8 +1,8 @@
 //! Dispatched commands, as plainly as they can be written: lists that are searched from end to end.
 
 use destage_base::Ticks;
-use destage_flash::Kind;
-use destage_flash::media::dispatch::{DispatchConfig, Operation, Order, Together};
+use destage_nand::Kind;
+use destage_nand::media::dispatch::{DispatchConfig, Operation, Order, Together};
 
 /// What a command does, or waits for.
 #[derive(Clone, Copy, PartialEq)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use destage_base::Ticks;
-use destage_flash::Kind;
-use destage_flash::media::dispatch::{
+use destage_nand::Kind;
+use destage_nand::media::dispatch::{
     Clock, DispatchConfig, Dispatcher, End, Operation, Order, Together,
 };
 use destage_sim::events::{Clock as Sums, EventList};

@@ -7,7 +7,7 @@
 //!
 //! `DESTAGE_MATRIX` is the number of requests of each pair; `make matrix` asks for a million.
 
-use crate::flash_kit;
+use crate::ftl_kit;
 mod host;
 use crate::kit;
 pub mod pairs;
@@ -91,7 +91,7 @@ fn pair(
                 "{scheme} {:?} of {} pages over {layer:?}, {:?}, filled: {}, round {number}",
                 stack.scheme_settings, stack.capacity, stack.config, stack.filled
             );
-            flash_kit::about(what, run);
+            ftl_kit::about(what, run);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Every scheme over every layer that has flash, on small devices.
 
 use destage_base::Random;
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 
-use crate::flash_kit;
+use crate::ftl_kit;
 use crate::kit::Stack;
 use crate::matrix::requests::SECTORS;
 
@@ -34,7 +34,7 @@ pub fn stack<'a>(
     let mut stack = Stack::new(scheme, capacity, layer.0, dies, 20);
     shape(&mut stack, random);
     let mut draw = |count: u64| random.below(count);
-    stack.layer_settings = flash_kit::small_settings(layer.0).to_vec();
+    stack.layer_settings = ftl_kit::small_settings(layer.0).to_vec();
     match layer.1 {
         "batches" => {
             (stack.geometry.planes, stack.parallel_units) = (2, 2);

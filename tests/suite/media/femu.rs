@@ -4,8 +4,8 @@
 //! copies inside a channel, cache reads, worn and aged cells (`femu-media.md` beside the table says them).
 
 use destage_base::Ticks;
-use destage_flash::Kind;
-use destage_flash::media::{BusTimes, PlaneGaps};
+use destage_nand::Kind;
+use destage_nand::media::{BusTimes, PlaneGaps};
 
 /// Windows a channel can have booked at a time; beyond it a later phase holds the channel to its end.
 const MOST_BOOKED: usize = 32;

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use crate::direct::DirectConfig;
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
-use destage_flash::Kind;
-use destage_flash::media::dispatch::{Order, Together};
-use destage_flash::media::{self as own, BusTimes, PlaneGaps};
+use destage_nand::Kind;
+use destage_nand::media::dispatch::{Order, Together};
+use destage_nand::media::{self as own, BusTimes, PlaneGaps};
 use destage_sim::wire::Wire;
 #[cfg(test)]
 use destage_tests::outside;

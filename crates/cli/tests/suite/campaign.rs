@@ -17,7 +17,7 @@ use std::sync::Mutex;
 
 use destage_base::Random;
 use destage_buffer::registry::SCHEMES;
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_serve::address::{Address, Place};
 use destage_serve::client::Client;
 use destage_serve::control::Operator;

@@ -6,7 +6,7 @@
 //! fewer pages is erased more often and for a shorter time. The write buffer is at most 0.5 % of the capacity that the host uses.
 
 use destage_base::parameter::Value;
-use destage_flash::Geometry;
+use destage_nand::Geometry;
 use destage_sim::settings::{Config, Origin, Settings};
 
 use crate::error::Error;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use destage_base::parameter::Parameter;
 use destage_buffer::{COMMON, SCHEMES};
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::capacity::STAND_INS;
 use destage_sim::metrics::MetricRow;
 use destage_sim::parameters::PARAMETERS;

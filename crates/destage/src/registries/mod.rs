@@ -11,7 +11,7 @@ mod page;
 mod problems;
 
 use destage_buffer::SCHEMES;
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::metrics::METRICS;
 use destage_sim::profiles::PROFILES;
 use destage_trace::FORMATS;

@@ -2,7 +2,7 @@
 
 use destage_base::parameter::{Condition, Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES, SchemeRow};
-use destage_flash::ftl::{FTLS, FtlRow};
+use destage_ftl::{FTLS, FtlRow};
 use destage_sim::capacity::STAND_INS;
 use destage_sim::check::in_words;
 use destage_sim::parameters::PARAMETERS;

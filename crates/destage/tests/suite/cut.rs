@@ -8,7 +8,7 @@ use common::{mixture, settings};
 use destage::base::Random;
 use destage::base::time::TICKS_PER_MS;
 use destage::buffer::SCHEMES;
-use destage::flash::ftl::FTLS;
+use destage::ftl::FTLS;
 use destage::trace::{Operation, Request};
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Error, Input, Silent, cut};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use destage_base::parameter::Parameter;
 use destage_buffer::{COMMON, SCHEMES};
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::parameters::PARAMETERS;
 use destage_workload::WORKLOADS;
 use sha2::{Digest, Sha256};

@@ -91,7 +91,7 @@ impl Device {
     /// The transaction `token` of a page operation or fillers goes on by itself, and its die may begin the next.
     ///
     /// # Errors
-    /// [`NoSpace`](destage_flash::ftl::NoSpace) if the next operation finds no room.
+    /// [`NoSpace`](destage_ftl::NoSpace) if the next operation finds no room.
     pub fn free<D: Driver>(&mut self, token: Token, now: Ticks, driver: &mut D) -> Outcome {
         let die = self.dies.die_of_token(token);
         self.dies.hand_over(die);

@@ -7,7 +7,7 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::DestageCause;
 use destage_buffer::view::View;
 use destage_buffer::{Buffer, Destager};
-use destage_flash::ftl::NoSpace;
+use destage_ftl::NoSpace;
 
 use super::{Device, Ordering, Outcome};
 use crate::driver::{Driver, Note};

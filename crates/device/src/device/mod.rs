@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 use destage_base::{Lpn, Ticks, choices};
 use destage_buffer::Buffer;
 use destage_buffer::destage::DestageCause;
-use destage_flash::Ftl;
-use destage_flash::ftl::{NoSpace, Shortage};
+use destage_ftl::Ftl;
+use destage_ftl::{NoSpace, Shortage};
 
 use crate::dies::{Dies, Handover, ServiceOrder, UNIT_ALARM, UnderWay, Units};
 use crate::driver::{Driver, Token};
@@ -76,7 +76,7 @@ pub struct DeviceConfig {
     /// Most host reads that overtake a waiting operation; at least 1.
     pub reads_ahead: u32,
     /// Pages that are programmed together, for drivers that take time and layers with
-    /// [`open_blocks`](destage_flash::ftl::Properties::open_blocks).
+    /// [`open_blocks`](destage_ftl::Properties::open_blocks).
     pub units: Option<Units>,
     /// The power may fail: the copy that a program replaces on another die is not erased before its unit has ended, and a read that programs or
     /// erases is not served between the commands of a step.

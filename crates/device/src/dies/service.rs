@@ -7,7 +7,7 @@
 use alloc::collections::VecDeque;
 
 use destage_base::{Ticks, choices};
-use destage_flash::ftl::NoSpace;
+use destage_ftl::NoSpace;
 
 use super::{Dies, UnderWay};
 use crate::driver::{Driver, Progress, Token, Transaction};

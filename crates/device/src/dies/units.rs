@@ -10,10 +10,10 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
-use destage_flash::ftl::NoSpace;
-use destage_flash::medium::{FlashCommand, Pass};
-use destage_flash::nand::Ppn;
-use destage_flash::{Cause, Kind, Operation, Operations};
+use destage_ftl::NoSpace;
+use destage_nand::array::Ppn;
+use destage_nand::medium::{FlashCommand, Pass};
+use destage_nand::{Cause, Kind, Operation, Operations};
 
 use super::{Die, Dies, Handover};
 use crate::driver::{Driver, Progress, Transaction};

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use destage_flash::Cause;
+use destage_nand::Cause;
 
 use super::Contents;
 use crate::operation::PageOperation;

@@ -4,9 +4,10 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random, Ticks};
-use destage_flash::medium::{BadDrive, CutReport, ImageKind, Medium, Refusal};
-use destage_flash::mount::{MountError, MountReport, mount};
-use destage_flash::{Ftl, Operations, Timing};
+use destage_ftl::Ftl;
+use destage_ftl::mount::{MountError, MountReport, mount};
+use destage_nand::medium::{BadDrive, CutReport, ImageKind, Medium, Refusal};
+use destage_nand::{Operations, Timing};
 
 use super::effect::{Effect, Leaving};
 use super::table::PageTable;

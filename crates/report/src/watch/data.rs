@@ -6,8 +6,8 @@
 use destage_base::Ticks;
 use destage_buffer::destage::{Grouping, PadContent};
 use destage_buffer::shown::Frame;
-use destage_flash::Kind;
-use destage_flash::operation::Merge;
+use destage_nand::Kind;
+use destage_nand::operation::Merge;
 use destage_sim::watch::{
     Asked, Event, Held, Interval, Part, Recording, Splice, Stop, Token, WatchedRecord, What,
 };

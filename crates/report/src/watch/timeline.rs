@@ -207,9 +207,9 @@ impl Timeline {
     fn interval(&mut self, interval: &Interval) {
         let parts = interval.parts.iter().map(|part| {
             let kind = match part.kind {
-                destage_flash::Kind::Read => "reads",
-                destage_flash::Kind::Program => "programs",
-                destage_flash::Kind::Erase => "erases",
+                destage_nand::Kind::Read => "reads",
+                destage_nand::Kind::Program => "programs",
+                destage_nand::Kind::Erase => "erases",
             };
             json!({ "what": kind, "of": part.cause.name(), "count": part.count, "us": microseconds(part.time) })
         });

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use common::{mixture, settings};
 use destage::base::Ticks;
 use destage::buffer::SCHEMES;
-use destage::flash::Kind;
+use destage::nand::Kind;
 use destage::sim::observer::Silent as Nobody;
 use destage::sim::watch::{MOST_REQUESTS, Recording, Stop, Token, What};
 use destage::{Combination, Error, Input, Observer, Response, Silent, run};

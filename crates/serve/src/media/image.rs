@@ -1,7 +1,7 @@
 //! The flash of a device in a file that lasts.
 //!
 //! The first bytes describe the device in words: parameter by parameter, then a sum. They are followed by the layout of
-//! `destage_flash::medium::image`. The file is sparse: pages that were never programmed take no room. It is opened again only as the same device,
+//! `destage_nand::medium::image`. The file is sparse: pages that were never programmed take no room. It is opened again only as the same device,
 //! since another device would read other contents out of it.
 
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use destage_device::backed::Fault;
-use destage_flash::medium::image::{Damage, Mark, Marks};
-use destage_flash::medium::{Store, digest};
+use destage_nand::medium::image::{Damage, Mark, Marks};
+use destage_nand::medium::{Store, digest};
 use destage_sim::error::SimError;
 use destage_sim::settings::{Config, Origin, Settings};
 use rustix::fs::SeekFrom;

@@ -13,10 +13,10 @@ use crate::tape;
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use destage::flash::ftl::FTLS;
+use destage::ftl::FTLS;
 use destage_base::Random;
 use destage_device::RequestKind;
-use destage_flash::medium::image::Marks;
+use destage_nand::medium::image::Marks;
 use destage_serve::device::Sync;
 use destage_serve::media::{Opened, Place, open};
 use destage_sim::observer::Silent;

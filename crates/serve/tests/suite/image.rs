@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use destage::flash::ftl::FTLS;
+use destage::ftl::FTLS;
 use destage_base::Random;
 use destage_device::RequestKind;
 use destage_device::backed::Fault;

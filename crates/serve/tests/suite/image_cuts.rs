@@ -7,7 +7,7 @@ use crate::tape;
 
 use std::sync::Arc;
 
-use destage::flash::ftl::FTLS;
+use destage::ftl::FTLS;
 use destage_base::Random;
 use destage_device::RequestKind;
 use destage_serve::configuration;

@@ -104,7 +104,7 @@ fn nothing_promised_is_lost_under_every_scheme() {
 
 #[test]
 fn nothing_promised_is_lost_over_every_layer() {
-    for row in destage::flash::ftl::FTLS
+    for row in destage::ftl::FTLS
         .iter()
         .filter(|row| row.has_flash && row.can_be_mounted)
     {

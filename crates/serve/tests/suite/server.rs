@@ -82,7 +82,7 @@ fn what_was_written_is_read_under_every_scheme() {
 
 #[test]
 fn what_was_written_is_read_over_every_layer() {
-    for row in destage::flash::ftl::FTLS
+    for row in destage::ftl::FTLS
         .iter()
         .filter(|row| row.has_flash && row.can_be_mounted)
     {

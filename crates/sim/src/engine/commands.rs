@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{Token, Transaction};
-use destage_flash::media::{self, Command, Media, MediaConfig};
-use destage_flash::medium::FlashCommand;
-use destage_flash::{Kind, Operations};
+use destage_nand::media;
+use destage_nand::media::{Command, Media, MediaConfig};
+use destage_nand::medium::FlashCommand;
+use destage_nand::{Kind, Operations};
 
 use super::plan::{Planned, Planner};
 

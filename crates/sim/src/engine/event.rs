@@ -180,7 +180,7 @@ impl Packed {
     }
 }
 
-/// The part of a flash command that has ended, as in [`End`](destage_flash::media::dispatch::End).
+/// The part of a flash command that has ended, as in [`End`](destage_nand::media::dispatch::End).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     Command = 0,

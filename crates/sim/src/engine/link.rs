@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use destage_base::Ticks;
 use destage_device::{BatchStep, Driver, Note, PageOperation, Progress, Token, Transaction};
-use destage_flash::{Kind, Operations};
+use destage_nand::{Kind, Operations};
 use destage_trace::{Operation, Request};
 
 use super::commands::Commands;

@@ -25,10 +25,10 @@ mod witness;
 
 use destage_base::{Lpn, Ticks};
 use destage_device::{Device, Token};
-use destage_flash::ftl::NoSpace;
-use destage_flash::media::MediaConfig;
-use destage_flash::media::dispatch::DispatchConfig;
-use destage_flash::{Geometry, Timing};
+use destage_ftl::NoSpace;
+use destage_nand::media::MediaConfig;
+use destage_nand::media::dispatch::DispatchConfig;
+use destage_nand::{Geometry, Timing};
 use destage_trace::{Operation, Request};
 
 pub use self::config::{EngineConfig, Replay, Statistics, Window};

@@ -3,8 +3,8 @@
 use destage_base::Ticks;
 use destage_device::payload::Payload;
 use destage_device::{BatchStep, Note, PageOperation, Request};
-use destage_flash::Operations;
-use destage_flash::medium::{FlashCommand, Refusal};
+use destage_nand::Operations;
+use destage_nand::medium::{FlashCommand, Refusal};
 
 use crate::observer::Response;
 

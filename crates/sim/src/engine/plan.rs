@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use destage_base::Ticks;
 use destage_device::Units;
-use destage_flash::divide::Divider;
-use destage_flash::medium::{FlashCommand, Pass};
-use destage_flash::nand::Ppn;
-use destage_flash::{Geometry, Kind, Operation, Operations, Timing, Transfer};
+use destage_nand::array::Ppn;
+use destage_nand::divide::Divider;
+use destage_nand::medium::{FlashCommand, Pass};
+use destage_nand::{Geometry, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::explain::moves;
 

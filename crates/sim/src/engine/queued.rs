@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
 use destage_device::{PageOperation, Progress, Token, Transaction};
-use destage_flash::media::Cells;
-use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation, Order};
-use destage_flash::medium::FlashCommand;
-use destage_flash::{Kind, Operations};
+use destage_nand::media::Cells;
+use destage_nand::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation, Order};
+use destage_nand::medium::FlashCommand;
+use destage_nand::{Kind, Operations};
 
 use super::event::{Event, Packed, Phase};
 use super::plan::{Planned, Planner};

@@ -1,7 +1,7 @@
 //! Planes with cache registers: a die may do several things at once, and each ends by itself.
 
 use destage_base::Ticks;
-use destage_flash::media;
+use destage_nand::media;
 
 use super::commands::{Cached, Commands, IssuedCached};
 use super::event::Event;

@@ -2,8 +2,8 @@
 
 use destage_base::Ticks;
 use destage_device::{Device, Note, PageOperation};
-use destage_flash::media::dispatch::End;
-use destage_flash::{Kind, Operations, Timing};
+use destage_nand::media::dispatch::End;
+use destage_nand::{Kind, Operations, Timing};
 use destage_trace::Request;
 
 use crate::host::Identity;

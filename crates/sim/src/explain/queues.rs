@@ -1,8 +1,8 @@
 //! The work of a die whose commands wait in queues, and the time of each command.
 
 use destage_base::Ticks;
-use destage_flash::Kind;
-use destage_flash::media::dispatch::End;
+use destage_nand::Kind;
+use destage_nand::media::dispatch::End;
 
 /// From when to when.
 pub(super) type Span = (Ticks, Ticks);

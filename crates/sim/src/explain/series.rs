@@ -2,7 +2,7 @@
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_US;
-use destage_flash::operation::Tally;
+use destage_nand::operation::Tally;
 
 use super::path::Die;
 use super::spread::Spread;

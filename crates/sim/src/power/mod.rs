@@ -15,9 +15,10 @@ use destage_device::Device;
 use destage_device::ledger::{Counts, Finding, Ledger, Terms};
 use destage_device::payload::Payload;
 use destage_device::power::{Capacitor, Dump, Energy, PowerLoss};
-use destage_flash::medium::{BadDrive, CutReport, Lost};
-use destage_flash::mount::{MountError, MountReport};
-use destage_flash::{Ftl, Operations};
+use destage_ftl::Ftl;
+use destage_ftl::mount::{MountError, MountReport};
+use destage_nand::Operations;
+use destage_nand::medium::{BadDrive, CutReport, Lost};
 
 use self::moving::Moving;
 pub(crate) use self::trigger::Trigger;

@@ -4,8 +4,8 @@ use destage_base::{Random, Ticks};
 use destage_device::ledger::Ledger;
 use destage_device::payload::Payload;
 use destage_device::{Request, RequestKind};
-use destage_flash::Ftl;
-use destage_flash::medium::{FlashCommand, Refusal};
+use destage_ftl::Ftl;
+use destage_nand::medium::{FlashCommand, Refusal};
 
 use super::CutPlan;
 use super::trigger::Trigger;

@@ -2,8 +2,8 @@
 
 use destage_base::{Random, Ticks};
 use destage_device::RequestKind;
-use destage_flash::medium::{FlashCommand, Medium, Pass};
-use destage_flash::{Kind, Timing};
+use destage_nand::medium::{FlashCommand, Medium, Pass};
+use destage_nand::{Kind, Timing};
 
 use super::{CutAt, CutPlan};
 

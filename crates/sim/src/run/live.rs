@@ -15,8 +15,8 @@ pub use destage_device::backed::Holds;
 use destage_device::ledger::Ledger;
 use destage_device::payload::{Payload, cut_up};
 use destage_device::{Note, RequestKind};
-use destage_flash::Ftl;
-use destage_flash::medium::{FlashCommand, Refusal};
+use destage_ftl::Ftl;
+use destage_nand::medium::{FlashCommand, Refusal};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 

@@ -1,7 +1,7 @@
 //! A run that advances as requests arrive.
 
 use destage_buffer::Counts;
-use destage_flash::Ftl;
+use destage_ftl::Ftl;
 use destage_trace::Request;
 
 use super::{Config, RunResult};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
-use destage_flash::medium::{FlashCommand, Pass};
-use destage_flash::nand::Ppn;
-use destage_flash::{Kind, Operations};
+use destage_nand::array::Ppn;
+use destage_nand::medium::{FlashCommand, Pass};
+use destage_nand::{Kind, Operations};
 
 use super::recording::{Interval, Part};
 

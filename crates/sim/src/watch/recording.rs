@@ -3,7 +3,7 @@
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::{DestageCause, Grouping, Pad};
 use destage_buffer::shown::Frame;
-use destage_flash::operation::{Cause, Kind, Merge};
+use destage_nand::operation::{Cause, Kind, Merge};
 use destage_trace::Operation;
 
 use super::Splice;

@@ -8,8 +8,8 @@ use destage_buffer::destage::{Destage, DestageCause};
 use destage_buffer::resident::State;
 use destage_device::operation::Work;
 use destage_device::{BatchStep, Note, PageOperation, Request, RequestKind};
-use destage_flash::medium::FlashCommand;
-use destage_flash::{Operations, Timing};
+use destage_nand::medium::FlashCommand;
+use destage_nand::{Operations, Timing};
 use destage_trace::Operation;
 
 use super::commands::Commands;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::observer::Silent;
 use destage_sim::settings::{Config, Settings};
 

@@ -9,7 +9,7 @@
 use destage_base::Random;
 use destage_buffer::SCHEMES;
 use destage_device::RequestKind;
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::check::Purpose;
 use destage_sim::observer::Silent;
 use destage_sim::run::live::{Ask, Live};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use destage_base::Random;
 use destage_base::archive::Archive;
 use destage_base::parameter::Kind;
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::observer::Silent;
 use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, run};

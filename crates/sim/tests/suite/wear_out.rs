@@ -1,7 +1,7 @@
 //! A device that dies of wear ends the run with results.
 
 use destage_base::Random;
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::metrics::Metrics;
 use destage_sim::observer::Silent;
 use destage_sim::prepass::Prepass;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use destage_flash::medium::digest;
+use destage_nand::medium::digest;
 
 pub const SECTOR: usize = 512;
 /// Set in a value that stands for bytes that nobody wrote.

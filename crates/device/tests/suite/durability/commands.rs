@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::Units;
 use destage_device::power::Dump;
-use destage_flash::Kind;
-use destage_flash::medium::{BadDrive, CutReport, Lost, Refusal};
+use destage_nand::Kind;
+use destage_nand::medium::{BadDrive, CutReport, Lost, Refusal};
 
 use super::cuts::{self, FIRST_PASS, PROGRAM};
 use crate::kit::{Command, Plant, Rig, Stack, TIMING};

@@ -3,8 +3,8 @@
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::RequestKind;
 use destage_device::power::{Capacitor, Dump, Energy, PowerLoss};
-use destage_flash::Ftl;
-use destage_flash::medium::BadDrive;
+use destage_ftl::Ftl;
+use destage_nand::medium::BadDrive;
 
 use crate::durability::sectors::part;
 use crate::kit::{Command, Rig, Stack, TIMING, request};
@@ -282,7 +282,7 @@ fn d20_a_rewrite_of_a_full_block_can_be_cut_at_every_operation() {
         "superblock",
     ] {
         let mut stack = Stack::new("nocache", 1, layer, 1, 20);
-        let row = destage_flash::ftl::find(layer).expect("a layer");
+        let row = destage_ftl::find(layer).expect("a layer");
         if row.parameters.iter().any(|row| row.name == "log_blocks") {
             stack.layer_settings.push(("log_blocks", "6"));
         }

@@ -1,10 +1,10 @@
 //! Programs, copies and erases of several dies, and of blocks that are merged.
 
 use destage_base::{Lpn, Random};
-use destage_flash::Operations;
-use destage_flash::medium::Refusal;
-use destage_flash::nand::Ppn;
-use destage_flash::operation::Cause;
+use destage_nand::Operations;
+use destage_nand::array::Ppn;
+use destage_nand::medium::Refusal;
+use destage_nand::operation::Cause;
 
 use crate::kit::{Command, Rig, Stack};
 
@@ -92,7 +92,7 @@ fn d20_a_page_is_programmed_before_the_block_with_its_old_version_is_erased() {
         "superblock",
     ] {
         let mut stack = Stack::new("nocache", 1, layer, 1, 20);
-        if destage_flash::ftl::find(layer)
+        if destage_ftl::find(layer)
             .is_some_and(|row| row.parameters.iter().any(|row| row.name == "log_blocks"))
         {
             stack.layer_settings.push(("log_blocks", "6"));

@@ -5,7 +5,7 @@ use destage_buffer::SCHEMES;
 use destage_device::{
     BatchStep, Driver, Note, Ordering, Progress, Request, RequestKind, Span, Token, Transaction,
 };
-use destage_flash::Operations;
+use destage_nand::Operations;
 
 use super::kit::Stack;
 

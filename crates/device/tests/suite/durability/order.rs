@@ -1,7 +1,7 @@
 //! Effects on one page happen in the order of their emission, and padding carries the newest version before it.
 
 use destage_base::Lpn;
-use destage_flash::medium::SpareKind;
+use destage_nand::medium::SpareKind;
 
 use crate::kit::{Event, Rig, Stack};
 

@@ -2,7 +2,7 @@
 
 use destage_base::{Lpn, Random};
 use destage_device::RequestKind;
-use destage_flash::medium::SpareKind;
+use destage_nand::medium::SpareKind;
 
 use crate::durability::sectors::{part, with_sectors};
 use crate::kit::{Rig, Stack, request};

@@ -14,10 +14,13 @@ use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, Note, PageOperation, Progress, Request, RequestKind,
     Span, Token, Transaction, Units, Wording, Work,
 };
-use destage_flash::ftl::{self, FtlConfig};
-use destage_flash::medium::{FlashCommand, Medium, Pass};
-use destage_flash::mount::{MountError, MountReport};
-use destage_flash::{Ftl, Geometry, Kind, Operations, Timing};
+use destage_ftl;
+use destage_ftl::Filling;
+use destage_ftl::Ftl;
+use destage_ftl::FtlConfig;
+use destage_ftl::mount::{MountError, MountReport};
+use destage_nand::medium::{FlashCommand, Medium, Pass};
+use destage_nand::{Geometry, Kind, Operations, Timing};
 
 /// Bytes of a sector here.
 pub const SECTOR_BYTES: usize = 8;
@@ -164,7 +167,8 @@ impl<'a> Stack<'a> {
     }
 
     fn ftl(&self, values: &Values, filled: bool) -> Box<dyn Ftl> {
-        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
+        let row =
+            destage_ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let built = (row.build)(&FtlConfig {
             units_per_page: 1,
             program_unit: self.config.units.map_or(1, |units| units.pages),
@@ -186,7 +190,8 @@ impl<'a> Stack<'a> {
 
     /// The device, idle.
     pub fn build(&self) -> Rig {
-        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
+        let row =
+            destage_ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let values = values(row.parameters.iter(), &self.layer_settings);
         let ftl = self.ftl(&values, self.filled);
         let geometry = Geometry {
@@ -199,7 +204,7 @@ impl<'a> Stack<'a> {
             medium = medium.by_commands();
         }
         if self.filled {
-            medium.fill_from(&*ftl);
+            medium.fill_from(Box::new(Filling::of(&*ftl)));
         }
         let payload = Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors);
         self.assemble(ftl, payload, self.future)
@@ -220,7 +225,8 @@ impl<'a> Stack<'a> {
 
     /// The layer without contents.
     pub fn fresh(&self) -> Box<dyn Ftl> {
-        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
+        let row =
+            destage_ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         self.ftl(&values(row.parameters.iter(), &self.layer_settings), false)
     }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use destage_device::RequestKind;
 use destage_device::backed::Fault;
-use destage_flash::medium::Store;
-use destage_flash::medium::image::{Layout, Mark, Marks};
+use destage_nand::medium::Store;
+use destage_nand::medium::image::{Layout, Mark, Marks};
 use destage_sim::observer::Silent;
 use destage_sim::run::live::{Ask, Live, Media};
 use destage_sim::settings::{Config, Settings};

@@ -6,9 +6,9 @@ use destage_base::Lpn;
 use destage_device::RequestKind;
 use destage_device::backed::{Backed, Backing, Fault, Holds};
 use destage_device::payload::Payload;
-use destage_flash::Ftl;
-use destage_flash::medium::image::Damage;
-use destage_flash::medium::{ImageKind, Store};
+use destage_ftl::Ftl;
+use destage_nand::medium::image::Damage;
+use destage_nand::medium::{ImageKind, Store};
 use destage_trace::request::SECTOR_BYTES;
 
 use crate::config::Config;

@@ -7,8 +7,8 @@ use destage_base::{Lpn, Ticks};
 use destage_device::ledger::{Finding, Ledger};
 use destage_device::payload::Payload;
 use destage_device::power::Dump;
-use destage_flash::medium::{CutReport, Lost};
-use destage_flash::mount::MountReport;
+use destage_ftl::mount::MountReport;
+use destage_nand::medium::{CutReport, Lost};
 use destage_trace::request::SECTOR_BYTES;
 
 use super::below::Below;

@@ -4,7 +4,7 @@ mod kit;
 mod queues;
 mod registers;
 
-use destage_flash::ftl::FTLS;
+use destage_ftl::FTLS;
 use destage_sim::explain::{Awaited, Interval, OPERATIONS, Timed};
 use destage_trace::Operation;
 

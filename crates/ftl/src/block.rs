@@ -1,0 +1,259 @@
+//! One block of flash for each logical block, every page at its own offset.
+//!
+//! The map is as small as possible, and almost every overwrite pays for that: a page whose place is programmed already makes the layer rewrite the
+//! whole block elsewhere. Pages that arrive one after the other share a rewrite, which stays open after the last of them until the block is needed
+//! otherwise; a request that writes a whole block in order then copies nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
+//!
+//! Cost: a few words for each page written and each rewrite.
+
+use alloc::boxed::Box;
+
+use destage_base::archived;
+use destage_base::parameters;
+
+use super::blocks::data::{Copies, DataBlocks};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Die, Striped};
+use super::blocks::{Blocks, LogicalPage};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use destage_nand::array::BlockSlot;
+use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
+
+parameters! {
+    /// The parameters of `block`.
+    struct Parameters {
+        batch: bool as shared::BATCH;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        in_order: bool as shared::IN_ORDER;
+        levelling: shared::Levelling;
+    }
+}
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "block",
+    about: "Block mapping: each page has its own offset in one block; a rewrite of a page moves the rest of its block.",
+    source: "As summarised in BPLRU (FAST 2008).",
+    has_flash: true,
+    has_cell_modes: false,
+    can_be_mounted: true,
+    fills_blocks_in_turn: false,
+    groups_planes: false,
+    places_writes: false,
+    has_merges: true,
+    parameters: Parameters::ROWS,
+    build: |config| {
+        let geometry = config.geometry;
+        let parameters = Parameters::from_values(config.values);
+        let spare = parameters.spare_blocks;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), None, spare)?;
+        let make = |number| Ok(Block::new(config, &parameters, number, logical));
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
+    },
+};
+
+/// A rewrite that can still take pages after those it has.
+#[derive(Clone, Copy)]
+struct Rewrite {
+    /// The logical block; its data block is the new one.
+    block: u32,
+    /// The old block. The pages that are needed of it lie at `next` or after it.
+    from: BlockSlot,
+    /// The page after the last one settled in the new block.
+    next: u32,
+    /// Pages copied so far.
+    copies: u32,
+}
+
+archived!(Rewrite { block, from, next, copies } vacant Self { block: 0, from: 0, next: 0, copies: 0 });
+
+/// One die.
+#[derive(Clone)]
+struct Block {
+    blocks: Blocks,
+    data: DataBlocks,
+    open: Option<Rewrite>,
+    batch: bool,
+    die: u32,
+    dies: u32,
+}
+
+archived!(Block { blocks, data, open } fixed { batch, die, dies });
+
+impl Block {
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let full = if config.filled { logical } else { 0 };
+        let levelling = parameters.levelling.rule();
+        Self {
+            blocks: Blocks::new(config, full, levelling, parameters.in_order),
+            data: DataBlocks::new(&config.geometry, logical, config.filled, Copies::Valid),
+            open: None,
+            batch: parameters.batch,
+            die: number,
+            dies: config.geometry.dies,
+        }
+    }
+
+    /// Where `page` lies, if it has contents.
+    fn place_of(&self, page: LogicalPage) -> Option<BlockSlot> {
+        if !self.data.newest().get(page.block, page.offset) {
+            return None;
+        }
+        match self.open {
+            Some(open) if open.block == page.block && page.offset >= open.next => Some(open.from),
+            _ => self.data.get(page.block),
+        }
+    }
+
+    /// Writes `page`, which is not before the end of the rewrite of its block, there.
+    fn write_behind(
+        &mut self,
+        mut open: Rewrite,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        self.copy(&mut open, page.offset, operations);
+        if let Some(to) = self.data.get(page.block) {
+            let purpose = Purpose::owned(Role::Data, page.block);
+            self.blocks
+                .program(to, page.offset, purpose, cause, operations);
+        }
+        self.data.set_newest(page.block, page.offset);
+        open.next = page.offset + 1;
+        self.open = Some(open);
+        if !self.batch || self.data.newest().count_from(page.block, open.next) == 0 {
+            self.finish(open, operations);
+        }
+    }
+
+    /// Copies the needed pages of the old block up to page `end`.
+    fn copy(&mut self, open: &mut Rewrite, end: u32, operations: &mut Operations) {
+        let (block, next, from) = (open.block, open.next, open.from);
+        let newest = self.data.newest();
+        let count = newest.count_from(block, next) - newest.count_from(block, end);
+        let Some(to) = self.data.get(block).filter(|_| count > 0) else {
+            return;
+        };
+        let offsets = || {
+            let from_next = newest.ones(block).skip_while(|offset| *offset < next);
+            from_next.take_while(|offset| *offset < end)
+        };
+        let blocks = &mut self.blocks;
+        let copies = offsets().map(|offset| (blocks.ppn(from, offset), blocks.ppn(to, offset)));
+        let transfer = blocks.copy_transfer([from].into_iter(), to);
+        let purpose = Purpose::owned(Role::Data, block);
+        operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
+        let last = newest.end(block).min(end);
+        blocks.nand.program_run(to, last, offsets());
+        open.next = end;
+        open.copies += count;
+    }
+
+    /// Copies the rest of the old block and erases it.
+    fn finish(&mut self, mut open: Rewrite, operations: &mut Operations) {
+        self.open = None;
+        let pages = self.blocks.pages();
+        self.copy(&mut open, pages, operations);
+        self.blocks.erase(open.from, 0, Cause::Copy, operations);
+        operations.push_merge(Merge {
+            block: u64::from(open.block) * u64::from(self.dies) + u64::from(self.die),
+            kind: match open.copies {
+                0 => MergeKind::Switch,
+                _ => MergeKind::Full,
+            },
+            cause: MergeCause::OwnLog,
+            copies: open.copies,
+            erases: 1,
+        });
+        self.data.level_wear(&mut self.blocks, |_| true, operations);
+    }
+}
+
+impl Die for Block {
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some(block) = self.place_of(page) {
+            self.blocks.read(block, page.offset, operations);
+        }
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let cause = write.cause;
+        if let Some(open) = self.open {
+            if open.block == page.block && page.offset >= open.next {
+                self.write_behind(open, page, cause, operations);
+                return Ok(());
+            }
+            self.finish(open, operations);
+        }
+        let place = match self.data.get(page.block) {
+            Some(data) if !self.blocks.nand.is_programmable(data, page.offset) => {
+                let to = self.blocks.allocate(page.block, operations)?;
+                self.data.put(page.block, to);
+                let open = Rewrite {
+                    block: page.block,
+                    from: data,
+                    next: 0,
+                    copies: 0,
+                };
+                self.write_behind(open, page, cause, operations);
+                return Ok(());
+            }
+            Some(data) => data,
+            None => {
+                let data = self.blocks.allocate(page.block, operations)?;
+                self.data.put(page.block, data);
+                data
+            }
+        };
+        let purpose = Purpose::owned(Role::Data, page.block);
+        self.blocks
+            .program(place, page.offset, purpose, cause, operations);
+        self.data.set_newest(page.block, page.offset);
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
+        self.data.clear_newest(page.block, page.offset);
+        if let Some(open) = self.open.filter(|open| open.block == page.block)
+            && self.data.newest().count_from(page.block, open.next) == 0
+        {
+            self.finish(open, operations);
+        }
+        if self.data.newest().count(page.block) == 0
+            && let Some(data) = self.data.take(page.block)
+        {
+            self.blocks.release(data);
+        }
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.data.newest().get(page.block, page.offset)
+    }
+
+    fn may_hold(&self, block: u32) -> bool {
+        self.data.get(block).is_some()
+    }
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.data.adopt(logical, block, offsets);
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
+    fn map_bytes(&self) -> u64 {
+        4 * u64::from(self.data.len())
+    }
+}

@@ -1,0 +1,205 @@
+//! Data blocks: where a logical block lies when its pages are at their own offsets.
+
+use destage_base::archived;
+use destage_base::choices;
+use destage_base::lazy::{Initial, LazyTable};
+
+use super::{Blocks, NONE};
+use destage_nand::array::BlockSlot;
+use destage_nand::geometry::Geometry;
+use destage_nand::masks::{First, Masks};
+use destage_nand::operation::{Cause, Operations, Purpose, Role};
+
+choices! {
+    /// Which pages of a data block a merge copies.
+    pub(in crate) enum Copies {
+        /// Those that are the newest of their contents.
+        Valid = "valid",
+        /// All that were programmed, trimmed ones too.
+        All = "all",
+    }
+}
+
+/// Where logical block `logical` of a filled device lies at the start: in order, planes taken in turn.
+pub(crate) fn initial_block(geometry: &Geometry, logical: u32) -> BlockSlot {
+    let (row, plane) = (logical / geometry.planes, logical % geometry.planes);
+    plane * geometry.blocks_per_plane + row
+}
+
+/// The logical block that lies in `block` at the start of a filled device, if it has as many.
+pub(crate) fn initial_logical(geometry: &Geometry, block: BlockSlot) -> u32 {
+    let (plane, row) = (
+        block / geometry.blocks_per_plane,
+        block % geometry.blocks_per_plane,
+    );
+    row * geometry.planes + plane
+}
+
+/// Logical block -> physical block at the start.
+#[derive(Clone)]
+struct InitialMap {
+    geometry: Geometry,
+    filled: bool,
+}
+
+impl Initial for InitialMap {
+    type Entry = u32;
+    fn at(&self, index: usize) -> u32 {
+        if !self.filled {
+            return NONE;
+        }
+        initial_block(&self.geometry, index as u32)
+    }
+}
+
+/// The data blocks of a die, and which of their pages are the newest of their contents.
+#[derive(Clone)]
+pub(crate) struct DataBlocks {
+    map: LazyTable<InitialMap>,
+    /// Per logical block: the pages whose newest copy is in the data block.
+    newest: Masks<First>,
+    /// The pages that were programmed there, where merges copy these whether they are needed or not.
+    programmed: Option<Masks<First>>,
+}
+
+archived!(DataBlocks {
+    map,
+    newest,
+    programmed
+});
+
+impl DataBlocks {
+    /// `blocks` logical blocks, all with contents if `filled`.
+    pub fn new(geometry: &Geometry, blocks: u32, filled: bool, copies: Copies) -> Self {
+        let initial = InitialMap {
+            geometry: *geometry,
+            filled,
+        };
+        let full = if filled { blocks } else { 0 };
+        let masks = || Masks::new(blocks, geometry.data_pages(), First(full));
+        Self {
+            map: LazyTable::new(blocks as usize, initial),
+            newest: masks(),
+            programmed: (copies == Copies::All).then(masks),
+        }
+    }
+
+    /// How many logical blocks there are.
+    pub fn len(&self) -> u32 {
+        self.map.len() as u32
+    }
+
+    /// The data block of `logical`, if it has one.
+    #[inline]
+    pub fn get(&self, logical: u32) -> Option<BlockSlot> {
+        let block = self.map.get(logical as usize);
+        (block != NONE).then_some(block)
+    }
+
+    /// `logical` now lies in `block`; gives the data block it had.
+    pub fn put(&mut self, logical: u32, block: BlockSlot) -> Option<BlockSlot> {
+        let entry = self.map.get_mut(logical as usize);
+        let before = core::mem::replace(entry, block);
+        (before != NONE).then_some(before)
+    }
+
+    /// `logical` lies in `block`, and the newest copies of `offsets` of its pages do.
+    pub fn adopt(&mut self, logical: u32, block: BlockSlot, offsets: impl Iterator<Item = u32>) {
+        self.put(logical, block);
+        offsets.for_each(|offset| self.set_newest(logical, offset));
+    }
+
+    /// `logical` has no data block any more; gives the one it had.
+    pub fn take(&mut self, logical: u32) -> Option<BlockSlot> {
+        if let Some(programmed) = &mut self.programmed {
+            programmed.clear_row(logical);
+        }
+        self.get(logical)?;
+        self.put(logical, NONE)
+    }
+
+    /// Per logical block: the pages whose newest copy is in the data block.
+    #[inline]
+    pub fn newest(&self) -> &Masks<First> {
+        &self.newest
+    }
+
+    /// Per logical block: the pages of the data block that a merge copies.
+    #[inline]
+    pub fn copied(&self) -> &Masks<First> {
+        self.programmed.as_ref().unwrap_or(&self.newest)
+    }
+
+    /// The newest copy of page `offset` of `logical` is in its data block, or will be when the merge is done.
+    #[inline]
+    pub fn set_newest(&mut self, logical: u32, offset: u32) {
+        self.newest.set(logical, offset);
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set(logical, offset);
+        }
+    }
+
+    /// The newest copies of the pages set in `row` of `pages` are in the data block of `logical` as well.
+    pub fn set_newest_of(&mut self, logical: u32, pages: &Masks<First>, row: u32) {
+        self.newest.set_all_of(logical, pages, row);
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set_all_of(logical, pages, row);
+        }
+    }
+
+    /// The newest copies of the pages from `first` to before `end` are in the data block of `logical` as well.
+    pub fn set_newest_range(&mut self, logical: u32, first: u32, end: u32) {
+        self.newest.set_range(logical, first, end);
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set_range(logical, first, end);
+        }
+    }
+
+    /// No newest copy is in the data block of `logical`.
+    pub fn clear_all_newest(&mut self, logical: u32) {
+        self.newest.clear_row(logical);
+    }
+
+    /// It is not there any more.
+    #[inline]
+    pub fn clear_newest(&mut self, logical: u32, offset: u32) {
+        self.newest.clear(logical, offset);
+    }
+
+    /// If static wear levelling is due: moves the data of the least worn block into the most worn free one, as far
+    /// as their erases differ by enough; among equals the first logical block. Only blocks that are `eligible` move.
+    pub fn level_wear(
+        &mut self,
+        blocks: &mut Blocks,
+        eligible: impl Fn(u32) -> bool,
+        operations: &mut Operations,
+    ) {
+        let Some((worn, limit)) = blocks.levelling_due() else {
+            return;
+        };
+        let coldest = (0..self.len())
+            .filter(|block| eligible(*block))
+            .filter_map(|block| Some((blocks.nand.block(self.get(block)?).erases, block)))
+            .min()
+            .filter(|(erases, _)| *erases <= limit);
+        let Some((_, logical)) = coldest else {
+            return blocks.release(worn);
+        };
+        if blocks.nand.block(worn).programmed > 0 {
+            blocks.wipe(worn, 0, Cause::Wear, operations);
+        }
+        let Some(cold) = self.put(logical, worn) else {
+            return;
+        };
+        let count = self.copied().count(logical);
+        let offsets = self.copied().ones(logical);
+        let copies = offsets.map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
+        let transfer = blocks.copy_transfer([cold].into_iter(), worn);
+        let purpose = Purpose::owned(Role::Data, logical);
+        let mark = operations.mark();
+        operations.push_copies(Cause::Wear, transfer, count, purpose, copies);
+        blocks.nand.program_row(worn, self.copied(), logical);
+        blocks.copied(worn, 0, purpose, mark, operations);
+        blocks.erase(cold, 0, Cause::Wear, operations);
+    }
+}

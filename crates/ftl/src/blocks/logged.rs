@@ -1,0 +1,452 @@
+//! Data blocks with a [page log](super::page_log) beside them, and the merges that bring the two together.
+//!
+//! The layer decides which log block a page goes to and when one is reclaimed; this module carries it out.
+
+use destage_base::archived;
+
+use super::data::DataBlocks;
+use super::page_log::PageLog;
+use super::parameters::{FirstWrite, Logs};
+use super::{Blocks, LogicalPage};
+use crate::{FtlConfig, NoSpace};
+use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
+
+/// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Die::RATIOS).
+pub(crate) const ASSOCIATIVITY: [&str; 3] = ["associativity", "log_merged_blocks", "log_victims"];
+
+/// The blocks of one die. See the [module](self).
+#[derive(Clone)]
+pub(crate) struct Logged {
+    pub blocks: Blocks,
+    pub data: DataBlocks,
+    pub log: PageLog,
+    /// Sequential log blocks that are not full are completed, not copied.
+    partial: bool,
+    /// Whether pages go to their place in the data block if it is still free.
+    first_write_data: bool,
+    /// The die's number, and the number of dies, to name blocks as the device does.
+    die: u32,
+    dies: u32,
+    reclaims: Reclaims,
+}
+
+archived!(Logged { blocks, data, log, reclaims } fixed { partial, first_write_data, die, dies });
+
+/// The reclaimed log blocks of several logical blocks.
+#[derive(Clone, Default)]
+struct Reclaims {
+    victims: u64,
+    /// Victims without a page still needed.
+    dead: u64,
+    /// Logical blocks merged for all victims.
+    merged: u64,
+}
+
+archived!(Reclaims {
+    victims,
+    dead,
+    merged
+});
+
+impl Logged {
+    /// Die `number` with `logical` logical blocks and `logs` log blocks, under `rules`.
+    pub fn new(config: &FtlConfig<'_>, rules: &Logs, number: u32, logical: u32, logs: u32) -> Self {
+        let geometry = config.geometry;
+        let full = if config.filled { logical } else { 0 };
+        Self {
+            blocks: Blocks::new(config, full, rules.levelling.rule(), rules.in_order),
+            data: DataBlocks::new(&geometry, logical, config.filled, rules.merge_copies),
+            log: PageLog::new(logs, geometry.data_pages(), logical),
+            partial: rules.partial,
+            first_write_data: rules.first_write == FirstWrite::Data,
+            die: number,
+            dies: geometry.dies,
+            reclaims: Reclaims::default(),
+        }
+    }
+
+    /// Reads `page` for the host; no operation if it has no contents.
+    pub fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some((block, slot)) = self.log.find(page) {
+            self.blocks.read(block, slot, operations);
+        } else if let Some(data) = self.data.get(page.block)
+            && self.data.newest().get(page.block, page.offset)
+        {
+            self.blocks.read(data, page.offset, operations);
+        }
+    }
+
+    /// Whether `page` has contents.
+    #[inline]
+    pub fn is_written(&self, page: LogicalPage) -> bool {
+        self.log.newest().get(page.block, page.offset)
+            || self.data.newest().get(page.block, page.offset)
+    }
+
+    /// Programs `page` in its data block, if that is wanted and possible; returns whether it did.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if the block has no data block yet and none is free.
+    #[inline]
+    pub fn write_to_data(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        if !self.first_write_data || self.data.newest().get(page.block, page.offset) {
+            return Ok(false);
+        }
+        let data = match self.data.get(page.block) {
+            Some(data) => data,
+            None => {
+                let data = self.blocks.allocate(page.block, operations)?;
+                self.data.put(page.block, data);
+                self.follow_units();
+                data
+            }
+        };
+        if !self.blocks.nand.is_programmable(data, page.offset) {
+            return Ok(false);
+        }
+        let purpose = Purpose::owned(Role::Data, page.block);
+        self.blocks
+            .program(data, page.offset, purpose, cause, operations);
+        self.log.invalidate(page);
+        self.data.set_newest(page.block, page.offset);
+        Ok(true)
+    }
+
+    /// Log blocks whose units were completed continue after the pages without content.
+    #[inline]
+    pub fn follow_units(&mut self) {
+        while let Some(block) = self.blocks.take_completed() {
+            self.log.pass_over(block, self.blocks.programmed(block));
+        }
+    }
+
+    /// Gives `log` a block, of the plane of logical block `near` if that has one.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if none is free.
+    pub fn open(
+        &mut self,
+        log: u32,
+        near: u32,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let block = self.blocks.allocate(near, operations)?;
+        self.log.open(log, block);
+        Ok(())
+    }
+
+    /// Programs `page` in the next slot of `log`, which has room and is used as `purpose` says.
+    #[inline]
+    pub fn append(
+        &mut self,
+        log: u32,
+        page: LogicalPage,
+        purpose: Purpose,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        let (block, slot) = (self.log.block(log), self.log.programmed(log));
+        self.blocks.program(block, slot, purpose, cause, operations);
+        if !self.log.add(log, page) {
+            self.data.clear_newest(page.block, page.offset);
+        }
+    }
+
+    /// `page` is not needed any more. A block that held the last page of its logical block is [released](Logged::release_empty) or
+    /// [discarded](Logged::discard) by the layer.
+    pub fn trim(&mut self, page: LogicalPage) {
+        self.log.invalidate(page);
+        self.data.clear_newest(page.block, page.offset);
+    }
+
+    /// Whether a page of `block` may have contents.
+    pub fn may_hold(&self, block: u32) -> bool {
+        self.data.get(block).is_some() || self.log.newest().count(block) > 0
+    }
+
+    /// Makes the data block of `block` free if none of its pages has contents.
+    pub fn release_empty(&mut self, block: u32) {
+        if self.data.newest().count(block) == 0
+            && self.log.newest().count(block) == 0
+            && let Some(data) = self.data.take(block)
+        {
+            self.blocks.release(data);
+        }
+    }
+
+    /// Erases the block of `log`, in which nothing is needed any more, and closes it.
+    pub fn discard(&mut self, log: u32, operations: &mut Operations) {
+        let live = self.log.live(log);
+        let block = self.log.close(log);
+        self.blocks.erase(block, live, Cause::Copy, operations);
+    }
+
+    /// How `log` would be merged with the data block of its first page's block.
+    pub fn merge_kind(&self, log: u32) -> MergeKind {
+        match self.is_sequential(log) {
+            true if self.log.programmed(log) == self.blocks.pages() => MergeKind::Switch,
+            true if self.partial => MergeKind::Partial,
+            _ => MergeKind::Full,
+        }
+    }
+
+    /// Whether the pages programmed in `log` are those of one logical block from 0 on, each once and in its place, and none has a newer copy
+    /// elsewhere.
+    fn is_sequential(&self, log: u32) -> bool {
+        let Some(block) = self
+            .log
+            .first_block(log)
+            .filter(|_| self.log.in_sequence(log))
+        else {
+            return false;
+        };
+        // A trimmed page has no copy anywhere; one written again has its newest elsewhere.
+        let (log_pages, data_pages) = (self.log.newest(), self.data.newest());
+        let end = self.log.programmed(log);
+        let newest = log_pages.count(block) - log_pages.count_from(block, end)
+            + data_pages.count(block)
+            - data_pages.count_from(block, end);
+        newest == self.log.live(log)
+    }
+
+    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says. If none of its pages is needed it is only
+    /// erased.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if a full merge finds no free block.
+    pub fn merge_log(
+        &mut self,
+        log: u32,
+        cause: MergeCause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let Some(block) = self.log.first_block(log).filter(|_| self.log.live(log) > 0) else {
+            self.discard(log, operations);
+            return Ok(());
+        };
+        let kind = self.merge_kind(log);
+        let (copies, erases) = if kind == MergeKind::Full {
+            let (copies, erases) = self.rewrite(block, None, operations)?;
+            self.discard(log, operations);
+            (copies, erases + 1)
+        } else {
+            self.take_over(log, block, operations)
+        };
+        self.emit_merge(block, kind, cause, copies, erases, operations);
+        Ok(())
+    }
+
+    /// Merges every logical block with newest pages in `victim`, in the order in which they were written
+    /// there, and erases `victim`; or makes it a data block, if it has the pages of one in sequence. `bound`
+    /// gives the log block that is bound to a logical block, if one is: its pages take part, and it is erased
+    /// as well. A victim in which nothing is needed is erased only.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free to merge into.
+    pub fn reclaim(
+        &mut self,
+        victim: u32,
+        cause: MergeCause,
+        mut bound: impl FnMut(u32) -> Option<u32>,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        self.reclaims.victims += 1;
+        if self.log.live(victim) == 0 {
+            self.reclaims.dead += 1;
+            self.discard(victim, operations);
+            return Ok(());
+        }
+        let kind = self.merge_kind(victim);
+        if let Some(block) = self
+            .log
+            .first_block(victim)
+            .filter(|_| kind != MergeKind::Full)
+        {
+            let (copies, mut erases) = self.take_over(victim, block, operations);
+            if let Some(log) = bound(block) {
+                self.discard(log, operations);
+                erases += 1;
+            }
+            self.emit_merge(block, kind, cause, copies, erases, operations);
+            self.reclaims.merged += 1;
+            return Ok(());
+        }
+        for slot in 0..self.log.programmed(victim) {
+            let Some(page) = self.log.newest_in(victim, slot) else {
+                continue;
+            };
+            let (copies, mut erases) = self.rewrite(page.block, None, operations)?;
+            if let Some(log) = bound(page.block) {
+                self.discard(log, operations);
+                erases += 1;
+            }
+            let is_last = self.log.live(victim) == 0;
+            if is_last {
+                self.discard(victim, operations);
+                erases += 1;
+            }
+            self.emit_merge(page.block, kind, cause, copies, erases, operations);
+            self.reclaims.merged += 1;
+        }
+        Ok(())
+    }
+
+    /// Emits that the operations just emitted merged `block`.
+    pub fn emit_merge(
+        &self,
+        block: u32,
+        kind: MergeKind,
+        cause: MergeCause,
+        copies: u32,
+        erases: u32,
+        operations: &mut Operations,
+    ) {
+        operations.push_merge(Merge {
+            block: u64::from(block) * u64::from(self.dies) + u64::from(self.die),
+            kind,
+            cause,
+            copies,
+            erases,
+        });
+    }
+
+    /// The sequential `log` becomes the data block of `block`, after its missing pages were copied after its own; returns how many pages were copied
+    /// and blocks erased.
+    fn take_over(&mut self, log: u32, block: u32, operations: &mut Operations) -> (u32, u32) {
+        let (target, first) = (self.log.block(log), self.log.programmed(log));
+        self.adopt(block);
+        let count = self.data.copied().count_from(block, first);
+        let (next, mark) = (self.blocks.programmed(target), operations.mark());
+        self.push_copies(block, target, first..self.blocks.pages(), count, operations);
+        if count > 0 {
+            let end = self.data.copied().end(block);
+            let behind = self.data.copied().ones(block).filter(|page| *page >= first);
+            self.blocks.nand.program_run(target, end, behind);
+        }
+        let purpose = Purpose::owned(Role::Data, block);
+        self.blocks.copied(target, next, purpose, mark, operations);
+        self.log.forget(block);
+        self.log.close(log);
+        let erases = match self.data.put(block, target) {
+            Some(old) => {
+                self.blocks.erase(old, 0, Cause::Copy, operations);
+                1
+            }
+            None => 0,
+        };
+        (count, erases)
+    }
+
+    /// Brings all pages of `block` together in a new data block and erases the old one; says how many
+    /// pages were copied and blocks erased. The log entries of these pages are left for the layer to [discard](Logged::discard). The page at the
+    /// offset of `incoming` is not copied but programmed in its
+    /// turn, for the cause given.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    pub fn rewrite(
+        &mut self,
+        block: u32,
+        incoming: Option<(u32, Cause)>,
+        operations: &mut Operations,
+    ) -> Result<(u32, u32), NoSpace> {
+        let target = self.blocks.allocate(block, operations)?;
+        self.adopt(block);
+        let (pages, mark) = (self.blocks.pages(), operations.mark());
+        let copies = match incoming {
+            None => {
+                let count = self.data.copied().count(block);
+                self.push_copies(block, target, 0..pages, count, operations);
+                count
+            }
+            Some((offset, cause)) => {
+                self.data.set_newest(block, offset);
+                let behind = self.data.copied().count_from(block, offset + 1);
+                let before = self.data.copied().count(block) - behind - 1;
+                self.push_copies(block, target, 0..offset, before, operations);
+                let purpose = Purpose::owned(Role::Data, block);
+                self.blocks
+                    .push_program(target, offset, purpose, cause, operations);
+                self.push_copies(block, target, offset + 1..pages, behind, operations);
+                before + behind
+            }
+        };
+        let copied = self.data.copied();
+        self.blocks.nand.program_row(target, copied, block);
+        let purpose = Purpose::owned(Role::Data, block);
+        self.blocks.copied(target, 0, purpose, mark, operations);
+        self.log.forget(block);
+        let erases = match self.data.put(block, target) {
+            Some(old) => {
+                self.blocks.erase(old, 0, Cause::Copy, operations);
+                1
+            }
+            None => 0,
+        };
+        Ok((copies, erases))
+    }
+
+    /// The data block is about to have the newest copy of every page of `block`. The sources are known until the log [forgets](PageLog::forget) the
+    /// block.
+    fn adopt(&mut self, block: u32) {
+        for offset in self.log.newest().ones(block) {
+            self.data.set_newest(block, offset);
+        }
+    }
+
+    /// Emits the copies of the `count` pages of `block` among `offsets` that a merge copies to `target`.
+    fn push_copies(
+        &self,
+        block: u32,
+        target: u32,
+        offsets: core::ops::Range<u32>,
+        count: u32,
+        operations: &mut Operations,
+    ) {
+        let blocks = &self.blocks;
+        let sources = || {
+            let data = self.data.get(block);
+            offsets
+                .clone()
+                .filter(|offset| self.data.copied().get(block, *offset))
+                .filter_map(move |offset| {
+                    let page = LogicalPage { block, offset };
+                    let (source, at) = self.log.find(page).or(data.map(|data| (data, offset)))?;
+                    Some((source, at, offset))
+                })
+        };
+        let transfer = blocks.copy_transfer(sources().map(|(source, ..)| source), target);
+        let copies = sources()
+            .map(|(source, at, offset)| (blocks.ppn(source, at), blocks.ppn(target, offset)));
+        let purpose = Purpose::owned(Role::Data, block);
+        operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
+    }
+
+    /// Moves cold data into a worn block, if that is due. Blocks with pages in the log are not cold.
+    pub fn level_wear(&mut self, operations: &mut Operations) {
+        let no_log = |block: u32| self.log.newest().count(block) == 0;
+        self.data.level_wear(&mut self.blocks, no_log, operations);
+    }
+
+    /// Emits the reclaimed blocks; [`ASSOCIATIVITY`] is computed from it.
+    pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        emit("log_victims", self.reclaims.victims as f64);
+        emit("log_dead_victims", self.reclaims.dead as f64);
+        emit("log_merged_blocks", self.reclaims.merged as f64);
+    }
+
+    /// Forgets the blocks reclaimed so far.
+    pub fn reset_figures(&mut self) {
+        self.reclaims = Reclaims::default();
+    }
+
+    /// Bytes of a map with an entry of 4 bytes for each logical block.
+    pub fn data_map_bytes(&self) -> u64 {
+        4 * u64::from(self.data.len())
+    }
+}

@@ -1,0 +1,350 @@
+//! The physical blocks of one die: the base of all block-mapped and log-block layers.
+
+pub(super) mod data;
+mod free;
+pub(super) mod log_block;
+pub(super) mod logged;
+pub(super) mod mount;
+mod owners;
+pub(super) mod page_log;
+pub(super) mod parameters;
+pub(super) mod striped;
+pub(super) mod units;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+
+use destage_base::archived;
+use destage_base::lazy::Initial;
+
+use self::free::FreePool;
+use self::units::Units;
+use crate::{FtlConfig, NoSpace, Shortage};
+use destage_nand::array::{BlockSlot, Nand, Ppn, Wear};
+use destage_nand::geometry::Geometry;
+use destage_nand::operation::{Cause, Operations, Purpose, Transfer};
+
+/// No block.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The rule of tables in which every entry is [`NONE`] at first.
+#[derive(Clone)]
+pub(super) struct AllNone;
+
+impl Initial for AllNone {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        NONE
+    }
+}
+
+/// What levels the wear of blocks, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WearLevelling {
+    /// Nobody.
+    None,
+    /// The least worn free block is used first.
+    Dynamic,
+    /// The same, and every `period` erases the data of the least worn block move into the most worn free one, if their erases differ by more than
+    /// `gap`.
+    Static { period: u32, gap: u32 },
+}
+
+/// A page of a die as a layer that maps by block sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct LogicalPage {
+    /// The logical block, counted within the die.
+    pub block: u32,
+    /// The page in it.
+    pub offset: u32,
+}
+
+archived!(LogicalPage { block, offset } vacant Self { block: NONE, offset: 0 });
+
+/// The physical blocks of one die: cells, free blocks, and the operations on them.
+#[derive(Clone)]
+pub(super) struct Blocks {
+    pub nand: Nand,
+    free: FreePool,
+    /// Free blocks that are not erased, where the power may fail: they are taken first.
+    ///
+    /// A mount finds trimmed pages again, and their blocks are not free any more. So an erased block is not taken as long as there is such a block: a
+    /// mount then has as many blocks to merge into as if nothing had been trimmed.
+    unerased: VecDeque<BlockSlot>,
+    power_may_fail: bool,
+    geometry: Geometry,
+    page_bits: u32,
+    /// Pages that move inside their plane do not cross the bus.
+    copy_back: bool,
+    /// Only where pages are programmed together.
+    units: Option<Box<Units>>,
+    /// Erases after which a block is not used any more.
+    retire_at: u32,
+    levelling: WearLevelling,
+    erases_to_levelling: u32,
+    free_min: u32,
+    /// A block may retire in the next step: from now on there may be too few.
+    is_near_end: bool,
+}
+
+archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling });
+
+/// One more than the most erases of a block in one step.
+const ERASES_OF_A_STEP: u32 = 3;
+
+impl Blocks {
+    /// The blocks of a die of which the first `full_blocks` are full, planes taken in turn.
+    pub fn new(
+        config: &FtlConfig<'_>,
+        full_blocks: u32,
+        levelling: WearLevelling,
+        in_order: bool,
+    ) -> Self {
+        let geometry = config.geometry;
+        let free = FreePool::new(
+            geometry.planes,
+            geometry.blocks_per_plane,
+            full_blocks,
+            levelling != WearLevelling::None,
+        );
+        Self {
+            nand: if in_order {
+                Nand::new(&geometry, full_blocks)
+            } else {
+                Nand::with_any_order(&geometry, full_blocks)
+            },
+            free_min: free.count(),
+            free,
+            unerased: VecDeque::new(),
+            power_may_fail: config.power_may_fail,
+            geometry,
+            page_bits: geometry.page_bits(),
+            // Units that share a page of flash are packed again.
+            copy_back: config.copy_back && config.units_per_page == 1,
+            units: Units::of(config).map(Box::new),
+            retire_at: if config.retire {
+                config.endurance
+            } else {
+                u32::MAX
+            },
+            levelling,
+            erases_to_levelling: match levelling {
+                WearLevelling::Static { period, .. } => period,
+                _ => u32::MAX,
+            },
+            is_near_end: config.retire && config.endurance <= ERASES_OF_A_STEP,
+        }
+    }
+
+    /// Pages of a block that hold data.
+    pub fn pages(&self) -> u32 {
+        self.geometry.data_pages()
+    }
+
+    /// The physical page `page` of `block`.
+    #[inline]
+    pub fn ppn(&self, block: BlockSlot, page: u32) -> Ppn {
+        Ppn(block << self.page_bits | page)
+    }
+
+    /// The block and the page in it of a physical page.
+    #[inline]
+    pub fn split(&self, ppn: u32) -> (BlockSlot, u32) {
+        (ppn >> self.page_bits, ppn & ((1 << self.page_bits) - 1))
+    }
+
+    /// The page after the last one programmed in `block`.
+    #[inline]
+    pub fn programmed(&self, block: BlockSlot) -> u32 {
+        u32::from(self.nand.block(block).programmed)
+    }
+
+    fn plane(&self, block: BlockSlot) -> u32 {
+        block / self.geometry.blocks_per_plane
+    }
+
+    /// Whether a step may find no free block: only where blocks retire, and some are about to.
+    #[inline]
+    pub fn is_near_end(&self) -> bool {
+        self.is_near_end
+    }
+
+    /// Fewest free blocks there have been.
+    pub fn free_min(&self) -> u32 {
+        self.free_min
+    }
+
+    /// Takes a free block for logical block `logical`, of its plane if it has one, and erases the block first if that was put off.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if none is free.
+    pub fn allocate(
+        &mut self,
+        logical: u32,
+        operations: &mut Operations,
+    ) -> Result<BlockSlot, NoSpace> {
+        let plane = logical % self.geometry.planes;
+        loop {
+            let unerased = self.unerased.pop_front();
+            let Some(block) = unerased.or_else(|| self.free.take(plane)) else {
+                return Err(self.exhausted());
+            };
+            self.free_min = self.free_min.min(self.count_free());
+            if self.nand.block(block).programmed == 0 {
+                return Ok(block);
+            }
+            self.wipe(block, 0, Cause::Copy, operations);
+            if self.nand.block(block).erases < self.retire_at {
+                return Ok(block);
+            }
+        }
+    }
+
+    /// How many blocks are free.
+    fn count_free(&self) -> u32 {
+        self.free.count() + self.unerased.len() as u32
+    }
+
+    #[cold]
+    fn exhausted(&self) -> NoSpace {
+        Shortage::Spare {
+            blocks: self.geometry.blocks_per_die(),
+            retired: self.retired(),
+            endurance: self.retire_at,
+        }
+        .into()
+    }
+
+    /// Blocks that are not used any more.
+    pub fn retired(&self) -> u32 {
+        let erases = self.nand.erases();
+        erases.filter(|erases| *erases >= self.retire_at).count() as u32
+    }
+
+    /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
+    #[inline(always)]
+    pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
+        if self.units.is_some() {
+            self.complete_before_erase(block, operations);
+        }
+        self.nand.erase(block, live);
+        let erases = self.nand.block(block).erases;
+        self.note_erases(erases);
+        operations.push_erase(cause, self.ppn(block, 0));
+        self.erases_to_levelling = self.erases_to_levelling.saturating_sub(1);
+    }
+
+    /// A block was erased `erases` times by now.
+    #[inline]
+    fn note_erases(&mut self, erases: u32) {
+        self.is_near_end |= erases.saturating_add(ERASES_OF_A_STEP) >= self.retire_at;
+    }
+
+    /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), and makes it free.
+    pub fn erase(
+        &mut self,
+        block: BlockSlot,
+        live: u32,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        self.wipe(block, live, cause, operations);
+        let erases = self.nand.block(block).erases;
+        if erases < self.retire_at {
+            self.free.put(self.plane(block), block, erases);
+        }
+    }
+
+    /// Makes `block`, of which nothing is needed any more, free; it is erased when it is taken.
+    pub fn release(&mut self, block: BlockSlot) {
+        if self.power_may_fail && self.programmed(block) > 0 {
+            self.unerased.push_back(block);
+            return;
+        }
+        let erases = self.nand.block(block).erases;
+        self.free.put(self.plane(block), block, erases);
+    }
+
+    /// Programs `page` of `block`, which is used as `purpose` says, with data that comes in.
+    #[inline]
+    pub fn program(
+        &mut self,
+        block: BlockSlot,
+        page: u32,
+        purpose: Purpose,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        if self.units.is_some() {
+            return self.program_in_unit(block, page, purpose, cause, operations);
+        }
+        self.nand.program(block, page);
+        self.push_program(block, page, purpose, cause, operations);
+    }
+
+    /// Emits the program of a page that arrives, for a caller that programs it as part of a [run](Nand::program_run).
+    #[inline]
+    pub fn push_program(
+        &self,
+        block: BlockSlot,
+        page: u32,
+        purpose: Purpose,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        operations.push_host_program(cause, self.ppn(block, page), || purpose);
+    }
+
+    /// Reads `page` of `block` for the host.
+    #[inline]
+    pub fn read(&self, block: BlockSlot, page: u32, operations: &mut Operations) {
+        self.nand.read(block, page);
+        operations.push_host_read(self.ppn(block, page));
+    }
+
+    /// The data that cross the bus when pages are copied from `sources` to `target`: none with copy-back, if all of them are in one plane.
+    pub fn copy_transfer(
+        &self,
+        mut sources: impl Iterator<Item = BlockSlot>,
+        target: BlockSlot,
+    ) -> Transfer {
+        let plane = self.plane(target);
+        if self.copy_back && sources.all(|source| self.plane(source) == plane) {
+            Transfer::None
+        } else {
+            Transfer::TwoPages
+        }
+    }
+
+    /// If static wear levelling is due and worth it: the most worn free block, taken, and the erases a
+    /// block with cold data may have at most to move there. Checks again only after another period; blocks without needed pages are to be
+    /// [released](Blocks::release).
+    #[inline]
+    pub fn levelling_due(&mut self) -> Option<(BlockSlot, u32)> {
+        if self.erases_to_levelling > 0 {
+            return None;
+        }
+        let WearLevelling::Static { period, gap } = self.levelling else {
+            return None;
+        };
+        self.erases_to_levelling = period;
+        let (block, erases) = self.free.take_most_worn()?;
+        match erases.checked_sub(gap + 1) {
+            Some(limit) => Some((block, limit)),
+            None => {
+                self.free.put(self.plane(block), block, erases);
+                None
+            }
+        }
+    }
+
+    /// Resets the low-water mark.
+    pub fn reset_figures(&mut self) {
+        self.free_min = self.count_free();
+    }
+
+    /// Erase counts over all blocks.
+    pub fn wear(&self) -> Wear {
+        self.nand.wear()
+    }
+}

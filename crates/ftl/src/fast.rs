@@ -1,0 +1,255 @@
+//! Log blocks that any logical block may write to, and one for sequential writes: the fully associative sector translation.
+//!
+//! A page at offset 0 begins the sequential log block again, and pages that continue it are appended.
+//! All other pages fill the random log blocks one after the other; when these are full, every logical block
+//! with pages in the oldest is merged. (Lee et al., ACM Transactions on Embedded Computing Systems 6(3), 2007.)
+
+use alloc::boxed::Box;
+
+use destage_base::archived;
+use destage_base::{choices, parameters};
+
+use super::blocks::data::Copies;
+use super::blocks::logged::{ASSOCIATIVITY, Logged};
+use super::blocks::parameters::{self as shared, FirstWrite, Logs};
+use super::blocks::striped::{Die, Striped};
+use super::blocks::{Blocks, LogicalPage};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use destage_nand::array::BlockSlot;
+use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
+
+const SOURCE: &str = "Lee et al., ACM TECS 6(3), 2007.";
+
+choices! {
+    /// The words of `sw_mismatch`.
+    enum Mismatch {
+        Merge = "merge",
+        Rw = "rw",
+    }
+}
+
+parameters! {
+    /// The parameters of `fast`.
+    struct Parameters {
+        log_blocks: u32 as shared::TWO_LOG_BLOCKS;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        /// How a page of the block that is written in sequence is treated when it comes out of sequence: all of the block is merged with it, or it
+        /// goes to the random log blocks.
+        sw_mismatch: Mismatch = "merge", "", SOURCE;
+        partial: bool as shared::PARTIAL_MERGES;
+        merge_copies: Copies as shared::MERGE_COPIES;
+        first_write: FirstWrite as shared::FIRST_WRITE_LOG { default: "data", source: SOURCE };
+        in_order: bool as shared::IN_ORDER;
+        levelling: shared::Levelling;
+    }
+}
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "fast",
+    about: "Block mapping with log blocks shared by all logical blocks, and one for sequential writes.",
+    source: SOURCE,
+    has_flash: true,
+    has_cell_modes: false,
+    can_be_mounted: true,
+    fills_blocks_in_turn: true,
+    groups_planes: false,
+    places_writes: false,
+    has_merges: true,
+    parameters: Parameters::ROWS,
+    build: |config| {
+        let geometry = config.geometry;
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Fast::new(config, &parameters, number, logical));
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
+    },
+};
+
+/// The number of the sequential log block; the random ones follow.
+const SEQUENTIAL: u32 = 0;
+
+/// One die.
+#[derive(Clone)]
+pub(super) struct Fast {
+    store: Logged,
+    /// The random log block that is being filled; the next one, around the circle, is the oldest.
+    current: u32,
+    merge_mismatch: bool,
+}
+
+archived!(Fast { store, current } fixed { merge_mismatch });
+
+impl Fast {
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let logs = parameters.log_blocks;
+        let rules = Logs {
+            partial: parameters.partial,
+            merge_copies: parameters.merge_copies,
+            first_write: parameters.first_write,
+            in_order: parameters.in_order,
+            levelling: parameters.levelling.clone(),
+        };
+        Self {
+            store: Logged::new(config, &rules, number, logical, logs),
+            current: logs - 1,
+            merge_mismatch: parameters.sw_mismatch == Mismatch::Merge,
+        }
+    }
+
+    /// The block being written in sequence.
+    #[inline]
+    fn sequential_owner(&self) -> Option<u32> {
+        self.store.log.first_block(SEQUENTIAL)
+    }
+
+    /// Merges the sequentially written block, before it begins again with page 0 of `block`.
+    fn restart_sequential(
+        &mut self,
+        block: u32,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if let Some(owner) = self.sequential_owner() {
+            let cause = if owner == block {
+                MergeCause::OwnLog
+            } else {
+                MergeCause::Room
+            };
+            self.store.merge_log(SEQUENTIAL, cause, operations)?;
+            self.store.level_wear(operations);
+        }
+        self.store.open(SEQUENTIAL, block, operations)
+    }
+
+    /// Merges the sequentially written block with `page`, which is not its next page.
+    fn merge_with(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let incoming = Some((page.offset, cause));
+        let (copies, erases) = self.store.rewrite(page.block, incoming, operations)?;
+        self.store.discard(SEQUENTIAL, operations);
+        self.store.emit_merge(
+            page.block,
+            MergeKind::Full,
+            MergeCause::OwnLog,
+            copies,
+            erases + 1,
+            operations,
+        );
+        self.store.level_wear(operations);
+        Ok(())
+    }
+
+    /// A random log block with room.
+    #[inline]
+    fn random_log(&mut self, operations: &mut Operations) -> Result<u32, NoSpace> {
+        if !self.store.log.has_room(self.current) {
+            let next = match self.current + 1 {
+                end if end == self.store.log.len() => SEQUENTIAL + 1,
+                next => next,
+            };
+            if self.store.log.is_open(next) {
+                let owner = self.sequential_owner();
+                let bound = |block| (Some(block) == owner).then_some(SEQUENTIAL);
+                self.store
+                    .reclaim(next, MergeCause::Room, bound, operations)?;
+                self.store.level_wear(operations);
+            }
+            self.store.open(next, next, operations)?;
+            self.current = next;
+        }
+        Ok(self.current)
+    }
+}
+
+impl Die for Fast {
+    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
+
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        self.store.read(page, operations);
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let cause = write.cause;
+        if self.store.write_to_data(page, cause, operations)? {
+            return Ok(());
+        }
+        let log = if page.offset == 0 {
+            self.restart_sequential(page.block, operations)?;
+            SEQUENTIAL
+        } else if self.sequential_owner() != Some(page.block) {
+            self.random_log(operations)?
+        } else if page.offset == self.store.log.programmed(SEQUENTIAL) {
+            SEQUENTIAL
+        } else if self.merge_mismatch {
+            return self.merge_with(page, cause, operations);
+        } else {
+            self.random_log(operations)?
+        };
+        let purpose = if log == SEQUENTIAL {
+            Purpose::owned(Role::SequentialLog, page.block)
+        } else {
+            Purpose::shared(Role::Log)
+        };
+        self.store.append(log, page, purpose, cause, operations);
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
+        self.store.trim(page);
+        if self.sequential_owner() == Some(page.block) && self.store.log.live(SEQUENTIAL) == 0 {
+            self.store.discard(SEQUENTIAL, operations);
+        }
+        self.store.release_empty(page.block);
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.store.is_written(page)
+    }
+
+    fn may_hold(&self, block: u32) -> bool {
+        self.store.may_hold(block)
+    }
+
+    const TAKES_UNITS: bool = true;
+
+    fn follow_units(&mut self) {
+        self.store.follow_units();
+    }
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.store.data.adopt(logical, block, offsets);
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.store.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.store.blocks
+    }
+
+    /// A word for each logical block and each page of a random log block; two for the sequential one.
+    fn map_bytes(&self) -> u64 {
+        let random = u64::from(self.store.log.len() - 1);
+        self.store.data_map_bytes() + 4 * random * u64::from(self.store.blocks.pages()) + 8
+    }
+
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        self.store.report(emit);
+    }
+
+    fn reset_figures(&mut self) {
+        self.store.reset_figures();
+    }
+}

@@ -1,0 +1,53 @@
+//! A layer that has filled a device before its first request, as the medium asks it.
+
+use alloc::boxed::Box;
+
+use destage_base::Lpn;
+use destage_nand::array::Ppn;
+use destage_nand::medium::Placement;
+use destage_nand::operation::{Content, Operations};
+
+use crate::Ftl;
+
+/// Where a layer has its pages.
+pub struct Filling(Box<dyn Ftl>);
+
+impl Filling {
+    /// Where `ftl` has its pages now.
+    #[must_use]
+    pub fn of(ftl: &dyn Ftl) -> Self {
+        Self(ftl.copied())
+    }
+}
+
+impl Clone for Filling {
+    fn clone(&self) -> Self {
+        Self::of(&*self.0)
+    }
+}
+
+impl Placement for Filling {
+    fn pages(&self) -> u64 {
+        self.0.pages()
+    }
+
+    /// # Panics
+    /// If the layer reads the page nowhere.
+    fn place_of(&self, page: Lpn, operations: &mut Operations) -> (u32, Ppn) {
+        operations.clear();
+        self.0.peek(page, operations);
+        let mut commands = operations.commands();
+        match commands.find(|(_, _, detail)| detail.content == Content::Host(page)) {
+            Some((_, read, _)) => (self.0.home_of(page), read.at),
+            None => panic!("page {} of a filled device has no contents", page.0),
+        }
+    }
+
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
+        self.0.erases(emit);
+    }
+
+    fn copied(&self) -> Box<dyn Placement> {
+        Box::new(self.clone())
+    }
+}

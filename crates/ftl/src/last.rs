@@ -1,0 +1,378 @@
+//! Log blocks by locality: some bound to one logical block for long writes, the others for all, with pages that
+//! are rewritten soon kept apart.
+//!
+//! Hot pages share log blocks that are likely to be dead as a whole before they are reclaimed, and among the others the one is reclaimed that costs
+//! the fewest merges. (Lee et al., ACM SIGOPS Operating Systems
+//! Review 42(6), 2008.)
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::archived;
+use destage_base::lazy::{Initial, LazyTable};
+use destage_base::parameter::Kind;
+use destage_base::parameters;
+
+use super::blocks::logged::{ASSOCIATIVITY, Logged};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Die, Striped};
+use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use crate::list::List;
+use destage_nand::array::BlockSlot;
+use destage_nand::operation::{MergeCause, Operations, Purpose, Role};
+
+const SOURCE: &str = "Lee et al., ACM SIGOPS OSR 42(6), 2008.";
+
+parameters! {
+    /// The parameters of `last`.
+    struct Parameters {
+        log_blocks: u32 as shared::TWO_LOG_BLOCKS;
+        /// Share of a die's log blocks for long writes, rounded down; there and for other writes one stays at least.
+        seq_log_percent: u64 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ours";
+        /// A request, or a run of destaged pages, of at least this many pages is a long write.
+        seq_pages: u32 = "2" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", SOURCE;
+        /// A page is hot if it is written again within this many other page writes, in percent of the pages of the log blocks that these writes go
+        /// to.
+        hot_window_percent: u64 = "100" in Kind::Integer { min: 0, max: 10_000 }, "%", SOURCE;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        logs: shared::Logs;
+    }
+}
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "last",
+    about: "Block mapping with log blocks by locality: for long writes, for pages that are soon rewritten, and for other pages.",
+    source: SOURCE,
+    has_flash: true,
+    has_cell_modes: false,
+    can_be_mounted: true,
+    fills_blocks_in_turn: false,
+    groups_planes: false,
+    places_writes: false,
+    has_merges: true,
+    parameters: Parameters::ROWS,
+    build: |config| {
+        let geometry = config.geometry;
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Last::new(config, &parameters, number, logical));
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
+    },
+};
+
+#[derive(Clone)]
+struct Never;
+impl Initial for Never {
+    type Entry = u64;
+    fn at(&self, _: usize) -> u64 {
+        0
+    }
+}
+
+/// The log blocks bound to one logical block each; they have the lowest numbers.
+#[derive(Clone)]
+struct Sequential {
+    /// Logical block -> its log block.
+    log_of: LazyTable<AllNone>,
+    /// Those in use, the one bound first in front.
+    order: List,
+    unused: Vec<u32>,
+}
+
+archived!(Sequential {
+    log_of,
+    order,
+    unused
+});
+
+impl Sequential {
+    #[inline]
+    fn log_of(&self, block: u32) -> Option<u32> {
+        let log = self.log_of.get(block as usize);
+        (log != NONE).then_some(log)
+    }
+
+    /// Takes the log block of `block`, if it has one, from it.
+    fn unbind(&mut self, block: u32) -> Option<u32> {
+        let log = self.log_of(block)?;
+        *self.log_of.get_mut(block as usize) = NONE;
+        self.order.remove(log);
+        self.unused.push(log);
+        Some(log)
+    }
+}
+
+/// The log blocks for all logical blocks.
+#[derive(Clone)]
+struct Random {
+    /// Those in use, the one opened first in front.
+    order: List,
+    unused: Vec<u32>,
+    /// Whether a log block is for hot pages, by number.
+    is_hot: Vec<bool>,
+    /// The log blocks being filled, for cold and for hot pages.
+    current: [Option<u32>; 2],
+    /// Pages written here so far.
+    writes: u64,
+    /// For each page of the die, the number of its last write; 0 for none.
+    last_write: LazyTable<Never>,
+    hot_window: u64,
+}
+
+archived!(Random { order, unused, is_hot, current, writes, last_write } fixed { hot_window });
+
+impl Random {
+    /// Counts a write of the page at `index`, and says whether that is hot.
+    #[inline]
+    fn is_hot(&mut self, index: usize) -> bool {
+        self.writes += 1;
+        let last = core::mem::replace(self.last_write.get_mut(index), self.writes);
+        last > 0 && self.writes - last <= self.hot_window
+    }
+}
+
+/// Page writes by where they went.
+#[derive(Clone, Default)]
+struct Written {
+    sequential: u64,
+    hot: u64,
+    cold: u64,
+}
+
+archived!(Written {
+    sequential,
+    hot,
+    cold
+});
+
+/// One die.
+#[derive(Clone)]
+pub(super) struct Last {
+    store: Logged,
+    sequential: Sequential,
+    random: Random,
+    long_pages: u32,
+    written: Written,
+}
+
+archived!(Last { store, sequential, random, written } fixed { long_pages });
+
+impl Last {
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let pages = config.geometry.data_pages();
+        let logs = parameters.log_blocks;
+        let share = u64::from(logs) * parameters.seq_log_percent / 100;
+        let bound = (share as u32).clamp(1, logs - 1);
+        let random_pages = u64::from(logs - bound) * u64::from(pages);
+        let mut store = Logged::new(config, &parameters.logs, number, logical, logs);
+        store.log = store.log.with_owners();
+        Self {
+            store,
+            sequential: Sequential {
+                log_of: LazyTable::new(logical as usize, AllNone),
+                order: List::new(bound),
+                unused: (0..bound).rev().collect(),
+            },
+            random: Random {
+                order: List::new(logs),
+                unused: (bound..logs).rev().collect(),
+                is_hot: vec![false; logs as usize],
+                current: [None; 2],
+                writes: 0,
+                last_write: LazyTable::new(logical as usize * pages as usize, Never),
+                hot_window: random_pages * parameters.hot_window_percent / 100,
+            },
+            long_pages: parameters.seq_pages,
+            written: Written::default(),
+        }
+    }
+
+    /// A log block with room that is bound to `block`.
+    fn sequential_log(&mut self, block: u32, operations: &mut Operations) -> Result<u32, NoSpace> {
+        let own = self.sequential.log_of(block);
+        if let Some(log) = own.filter(|log| self.store.log.has_room(*log)) {
+            return Ok(log);
+        }
+        if own.is_some() {
+            self.merge_sequential(block, MergeCause::OwnLog, operations)?;
+        } else if self.sequential.unused.is_empty()
+            && let Some(oldest) = self.sequential.order.front()
+            && let Some(owner) = self.store.log.first_block(oldest)
+        {
+            self.merge_sequential(owner, MergeCause::Room, operations)?;
+        }
+        let log = *self
+            .sequential
+            .unused
+            .last()
+            .expect("one was unused or has been merged");
+        self.store.open(log, block, operations)?;
+        self.sequential.unused.pop();
+        *self.sequential.log_of.get_mut(block as usize) = log;
+        self.sequential.order.push_back(log);
+        Ok(log)
+    }
+
+    /// Merges the log block bound to `block`.
+    fn merge_sequential(
+        &mut self,
+        block: u32,
+        cause: MergeCause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if let Some(log) = self.sequential.log_of(block) {
+            self.store.merge_log(log, cause, operations)?;
+            self.sequential.unbind(block);
+            self.store.level_wear(operations);
+        }
+        Ok(())
+    }
+
+    /// A log block with room for pages that are hot, or are not.
+    #[inline]
+    fn random_log(&mut self, is_hot: bool, operations: &mut Operations) -> Result<u32, NoSpace> {
+        let current = self.random.current[usize::from(is_hot)];
+        match current.filter(|log| self.store.log.has_room(*log)) {
+            Some(log) => Ok(log),
+            None => self.open_random(is_hot, operations),
+        }
+    }
+
+    fn open_random(&mut self, is_hot: bool, operations: &mut Operations) -> Result<u32, NoSpace> {
+        if self.random.unused.is_empty() {
+            self.reclaim(operations)?;
+        }
+        let log = *self
+            .random
+            .unused
+            .last()
+            .expect("one was unused or has been reclaimed");
+        self.store.open(log, log, operations)?;
+        self.random.unused.pop();
+        self.random.order.push_back(log);
+        self.random.is_hot[log as usize] = is_hot;
+        self.random.current[usize::from(is_hot)] = Some(log);
+        Ok(log)
+    }
+
+    /// Reclaims a log block of all logical blocks: a dead one, otherwise the one that costs the fewest merges, full ones before others and cold ones
+    /// before hot ones; among equals the oldest.
+    fn reclaim(&mut self, operations: &mut Operations) -> Result<(), NoSpace> {
+        let log = &self.store.log;
+        let cost = |victim: &u32| {
+            (
+                log.live(*victim) > 0,
+                log.has_room(*victim),
+                self.random.is_hot[*victim as usize],
+                log.owners(*victim),
+            )
+        };
+        let victim = self.random.order.iter().min_by_key(cost);
+        let victim = victim.expect("all log blocks are in use");
+        let sequential = &mut self.sequential;
+        let bound = |block| sequential.unbind(block);
+        self.store
+            .reclaim(victim, MergeCause::Room, bound, operations)?;
+        self.random.order.remove(victim);
+        self.random.unused.push(victim);
+        for current in &mut self.random.current {
+            *current = current.filter(|log| *log != victim);
+        }
+        self.store.level_wear(operations);
+        Ok(())
+    }
+}
+
+impl Die for Last {
+    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
+
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        self.store.read(page, operations);
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let cause = write.cause;
+        if self.store.write_to_data(page, cause, operations)? {
+            return Ok(());
+        }
+        if write.is_long {
+            let log = self.sequential_log(page.block, operations)?;
+            let purpose = Purpose::owned(Role::SequentialLog, page.block);
+            self.store.append(log, page, purpose, cause, operations);
+            self.written.sequential += 1;
+            return Ok(());
+        }
+        let pages = self.store.blocks.pages();
+        let index = page.block as usize * pages as usize + page.offset as usize;
+        let is_hot = self.random.is_hot(index);
+        let log = self.random_log(is_hot, operations)?;
+        let purpose = Purpose::shared(Role::Log);
+        self.store.append(log, page, purpose, cause, operations);
+        self.written.hot += u64::from(is_hot);
+        self.written.cold += u64::from(!is_hot);
+        Ok(())
+    }
+
+    fn long_write_pages(&self) -> Option<u32> {
+        Some(self.long_pages)
+    }
+
+    fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
+        self.store.trim(page);
+        if let Some(log) = self.sequential.log_of(page.block)
+            && self.store.log.live(log) == 0
+        {
+            self.sequential.unbind(page.block);
+            self.store.discard(log, operations);
+        }
+        self.store.release_empty(page.block);
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.store.is_written(page)
+    }
+
+    fn may_hold(&self, block: u32) -> bool {
+        self.store.may_hold(block)
+    }
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.store.data.adopt(logical, block, offsets);
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.store.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.store.blocks
+    }
+
+    /// A word for each logical block and each page of a log block.
+    fn map_bytes(&self) -> u64 {
+        let logs = u64::from(self.store.log.len());
+        self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())
+    }
+
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        self.store.report(emit);
+        emit("sequential_writes", self.written.sequential as f64);
+        emit("hot_writes", self.written.hot as f64);
+        emit("cold_writes", self.written.cold as f64);
+    }
+
+    fn reset_figures(&mut self) {
+        self.store.reset_figures();
+        self.written = Written::default();
+    }
+}

@@ -1,0 +1,83 @@
+//! `none`: no flash at all, for studies of the buffer alone.
+//!
+//! Every page has contents, and no operation does anything. Pages go round the dies, for schemes that ask.
+
+use core::ops::Range;
+
+use destage_base::archived;
+use destage_base::{Lpn, Ticks};
+
+use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
+use destage_nand::array::Wear;
+use destage_nand::operation::Operations;
+
+/// The row of the registry.
+pub const ROW: FtlRow = FtlRow {
+    name: "none",
+    about: "No flash: destages are counted and complete at once, as in a cache simulator.",
+    source: "Ours, for buffer-only studies.",
+    has_flash: false,
+    has_cell_modes: false,
+    can_be_mounted: true,
+    fills_blocks_in_turn: false,
+    groups_planes: false,
+    places_writes: false,
+    has_merges: false,
+    parameters: &[],
+    build: |config| {
+        Ok(alloc::boxed::Box::new(NoFlash {
+            dies: config.geometry.dies,
+        }))
+    },
+};
+
+#[derive(Clone)]
+struct NoFlash {
+    dies: u32,
+}
+
+archived!(NoFlash {} fixed { dies });
+
+impl Ftl for NoFlash {
+    fn properties(&self) -> Properties {
+        Properties {
+            updates_in_place: true,
+            is_hollow: true,
+            ..Properties::default()
+        }
+    }
+    fn pages(&self) -> u64 {
+        u64::MAX
+    }
+    fn die_of(&self, page: Lpn) -> u32 {
+        (page.0 % u64::from(self.dies)) as u32
+    }
+    fn read(&mut self, _: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_tidy(true);
+        Ok(())
+    }
+    fn peek(&self, _: Lpn, _: &mut Operations) {}
+    fn write(&mut self, _: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_tidy(true);
+        Ok(())
+    }
+    fn trim(&mut self, _: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_tidy(true);
+        Ok(())
+    }
+    fn is_written(&self, _: Lpn) -> bool {
+        true
+    }
+    fn mapped(&self, _: Range<u64>, _: &mut dyn FnMut(Lpn)) {}
+    fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
+        Ok(false)
+    }
+    fn wear(&self) -> Wear {
+        Wear::default()
+    }
+    fn erases(&self, _: &mut dyn FnMut(u32, u32, u32)) {}
+    fn reset_wear(&mut self) {}
+    fn map_bytes(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,297 @@
+//! Writes that do not share blocks: by the placement handle of the host, or by how soon a page is written again.
+//!
+//! Stream 0 is that of a die without any of this; the others have an open block of their own in each pool.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::lazy::{Initial, LazyTable};
+
+use super::{Die, Old, Open, Stream};
+use crate::NoSpace;
+use crate::page::shape::NONE;
+use destage_nand::array::Ppn;
+use destage_nand::operation::{Cause, Operations};
+
+/// How writes are divided into groups: by the placement handle of the host, by how soon a page is written again, or by both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Telling {
+    /// Placement handles.
+    pub handles: u32,
+    /// Moved pages of different handles do not share blocks.
+    pub isolates: bool,
+    /// A page is hot if it was written within this many page writes of its die before; 0: no page is.
+    pub window: u32,
+}
+
+impl Telling {
+    /// All writes belong to one group.
+    pub const NOTHING: Self = Self {
+        handles: 1,
+        isolates: false,
+        window: 0,
+    };
+
+    /// Streams of the host besides the first. The streams of hot pages come after those of all handles.
+    pub fn told(self) -> u32 {
+        self.handles * (1 + u32::from(self.window > 0)) - 1
+    }
+
+    /// Streams of moved pages besides that of all layers.
+    pub fn kept(self) -> u32 {
+        match self.isolates {
+            true => self.handles - 1,
+            false => 0,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Zero;
+impl Initial for Zero {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        0
+    }
+}
+
+/// Streams of a die besides those that every die has.
+#[derive(Clone)]
+pub(crate) struct Streams {
+    telling: Telling,
+    /// By pool and stream, those of moved pages after those of the host.
+    open: Vec<Open>,
+    /// The handle of each page.
+    handles: LazyTable<Zero>,
+    /// Which of the die's writes wrote each page last, from 1.
+    written: LazyTable<Zero>,
+    writes: u32,
+    /// Pages written, by stream of the host, and moved, by handle.
+    counts: Vec<[u64; 2]>,
+}
+
+impl Streams {
+    /// The streams of a die of `pools` pools and `pages` pages, none of them open.
+    pub fn new(telling: Telling, pools: u32, pages: u32, sealed: Open) -> Option<Self> {
+        let streams = telling.told() + telling.kept();
+        (streams > 0).then(|| Self {
+            telling,
+            open: vec![sealed; (pools * streams) as usize],
+            handles: LazyTable::new(pages as usize, Zero),
+            written: LazyTable::new(pages as usize, Zero),
+            writes: 0,
+            counts: vec![[0; 2]; telling.told() as usize + 1],
+        })
+    }
+
+    /// How many there are of the host, and of moved pages.
+    pub fn numbers(&self) -> [u8; 2] {
+        [self.telling.told() as u8, self.telling.kept() as u8]
+    }
+
+    fn index(&self, pool: usize, stream: Stream) -> usize {
+        let (told, kept) = (self.telling.told() as usize, self.telling.kept() as usize);
+        let of_pool = match stream {
+            Stream::Kept(number) => told + usize::from(number),
+            Stream::Told(number) => usize::from(number),
+            Stream::Host | Stream::Migrations | Stream::Map => 0,
+        };
+        pool * (told + kept) + of_pool
+    }
+
+    /// The block that `stream` fills in `pool`.
+    pub fn open(&self, pool: usize, stream: Stream) -> Open {
+        self.open[self.index(pool, stream)]
+    }
+
+    /// The same, to change.
+    pub fn open_mut(&mut self, pool: usize, stream: Stream) -> &mut Open {
+        let index = self.index(pool, stream);
+        &mut self.open[index]
+    }
+
+    /// `page` is of placement handle `handle` from now on, or, as a mount has found it, of the stream `handle`, which may be one of those of moved
+    /// pages.
+    pub fn hint(&mut self, page: u32, handle: u32) {
+        if self.telling.handles > 1 {
+            *self.handles.get_mut(page as usize) = handle % self.telling.handles;
+        }
+    }
+
+    /// The handle of `page`.
+    pub fn handle(&self, page: u32) -> u32 {
+        match self.telling.handles {
+            1 => 0,
+            _ => self.handles.get(page as usize),
+        }
+    }
+
+    /// Whether `page`, which is here, is hot if it is written now.
+    pub fn is_hot(&self, page: u32) -> bool {
+        let note = match self.telling.window {
+            0 => 0,
+            _ => self.written.get(page as usize),
+        };
+        note > 0 && self.writes.wrapping_sub(note) < self.telling.window
+    }
+
+    /// The stream that a write of a page of `handle` goes to.
+    pub fn of_write(&self, handle: u32, is_hot: bool) -> Stream {
+        match handle + u32::from(is_hot) * self.telling.handles {
+            0 => Stream::Host,
+            number => Stream::Told(number as u8 - 1),
+        }
+    }
+
+    /// The stream that a copy of `page` goes to, if copies have a stream of their own.
+    pub fn of_copy(&self, page: u32) -> Option<Stream> {
+        if self.telling.kept() == 0 {
+            return None;
+        }
+        let handle = self.handle(page) as u8;
+        handle.checked_sub(1).map(Stream::Kept)
+    }
+
+    fn note_write(&mut self, page: u32, number: u8) {
+        self.counts[usize::from(number)][0] += 1;
+        if self.telling.window > 0 {
+            self.writes = self.writes.wrapping_add(1).max(1);
+            *self.written.get_mut(page as usize) = self.writes;
+        }
+    }
+
+    /// `page` was moved.
+    pub fn note_copy(&mut self, page: u32) {
+        let handle = self.handle(page);
+        self.counts[handle as usize][1] += 1;
+    }
+
+    /// Pages written, by stream of the host, and moved, by handle.
+    pub fn counts(&self) -> &[[u64; 2]] {
+        &self.counts
+    }
+
+    /// Counts again.
+    pub fn reset_counts(&mut self) {
+        self.counts.fill([0; 2]);
+    }
+}
+
+impl Die {
+    /// All streams that have blocks of their own.
+    pub(super) fn all_streams(&self) -> impl Iterator<Item = Stream> + use<> {
+        let of = |streams: &Streams| streams.numbers();
+        let [told, kept] = self.extras.streams.as_ref().map_or([0; 2], of);
+        [Stream::Host, Stream::Migrations, Stream::Map]
+            .into_iter()
+            .chain((0..told).map(Stream::Told))
+            .chain((0..kept).map(Stream::Kept))
+    }
+
+    #[cold]
+    pub(super) fn open_told(&self, pool: usize, stream: Stream) -> Open {
+        match &self.extras.streams {
+            Some(streams) => streams.open(pool, stream),
+            // There is no such stream: nothing is open.
+            None => Open {
+                block: 0,
+                page: self.shape.data_pages,
+            },
+        }
+    }
+
+    /// `stream`, none of the host's first, fills `open` in `pool`.
+    #[cold]
+    pub(super) fn set_open(&mut self, pool: usize, stream: Stream, open: Open) {
+        match stream {
+            Stream::Host => {}
+            Stream::Migrations => self.rest.asides[pool].open[0] = open,
+            Stream::Map => self.rest.asides[pool].open[1] = open,
+            Stream::Told(_) | Stream::Kept(_) => {
+                if let Some(streams) = &mut self.extras.streams {
+                    *streams.open_mut(pool, stream) = open;
+                }
+            }
+        }
+    }
+
+    /// The stream that a write of `page`, which is here or was never written, goes to.
+    pub fn stream_of_write(&self, page: u32) -> Stream {
+        let of = |streams: &Streams| streams.of_write(streams.handle(page), streams.is_hot(page));
+        self.extras.streams.as_ref().map_or(Stream::Host, of)
+    }
+
+    /// Writes `page` to the blocks of `stream`. A call that fails has changed nothing.
+    pub fn write_told(
+        &mut self,
+        (page, stream): (u32, Stream),
+        same_plane: bool,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let old = self.old_copy(page);
+        let pool = self.pool_for(stream, page, old, same_plane);
+        let target = match self.next_of(pool, stream) {
+            Ok(target) => target,
+            Err(full) => {
+                self.search.pointer = self.search.before;
+                return Err(full);
+            }
+        };
+        if let Some(Old { block, .. }) = old {
+            self.invalidate_in(block);
+        }
+        operations.push_host_program(cause, target, || stream.purpose());
+        self.program(pool, stream, page, operations);
+        if let Some(streams) = &mut self.extras.streams {
+            let number = match stream {
+                Stream::Told(number) => number + 1,
+                _ => 0,
+            };
+            streams.note_write(page, number);
+        }
+        Ok(())
+    }
+
+    /// The stream of the host that fills `block` of `pool`, and its next page.
+    pub fn host_stream_of(&self, pool: usize, block: u32) -> Option<(Stream, u32)> {
+        let told = self
+            .extras
+            .streams
+            .as_ref()
+            .map_or(0, |streams| streams.telling.told());
+        let streams = (0..told as u8).map(Stream::Told);
+        core::iter::once(Stream::Host)
+            .chain(streams)
+            .find_map(|stream| {
+                let open = self.open_page(pool, stream);
+                let is_open = open.block == block && open.page < self.shape.data_pages;
+                is_open.then_some((stream, open.page))
+            })
+    }
+
+    /// Blocks that the copies of the valid pages of `block` have to open in `pool`.
+    pub fn blocks_for_copies(&self, block: u32, pool: usize) -> u32 {
+        let first = block << self.shape.page_bits;
+        let pages = first..first + self.shape.data_pages;
+        let mut of_stream: Vec<(Stream, u32)> = Vec::new();
+        for page in pages.filter_map(|ppn| self.valid_at(ppn)) {
+            let stream = self.stream_of_copy(page);
+            match of_stream.iter_mut().find(|(other, _)| *other == stream) {
+                Some((_, pages)) => *pages += 1,
+                None => of_stream.push((stream, 1)),
+            }
+        }
+        let needs_one = |(stream, pages): &&(Stream, u32)| {
+            *pages > self.shape.data_pages - self.open_page(pool, *stream).page
+        };
+        of_stream.iter().filter(needs_one).count() as u32
+    }
+
+    /// Puts a filler on the page at `place`, which is of no logical page.
+    pub fn program_filler(&mut self, place: Ppn) {
+        let within = place.0 & ((1 << self.shape.page_bits) - 1);
+        self.nand.program(place.0 >> self.shape.page_bits, within);
+        *self.owner.get_mut(place.0 as usize) = NONE;
+    }
+}

@@ -1,0 +1,693 @@
+//! The shape of a page-mapped device: the registry row, and the numbers that follow from it.
+
+use alloc::boxed::Box;
+
+use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::{choices, parameters};
+
+use super::PageFtl;
+use super::die::{DieRules, Layout, Telling, Units, Watermarks};
+use super::gc::Policy;
+use super::shape::Shape;
+use super::victims::Order;
+use crate::blocks::WearLevelling;
+use crate::blocks::parameters as shared;
+use crate::{BuildError, FtlConfig, FtlRow, ReserveTooSmall};
+use destage_nand::geometry::Geometry;
+use destage_nand::timing::Timing;
+
+const SOURCE: &str = "Agrawal et al., USENIX ATC 2008, as released for DiskSim 4.0.";
+
+const OURS: &str = "ours";
+
+choices! {
+    /// The planes that a write may choose from.
+    pub enum AllocationPool {
+        /// All planes of the die.
+        Die = "die",
+        /// The plane that holds the page's present copy.
+        Plane = "plane",
+    }
+}
+
+choices! {
+    /// The words of `placement`.
+    enum Place {
+        Stripe = "stripe",
+        Dynamic = "dynamic",
+    }
+}
+
+choices! {
+    /// The words of `handle_isolation`.
+    enum Isolation {
+        Initial = "initial",
+        Persistent = "persistent",
+    }
+}
+
+choices! {
+    /// The words of `victim_ties`.
+    enum Ties {
+        Oldest = "oldest",
+        Reference = "reference",
+    }
+}
+
+choices! {
+    /// Whether the pages that garbage collection moves fill blocks of their own.
+    pub(in crate) enum Separate {
+        /// They do if the reserve has room for that.
+        Auto = "auto",
+        Yes = "true",
+        No = "false",
+    }
+}
+
+const STRIDE: Parameter = Parameter {
+    name: "stride",
+    kind: Kind::Integer {
+        min: 1,
+        max: u32::MAX as u64,
+    },
+    default: "1",
+    unit: "pages",
+    about: "Number of consecutive pages on one die before the next die is used.",
+    source: "Agrawal et al., USENIX ATC 2008",
+    ..Parameter::BLANK
+};
+
+/// Parameters of layers that may choose the die of each write; dies then take no turns.
+const STRIDE_OF_STRIPE: Parameter = Parameter {
+    needs: &["ftl.placement = stripe"],
+    ..STRIDE
+};
+
+const BACKGROUND_GC: Parameter = Parameter {
+    name: "background_gc",
+    kind: Kind::Flag,
+    default: "false",
+    unit: "",
+    about: "Whether garbage is also collected when no request waits for the die.",
+    source: SOURCE,
+    needs: &["clock"],
+    ..Parameter::BLANK
+};
+
+parameters! {
+    /// How much is kept free, and where a write may go.
+    pub(in crate) struct Reserve {
+        /// Share of each plane's blocks that the host is not offered.
+        reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
+        /// Garbage collection starts at or below this share of free blocks.
+        min_free_percent: f64 = "5" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
+        /// The planes that a write may choose from: all planes of its die, or only the plane that holds the page's present copy.
+        allocation_pool: AllocationPool = "die", "", SOURCE;
+    }
+}
+
+parameters! {
+    /// When garbage collection starts and ends, and where the pages that it moves go.
+    pub(in crate) struct Marks {
+        /// Whether the pages that garbage collection moves fill blocks of their own, apart from new data; auto: if the reserve has room for that.
+        separate_gc_block: Separate = "auto", "", "ours; false: as released for DiskSim 4.0";
+        /// Garbage collection starts when fewer than this many blocks of a pool are free. 0: one more than min_free_percent of the pool, rounded
+        /// down, or as many as garbage collection needs if that is more.
+        gc_low: u32 = "0", "blocks", OURS;
+        /// Garbage collection ends when this many blocks of a pool are free. 0: gc_low with copy-back, one more without.
+        gc_high: u32 = "0", "blocks", OURS;
+    }
+}
+
+parameters! {
+    /// The parameters of every layer that maps by page and collects greedily.
+    pub(in crate) struct Greedy {
+        reserve: Reserve;
+        stride: u32 as STRIDE;
+        marks: Marks;
+        levelling: shared::Levelling;
+        background_gc: bool as BACKGROUND_GC;
+    }
+}
+
+parameters! {
+    /// The parameters of `page`.
+    struct Parameters {
+        reserve: Reserve;
+        /// How the die of a page is chosen: by the page's number, or for each write the die with the fewest waiting operations.
+        placement: Place = "stripe", "", "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours";
+        stride: u32 as STRIDE_OF_STRIPE;
+        /// Which block is cleaned. greedy: the one with the fewest valid pages. wear_aware: the same, and worn blocks are given cold data.
+        /// cost_benefit: the block with the best ratio of age and gain to cost. oldest: the block that was closed first. d_choices: the one with the
+        /// fewest valid pages among a few blocks drawn at random. greedy_wear: the one with the fewest valid pages, except worn blocks.
+        gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013";
+        /// Number of blocks that gc_policy=d_choices draws, each from all blocks.
+        gc_choices: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013", needs &["ftl.gc_policy = d_choices"];
+        /// Which of several blocks with the fewest valid pages gc_policy=greedy takes: the one that was closed first; or, as the reference simulator,
+        /// the one with the highest number (without copy-back the lowest, in the order of valid pages when garbage collection began).
+        victim_ties: Ties = "oldest", "", "oldest: ours; reference: as released for DiskSim 4.0", needs &["ftl.gc_policy = greedy|wear_aware"];
+        marks: Marks;
+        /// Whether, with gc_policy=greedy_wear, a worn block that is cleaned receives the contents of the coldest block.
+        wl_migrate: bool = "false", "", SOURCE, needs &["ftl.gc_policy = greedy_wear"];
+        levelling: shared::Levelling;
+        background_gc: bool as BACKGROUND_GC;
+        /// Most pages that garbage collection moves before a waiting operation is served; 0: all pages of a block.
+        gc_step_pages: u32 = "0", "pages", OURS;
+        /// Number of free blocks of a pool below which garbage collection yields to no operation, with gc_step_pages or
+        /// flash.scheduling=garbage_last. 0: 4 blocks, or one less than the number at which garbage collection starts if that is fewer, or as many as
+        /// it needs if that is more.
+        gc_hard_threshold: u32 = "0", "blocks", OURS, needs &["ftl.gc_step_pages > 0 or flash.scheduling = garbage_last"];
+        /// Number of placement handles of the host, each with open blocks of its own; a request uses the handle with the number of its stream
+        /// (trace.streams) modulo the number of handles.
+        handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
+        /// Whether pages of different handles that garbage collection moves may share blocks.
+        handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146", needs &["ftl.handles > 1"];
+        /// Number of changes of a die's map (pages written, moved and trimmed) after which the die programs a page of the map's journal; 0: there is
+        /// no journal.
+        journal_changes: u32 = "0", "", OURS;
+        /// Number of journal pages in each die; a further page makes the oldest void.
+        journal_pages: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "pages", OURS, needs &["ftl.journal_changes > 0"];
+        /// A page is hot if it was written before within this many page writes of its die; hot pages have blocks of their own. 0: no page is hot.
+        hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) uses the same rule for hot pages of its log";
+    }
+}
+
+/// The most placement handles.
+pub(crate) const MOST_HANDLES: u64 = 16;
+
+/// The registry row.
+pub(crate) const ROW: FtlRow = FtlRow {
+    name: "page",
+    about: "Page mapping: pages striped over dies, writes to the plane with the most free blocks, garbage collection.",
+    source: SOURCE,
+    has_flash: true,
+    has_cell_modes: false,
+    can_be_mounted: true,
+    fills_blocks_in_turn: true,
+    groups_planes: true,
+    places_writes: false,
+    has_merges: false,
+    parameters: Parameters::ROWS,
+    build: |config| {
+        let own = Parameters::from_values(config.values);
+        let greedy = Greedy {
+            reserve: own.reserve,
+            // Where the die of each write is chosen none has a turn.
+            stride: match own.placement {
+                Place::Stripe => own.stride,
+                Place::Dynamic => 1,
+            },
+            marks: own.marks,
+            levelling: own.levelling,
+            background_gc: own.background_gc,
+        };
+        let mut settings = PageConfig {
+            gc: Collection {
+                policy: own.gc_policy,
+                draws: own.gc_choices,
+                reference_ties: own.victim_ties == Ties::Reference,
+                migrates: own.wl_migrate,
+                step_pages: own.gc_step_pages,
+                in_background: own.background_gc,
+            },
+            dynamic: own.placement == Place::Dynamic,
+            journal: (own.journal_changes > 0).then_some((own.journal_changes, own.journal_pages)),
+            telling: Telling {
+                handles: own.handles,
+                isolates: own.handle_isolation == Isolation::Persistent,
+                window: own.hot_window,
+            },
+            ..PageConfig::greedy(config, &greedy)
+        };
+        settings.below.parallel_units = config.parallel_units;
+        settings.room.floor = own.gc_hard_threshold;
+        let ftl = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
+        Ok(Box::new(ftl))
+    },
+};
+
+/// The parameters that shape a page-mapped device from below.
+#[derive(Clone, Copy, Debug)]
+pub struct Below {
+    /// Counts.
+    pub geometry: Geometry,
+    /// Times that give erases a date, for wear-aware garbage collection.
+    pub erase_dates: Timing,
+    /// Pages move inside their plane, without crossing the bus.
+    pub copy_back: bool,
+    /// Groups of planes that work in parallel within a die.
+    pub parallel_units: u32,
+    /// Number of pages that share a page of flash.
+    pub units_per_page: u32,
+    /// Erases that a block survives.
+    pub endurance: u32,
+    /// A block that was erased `endurance` times is not used any more.
+    pub retire: bool,
+    /// The power may fail, any number of times.
+    pub power_may_fail: bool,
+    /// How pages are programmed together, if they are, and if the power may fail.
+    pub units: Option<Units>,
+    /// All logical pages have contents before the first request.
+    pub filled: bool,
+    /// Seed of the random choices of policies.
+    pub seed: u64,
+}
+
+/// How many blocks are kept free, and how many are open.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Share of each plane's blocks that is not offered to the host, in percent.
+    pub reserve_percent: f64,
+    /// Garbage collection starts at or below this share of free blocks, in percent.
+    pub min_free_percent: f64,
+    /// The planes that a write may choose from.
+    pub allocation_pool: AllocationPool,
+    /// Whether the pages that garbage collection moves fill blocks of their own.
+    pub separate_migrations: bool,
+    /// Free blocks of a pool below which garbage collection starts; 0: derived from `min_free_percent`.
+    pub gc_low: u32,
+    /// Free blocks of a pool at which garbage collection ends; 0: derived from `gc_low`.
+    pub gc_high: u32,
+    /// Free blocks of a pool below which garbage collection yields to no operation; 0: as many as it needs.
+    pub floor: u32,
+    /// Blocks of each die that a layer built upon this one may take, beyond those that are kept free.
+    pub aside: u32,
+}
+
+/// How garbage is collected.
+#[derive(Clone, Copy, Debug)]
+pub struct Collection {
+    /// Victim choice.
+    pub policy: Policy,
+    /// Number of blocks that [`Policy::DChoices`] draws.
+    pub draws: u32,
+    /// Ties between victims are broken as in the reference simulator, not by age.
+    pub reference_ties: bool,
+    /// Under [`Policy::GreedyWear`] worn blocks receive cold data.
+    pub migrates: bool,
+    /// Pages that are moved at a time; 0: all pages of a block.
+    pub step_pages: u32,
+    /// Garbage is also collected when no operation waits.
+    pub in_background: bool,
+}
+
+/// All parameters of a page-mapped device.
+#[derive(Clone, Copy, Debug)]
+pub struct PageConfig {
+    /// The geometry and the times of the flash.
+    pub below: Below,
+    /// How much is kept free.
+    pub room: Room,
+    /// How garbage is collected.
+    pub gc: Collection,
+    /// Consecutive pages on one die.
+    pub stride: u32,
+    /// Each write goes to the die with the fewest waiting operations.
+    pub dynamic: bool,
+    /// A further part of the layer that levels wear.
+    pub levelling: WearLevelling,
+    /// Mappings in each page of the map, if the map lies in flash and not in RAM.
+    pub mappings_per_page: Option<u32>,
+    /// Number of changes in a page of the map's journal, and number of journal pages.
+    pub journal: Option<(u32, u32)>,
+    /// How writes are divided into groups.
+    pub telling: Telling,
+}
+
+/// The threshold if none is set.
+const FLOOR: u32 = 4;
+
+impl PageConfig {
+    /// Settings of the parameters that all page-mapped layers share, with greedy garbage collection.
+    pub(crate) fn greedy(config: &FtlConfig<'_>, greedy: &Greedy) -> Self {
+        let (reserve, marks) = (&greedy.reserve, &greedy.marks);
+        Self {
+            below: Below {
+                geometry: config.geometry,
+                erase_dates: config.erase_dates,
+                copy_back: config.copy_back,
+                parallel_units: 1,
+                units_per_page: config.units_per_page,
+                endurance: config.endurance,
+                retire: config.retire,
+                power_may_fail: config.power_may_fail,
+                units: Units::of(config),
+                filled: config.filled,
+                seed: config.seed,
+            },
+            room: Room {
+                reserve_percent: reserve.reserve_percent,
+                min_free_percent: reserve.min_free_percent,
+                allocation_pool: reserve.allocation_pool,
+                separate_migrations: marks.separate_gc_block == Separate::Yes,
+                gc_low: marks.gc_low,
+                gc_high: marks.gc_high,
+                floor: 0,
+                aside: 0,
+            },
+            gc: Collection {
+                policy: Policy::Greedy,
+                draws: 1,
+                reference_ties: false,
+                migrates: false,
+                step_pages: 0,
+                in_background: greedy.background_gc,
+            },
+            stride: greedy.stride,
+            dynamic: false,
+            levelling: greedy.levelling.rule(),
+            mappings_per_page: None,
+            journal: None,
+            telling: Telling::NOTHING,
+        }
+    }
+
+    /// The same settings for zones, which are the blocks of `geometry`; data that compaction moves has zones of its own.
+    pub(crate) fn of_zones(
+        config: &FtlConfig<'_>,
+        geometry: Geometry,
+        reserve_percent: f64,
+        gc_low: u32,
+    ) -> Self {
+        let defaults = Greedy::from_values(&Values::defaults(Greedy::ROWS));
+        let of_blocks = FtlConfig {
+            geometry,
+            copy_back: false,
+            ..*config
+        };
+        let mut zones = Self::greedy(&of_blocks, &defaults);
+        zones.room = Room {
+            reserve_percent,
+            min_free_percent: 0.0,
+            separate_migrations: true,
+            gc_low,
+            gc_high: gc_low,
+            ..zones.room
+        };
+        zones.below.units = Units::of(config).map(|units| Units {
+            blocks: geometry.pages_per_block / config.geometry.pages_per_block,
+            ..units
+        });
+        zones
+    }
+
+    /// The same settings, where pages that garbage collection moves fill blocks of their own if the parameter is auto and there is room.
+    pub(crate) fn with_migrations(self, marks: &Marks) -> Self {
+        let mut separate = self;
+        separate.room.separate_migrations = true;
+        let has_room = || {
+            let reserved = share(
+                self.room.reserve_percent,
+                self.below.geometry.blocks_per_plane,
+            );
+            reserved < self.below.geometry.blocks_per_plane && separate.watermarks(reserved).is_ok()
+        };
+        if marks.separate_gc_block == Separate::Auto && has_room() {
+            separate
+        } else {
+            self
+        }
+    }
+
+    /// Pages of a die that hold its map, if the map lies in flash.
+    fn map_pages(&self, logical_pages: u32) -> u32 {
+        match (self.mappings_per_page, self.journal) {
+            (Some(mappings), _) => logical_pages.div_ceil(mappings),
+            (None, Some((_, pages))) => pages,
+            (None, None) => 0,
+        }
+    }
+
+    /// Whether pages of the map or of its journal are in flash.
+    fn has_map_pages(&self) -> bool {
+        self.mappings_per_page.is_some() || self.journal.is_some()
+    }
+
+    /// How the dies are to be made.
+    ///
+    /// # Errors
+    /// The error if parameters do not fit together.
+    pub(super) fn layout(&self, number: u32) -> Result<Layout, BuildError> {
+        let geometry = self.below.geometry;
+        geometry.check()?;
+        let reserved = share(self.room.reserve_percent, geometry.blocks_per_plane);
+        if reserved >= geometry.blocks_per_plane {
+            return Err(BuildError::ReserveIsAll {
+                percent: self.room.reserve_percent,
+                blocks: geometry.blocks_per_plane,
+            });
+        }
+        if reserved == 0 {
+            return Err(BuildError::ReserveIsNone {
+                percent: self.room.reserve_percent,
+                blocks: geometry.blocks_per_plane,
+            });
+        }
+        let reserved = match self.watermarks(reserved) {
+            Ok(_) => reserved,
+            Err(_) => reserved.max(self.least_reserved()),
+        };
+        let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
+        let by_reference = self.is_reference();
+        let shared = self.dynamic.then_some((geometry.dies, number));
+        let has_map = self.mappings_per_page.is_some();
+        let watermarks = self.watermarks(reserved)?;
+        let notes_moves = has_map || self.tells();
+        Ok(Layout {
+            shape: Shape {
+                shared,
+                ..Shape::new(
+                    &geometry,
+                    data_blocks,
+                    self.map_pages(data_blocks * geometry.data_pages()),
+                    self.below.filled,
+                )
+            },
+            rules: DieRules {
+                endurance: self.below.endurance,
+                retire_at: match self.below.retire {
+                    true => self.below.endurance,
+                    false => u32::MAX,
+                },
+                separate_migrations: self.room.separate_migrations,
+                // Units that share a page of flash are packed again.
+                free_inside_planes: self.below.units_per_page == 1
+                    && (by_reference || self.below.copy_back),
+                units_per_page: self.below.units_per_page,
+                units: self.below.units,
+                counts_first_open: self.counts_first_open(),
+                floor: match self.room.floor {
+                    0 => FLOOR.min(watermarks.low - 1).max(self.least_floor()),
+                    floor => floor,
+                },
+                most_valid: match self.limits_pools() {
+                    true => self.most_valid(geometry.blocks_per_plane, watermarks),
+                    false => u32::MAX,
+                },
+                ..DieRules::of(&geometry, watermarks, self.telling, notes_moves)
+            },
+            copy_back: self.below.copy_back,
+            order: match self.gc.policy {
+                Policy::Greedy if self.gc.reference_ties => Order::FewestNumbered,
+                Policy::WearAware => Order::FewestNumbered,
+                Policy::Greedy | Policy::GreedyWear => Order::FewestClosed,
+                Policy::CostBenefit => Order::Aged,
+                Policy::Fifo => Order::Closed,
+                Policy::DChoices => Order::Drawn {
+                    draws: self.gc.draws,
+                    seed: self.below.seed.wrapping_add(u64::from(number)),
+                },
+            },
+            seed: self.below.seed.wrapping_add(u64::from(number)),
+            keeps_erase_times: self.gc.policy == Policy::WearAware || self.gc.migrates,
+            levelling: self.levelling,
+            logs_migrations: has_map,
+            telling: self.telling,
+            journal: self.journal,
+        })
+    }
+
+    /// Whether a garbage collection runs without interruption until the high mark is reached, and takes victims in the order of valid pages at its
+    /// start.
+    pub(super) fn collects_by_snapshot(&self) -> bool {
+        self.is_reference() && !self.below.copy_back
+    }
+
+    /// Most valid pages of a die with which garbage collection can always reach its high mark.
+    pub(super) fn most_pages(&self) -> Result<u32, BuildError> {
+        let geometry = self.below.geometry;
+        let layout = self.layout(0)?;
+        let pools = if self.below.copy_back {
+            geometry.planes
+        } else {
+            1
+        };
+        let blocks = geometry.blocks_per_die() / pools;
+        let all = pools * self.most_valid(blocks, layout.rules.watermarks);
+        Ok(all.saturating_sub(layout.shape.map_pages))
+    }
+
+    /// Most valid pages of a pool of `blocks` blocks with which garbage collection can always reach its high mark.
+    fn most_valid(&self, blocks: u32, watermarks: Watermarks) -> u32 {
+        let aside = self.open_blocks() + self.filler_blocks(blocks) + watermarks.high;
+        blocks.saturating_sub(aside) * self.below.geometry.data_pages()
+    }
+
+    /// Whether the pool of a write is chosen among several, so that one pool may get more data than it can clean.
+    fn limits_pools(&self) -> bool {
+        !self.is_reference()
+            && self.below.copy_back
+            && self.below.geometry.planes > 1
+            && (self.room.allocation_pool == AllocationPool::Die || self.dynamic)
+    }
+
+    /// Whether writes are divided into groups or noted in a journal.
+    pub(super) fn tells(&self) -> bool {
+        self.telling != Telling::NOTHING || self.journal.is_some()
+    }
+
+    /// Whether all parameters are such that the reference simulator could run with them. If not, only its way to break ties is kept.
+    fn is_reference(&self) -> bool {
+        self.gc.reference_ties
+            && matches!(self.gc.policy, Policy::Greedy | Policy::WearAware)
+            && self.gc.step_pages == 0
+            && !self.tells()
+            && (self.below.copy_back || self.gc.policy == Policy::Greedy)
+    }
+
+    /// The first open block counts as free.
+    fn counts_first_open(&self) -> bool {
+        self.is_reference() && !self.below.copy_back
+    }
+
+    /// Free blocks without which garbage collection cannot go on.
+    pub(super) fn least_free(&self) -> u32 {
+        // A victim all of whose pages are valid needs a whole block to move to; so do moved pages, if they have blocks of their own.
+        let may_be_full = !matches!(self.gc.policy, Policy::Greedy | Policy::WearAware);
+        if self.has_map_pages() {
+            // Garbage collection may write a page of the map for each page it moves.
+            return LEAST_WITH_MAP;
+        }
+        let least =
+            1 + u32::from(may_be_full || self.room.separate_migrations) + self.telling.kept();
+        if !self.below.power_may_fail {
+            return least;
+        }
+        // A block with new data must not be the last that is opened: interrupted copies could fill it, and then there is neither an erased page nor a
+        // block that can be erased. One with copies alone can, as long as they are elsewhere, too.
+        least.max(2) + u32::from(self.counts_first_open())
+    }
+
+    /// Free blocks of a pool without which garbage collection cannot yield between its steps.
+    pub(super) fn least_floor(&self) -> u32 {
+        self.least_free() + 1
+    }
+
+    /// Refuses a threshold below which garbage collection in steps has no room for the pages that it moves.
+    pub(super) fn check_floor(&self) -> Result<(), BuildError> {
+        let (floor, least) = (self.room.floor, self.least_floor());
+        match self.gc.step_pages > 0 && (1..least).contains(&floor) {
+            true => Err(BuildError::Floor { floor, least }),
+            false => Ok(()),
+        }
+    }
+
+    /// The lowest number of free blocks at which garbage collection starts, if none is set. In steps, it starts while it still has room to yield.
+    fn least_low(&self) -> u32 {
+        match self.gc.step_pages {
+            0 => self.least_free(),
+            _ => self.least_floor() + 1,
+        }
+    }
+
+    /// Number of blocks of a pool that are open for writing.
+    fn open_blocks(&self) -> u32 {
+        let own = u32::from(self.room.separate_migrations) + u32::from(self.has_map_pages());
+        1 + own + self.telling.told() + self.telling.kept()
+    }
+
+    /// Most blocks, of a pool of `blocks`, whose pages fillers take: they complete the units of copies out of a block, and those of the host's pages.
+    pub(super) fn filler_blocks(&self, blocks: u32) -> u32 {
+        let pages = self.below.geometry.data_pages();
+        let of_block = self.below.units.map_or(0, |units| {
+            let streams = 1 + u32::from(self.room.separate_migrations);
+            streams * units.most_fillers()
+        });
+        let all = u64::from(blocks) * u64::from(of_block.min(pages - 1));
+        all.div_ceil(u64::from(pages)) as u32
+    }
+
+    /// Blocks of each plane without which garbage collection cannot work: even a small device sets aside this many, whatever share of the device they
+    /// are. The reference simulator has no such rule.
+    fn least_reserved(&self) -> u32 {
+        if self.is_reference() {
+            return 0;
+        }
+        let geometry = self.below.geometry;
+        let (planes, more) = match self.below.copy_back {
+            true => (1, 0),
+            false => (geometry.planes, 1),
+        };
+        let data_pages = geometry.data_pages();
+        let map_pages = self.map_pages(geometry.blocks_per_plane * planes * data_pages);
+        let fillers = self.filler_blocks(planes * geometry.blocks_per_plane);
+        let open = self.open_blocks() + fillers + self.room.aside;
+        let needed = open + map_pages.div_ceil(data_pages) + self.least_low() + more;
+        needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
+    }
+
+    /// The number of free blocks at which garbage collection of a pool starts and ends, if `reserved` blocks of each plane are not offered.
+    fn watermarks(&self, reserved: u32) -> Result<Watermarks, BuildError> {
+        let planes = match self.below.copy_back {
+            true => 1,
+            false => self.below.geometry.planes,
+        };
+        let blocks = planes * self.below.geometry.blocks_per_plane;
+        let least = self.least_free();
+        let low = match self.room.gc_low {
+            0 => (share(self.room.min_free_percent, blocks) + 1).max(self.least_low()),
+            low if low < least => return Err(BuildError::LowMark { low, least }),
+            low => low,
+        };
+        let high = match self.room.gc_high {
+            0 => low + u32::from(!self.below.copy_back),
+            high if high < low => return Err(BuildError::HighMark { high, low }),
+            high => high,
+        };
+        let open = self.open_blocks() + self.filler_blocks(blocks) + self.room.aside;
+        let data_blocks = (self.below.geometry.blocks_per_plane - reserved) * planes;
+        let data_pages = self.below.geometry.data_pages();
+        let map_blocks = self
+            .map_pages(data_blocks * data_pages)
+            .div_ceil(data_pages);
+        // The reference ends when nothing is left to clean, so its high mark need not be reached.
+        let goal = match self.collects_by_snapshot() {
+            true => low - 1,
+            false => high,
+        };
+        let spare = (reserved * planes).saturating_sub(open + map_blocks);
+        if spare < goal || reserved * planes <= open {
+            return Err(BuildError::Reserve(ReserveTooSmall {
+                goal,
+                min_free_percent: self.room.min_free_percent,
+                low: self.room.gc_low,
+                high: self.room.gc_high,
+                open,
+                separate: self.room.separate_migrations,
+                map_blocks,
+                reserve_percent: self.room.reserve_percent,
+                reserved: reserved * planes,
+                blocks,
+            }));
+        }
+        Ok(Watermarks { low, high })
+    }
+}
+
+/// Number of free blocks at which garbage collection starts at the latest if the map lies in flash.
+const LEAST_WITH_MAP: u32 = 4;
+
+/// `percent` of `of`, rounded down.
+fn share(percent: f64, of: u32) -> u32 {
+    (f64::from(of) * percent / 100.0) as u32
+}

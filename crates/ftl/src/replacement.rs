@@ -1,0 +1,383 @@
+//! Chains of blocks, each page at its own offset in the first block of the chain that can take it.
+//!
+//! A page written again goes to the same offset of a replacement block, and if that place is taken to a further one, so the newest copy is always in
+//! the last block of the chain that has the page. A chain of the greatest length, or the longest one when no replacement block is left, is folded
+//! into one block. (Replacement
+//! blocks as summed up in BPLRU, FAST 2008; Ban's flash file system is the first of the kind.)
+//!
+//! Cost: a step per block of the chain for each page; a few words per block of the chain for a fold.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use destage_base::archived;
+use destage_base::lazy::LazyTable;
+use destage_base::parameter::Kind;
+use destage_base::parameters;
+
+use super::blocks::data::{Copies, DataBlocks};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Die, Striped};
+use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use destage_nand::array::BlockSlot;
+use destage_nand::masks::{First, Masks};
+use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
+
+parameters! {
+    /// The parameters of `replacement`.
+    struct Parameters {
+        /// Blocks of a chain, the first included, before it is folded.
+        chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "blocks", "ours";
+        log_blocks: u32 as shared::LOG_BLOCKS;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        in_order: bool as shared::IN_ORDER { default: "false" };
+        levelling: shared::Levelling;
+    }
+}
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "replacement",
+    about: "Block mapping with chains of replacement blocks, pages at their own offsets; chains are folded into one block.",
+    source: "As summarised in BPLRU (FAST 2008).",
+    has_flash: true,
+    has_cell_modes: false,
+    can_be_mounted: true,
+    fills_blocks_in_turn: false,
+    groups_planes: false,
+    places_writes: false,
+    has_merges: true,
+    parameters: Parameters::ROWS,
+    build: |config| {
+        let geometry = config.geometry;
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Replacement::new(config, &parameters, number, logical));
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
+    },
+};
+
+/// A replacement block.
+#[derive(Clone, Copy)]
+struct Link {
+    block: BlockSlot,
+    /// The replacement block after it.
+    next: u32,
+    /// Of the first replacement: blocks of the chain, the data block included.
+    length: u32,
+    /// Of the first replacement: chains begun before this one.
+    rank: u64,
+}
+
+archived!(Link {
+    block,
+    next,
+    length,
+    rank
+});
+
+/// One die.
+#[derive(Clone)]
+struct Replacement {
+    blocks: Blocks,
+    /// The first blocks of the chains.
+    data: DataBlocks,
+    /// Logical block -> position in `links` of its first replacement.
+    first_of: LazyTable<AllNone>,
+    links: Vec<Link>,
+    /// Per position in `links`: the pages whose newest copy is there.
+    newest: Masks<First>,
+    unused: Vec<u32>,
+    /// Chains with replacements, the one to fold for others first: length, rank, logical block.
+    chains: BTreeSet<(Reverse<u32>, u64, u32)>,
+    begun: u64,
+    chain_blocks: u32,
+    die: u32,
+    dies: u32,
+}
+
+archived!(Replacement { blocks, data, first_of, links, newest, unused, chains, begun, chain_blocks } fixed { die, dies });
+
+impl Replacement {
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let geometry = config.geometry;
+        let replacements = parameters.log_blocks;
+        let full = if config.filled { logical } else { 0 };
+        let levelling = parameters.levelling.rule();
+        let unbound = Link {
+            block: NONE,
+            next: NONE,
+            length: 0,
+            rank: 0,
+        };
+        Self {
+            blocks: Blocks::new(config, full, levelling, parameters.in_order),
+            data: DataBlocks::new(&geometry, logical, config.filled, Copies::Valid),
+            first_of: LazyTable::new(logical as usize, AllNone),
+            links: vec![unbound; replacements as usize],
+            newest: Masks::new(replacements, geometry.data_pages(), First(0)),
+            unused: (0..replacements).rev().collect(),
+            chains: BTreeSet::new(),
+            begun: 0,
+            chain_blocks: parameters.chain_blocks,
+            die: number,
+            dies: geometry.dies,
+        }
+    }
+
+    /// The replacements of `block`, as positions in `links`.
+    fn replacements(&self, block: u32) -> impl Iterator<Item = u32> + '_ {
+        let some = |link: u32| (link != NONE).then_some(link);
+        core::iter::successors(some(self.first_of.get(block as usize)), move |link| {
+            some(self.links[*link as usize].next)
+        })
+    }
+
+    /// The block with the newest copy of `page`, if it has contents.
+    fn holder(&self, page: LogicalPage) -> Option<BlockSlot> {
+        if self.data.newest().get(page.block, page.offset) {
+            return self.data.get(page.block);
+        }
+        self.replacements(page.block)
+            .find(|link| self.newest.get(*link, page.offset))
+            .map(|link| self.links[link as usize].block)
+    }
+
+    /// Pages of `block` that have contents.
+    fn live(&self, block: u32) -> u32 {
+        let replaced = self.replacements(block).map(|link| self.newest.count(link));
+        self.data.newest().count(block) + replaced.sum::<u32>()
+    }
+
+    /// No block of the chain has the newest copy of `page`.
+    fn invalidate(&mut self, page: LogicalPage) {
+        self.data.clear_newest(page.block, page.offset);
+        let mut link = self.first_of.get(page.block as usize);
+        while link != NONE {
+            self.newest.clear(link, page.offset);
+            link = self.links[link as usize].next;
+        }
+    }
+
+    /// Programs `page` in the first replacement block that can take it; returns whether there is one.
+    fn write_to_chain(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> bool {
+        let can_take = |link: &u32| {
+            let block = self.links[*link as usize].block;
+            self.blocks.nand.is_programmable(block, page.offset)
+        };
+        let Some(link) = self.replacements(page.block).find(can_take) else {
+            return false;
+        };
+        let block = self.links[link as usize].block;
+        self.invalidate(page);
+        self.newest.set(link, page.offset);
+        let purpose = Purpose::owned(Role::Replacement, page.block);
+        self.blocks
+            .program(block, page.offset, purpose, cause, operations);
+        true
+    }
+
+    /// Makes the chain of `block` one replacement longer, or folds a chain if that has to be done first.
+    fn lengthen(&mut self, block: u32, operations: &mut Operations) -> Result<(), NoSpace> {
+        let first = self.first_of.get(block as usize);
+        if first != NONE && self.links[first as usize].length == self.chain_blocks {
+            return self.fold(block, MergeCause::OwnLog, operations);
+        }
+        let Some(position) = self.unused.pop() else {
+            let longest = self.chains.first().map_or(block, |(.., longest)| *longest);
+            return self.fold(longest, MergeCause::Room, operations);
+        };
+        self.links[position as usize] = Link {
+            block: self.blocks.allocate(block, operations)?,
+            next: NONE,
+            length: 1,
+            rank: self.begun,
+        };
+        let last = self.replacements(block).last();
+        match last {
+            Some(last) => self.links[last as usize].next = position,
+            None => {
+                *self.first_of.get_mut(block as usize) = position;
+                self.begun += 1;
+            }
+        }
+        let head = &mut self.links[self.first_of.get(block as usize) as usize];
+        self.chains
+            .remove(&(Reverse(head.length), head.rank, block));
+        head.length += 1;
+        self.chains.insert((Reverse(head.length), head.rank, block));
+        Ok(())
+    }
+
+    /// Makes one block of the chain of `block`, which has replacements.
+    fn fold(
+        &mut self,
+        block: u32,
+        cause: MergeCause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let live = self.live(block);
+        let last = self.replacements(block).last();
+        let taken_over = last
+            .filter(|last| self.newest.count(*last) == live)
+            .map(|last| self.links[last as usize].block);
+        let (target, copies) = match taken_over {
+            Some(last) => (last, 0),
+            None => {
+                let target = self.blocks.allocate(block, operations)?;
+                self.copy(block, target, live, operations);
+                (target, live)
+            }
+        };
+        let mut link = self.first_of.get(block as usize);
+        while link != NONE {
+            self.data.set_newest_of(block, &self.newest, link);
+            link = self.links[link as usize].next;
+        }
+        if taken_over.is_none() {
+            let newest = self.data.newest();
+            self.blocks.nand.program_row(target, newest, block);
+        }
+        let mut erases = 0;
+        if let Some(old) = self.data.put(block, target) {
+            self.blocks.erase(old, 0, Cause::Copy, operations);
+            erases += 1;
+        }
+        self.unchain(block, |blocks, old| {
+            if old != target {
+                blocks.erase(old, 0, Cause::Copy, operations);
+                erases += 1;
+            }
+        });
+        operations.push_merge(Merge {
+            block: u64::from(block) * u64::from(self.dies) + u64::from(self.die),
+            kind: match taken_over {
+                Some(_) => MergeKind::Switch,
+                None => MergeKind::Full,
+            },
+            cause,
+            copies,
+            erases,
+        });
+        let no_chain = |block: u32| self.first_of.get(block as usize) == NONE;
+        self.data.level_wear(&mut self.blocks, no_chain, operations);
+        Ok(())
+    }
+
+    /// Emits the copies of the `live` pages of `block` to `target`.
+    fn copy(&self, block: u32, target: BlockSlot, live: u32, operations: &mut Operations) {
+        let blocks = &self.blocks;
+        let copies = (0..blocks.pages()).filter_map(|offset| {
+            let from = self.holder(LogicalPage { block, offset })?;
+            Some((blocks.ppn(from, offset), blocks.ppn(target, offset)))
+        });
+        let replaced = self.replacements(block);
+        let replaced = replaced.map(|link| self.links[link as usize].block);
+        let sources = self.data.get(block).into_iter().chain(replaced);
+        let transfer = blocks.copy_transfer(sources, target);
+        let purpose = Purpose::owned(Role::Data, block);
+        operations.push_copies(Cause::Copy, transfer, live, purpose, copies);
+    }
+
+    /// Takes the replacements of `block` out of its chain, gives their blocks in order, and forgets them.
+    fn unchain(&mut self, block: u32, mut emit: impl FnMut(&mut Blocks, BlockSlot)) {
+        let first = core::mem::replace(self.first_of.get_mut(block as usize), NONE);
+        if first != NONE {
+            let head = self.links[first as usize];
+            self.chains
+                .remove(&(Reverse(head.length), head.rank, block));
+        }
+        let mut link = first;
+        while link != NONE {
+            let Link { block, next, .. } = self.links[link as usize];
+            emit(&mut self.blocks, block);
+            self.newest.clear_row(link);
+            self.unused.push(link);
+            link = next;
+        }
+    }
+}
+
+impl Die for Replacement {
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some(block) = self.holder(page) {
+            self.blocks.read(block, page.offset, operations);
+        }
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let cause = write.cause;
+        loop {
+            let data = match self.data.get(page.block) {
+                Some(data) => data,
+                None => {
+                    let data = self.blocks.allocate(page.block, operations)?;
+                    self.data.put(page.block, data);
+                    data
+                }
+            };
+            if self.blocks.nand.is_programmable(data, page.offset) {
+                self.invalidate(page);
+                let purpose = Purpose::owned(Role::Data, page.block);
+                self.blocks
+                    .program(data, page.offset, purpose, cause, operations);
+                self.data.set_newest(page.block, page.offset);
+                return Ok(());
+            }
+            if self.write_to_chain(page, cause, operations) {
+                return Ok(());
+            }
+            self.lengthen(page.block, operations)?;
+        }
+    }
+
+    fn trim(&mut self, page: LogicalPage, _: &mut Operations) {
+        self.invalidate(page);
+        if self.live(page.block) == 0
+            && let Some(data) = self.data.take(page.block)
+        {
+            self.blocks.release(data);
+            self.unchain(page.block, Blocks::release);
+        }
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.holder(page).is_some()
+    }
+
+    fn may_hold(&self, block: u32) -> bool {
+        self.data.get(block).is_some() || self.live(block) > 0
+    }
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.data.adopt(logical, block, offsets);
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
+    fn map_bytes(&self) -> u64 {
+        4 * (u64::from(self.data.len()) + self.links.len() as u64)
+    }
+}

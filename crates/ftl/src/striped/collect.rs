@@ -1,0 +1,326 @@
+//! Garbage collection: how many pages are moved when, and what has to be done at a die before it is written.
+//!
+//! There is a goal for the room in free and open superblocks, and the gain of running collections counts as room in proportion. Each written page
+//! takes one page of room; each moved page gains (S - V) / V pages, where S is the number of pages of a superblock and
+//! V the number of valid ones in the collected superblock. A die that comes to its next operation moves a unit while there is less room
+//! than the goal. So moves keep pace with writes, and writes wait for no more than that.
+//!
+//! If the power may fail, a superblock without needed pages may have some again afterwards: trims and writes that had emptied it are lost. So one of
+//! the free superblocks, the reserve, is erased as soon as it is free, is taken last, and the collection of another superblock does
+//! not begin before. A mount finds it free, and garbage collection has room.
+
+use alloc::vec::Vec;
+
+use destage_base::archived;
+
+use super::shape::NONE;
+use super::{Pace, Striped};
+use destage_nand::array::Ppn;
+use destage_nand::operation::{Cause, Operations, Transfer};
+
+/// A superblock that is being collected.
+#[derive(Clone)]
+pub(super) struct Victim {
+    pub row: u32,
+    /// Pages that were valid when it was chosen.
+    pub valid: u32,
+    /// The next page to look at: its die, plane and number in the block.
+    next: (u32, u32, u32),
+}
+
+archived!(Victim { row, valid, next } vacant Victim { row: NONE, valid: 0, next: (0, 0, 0) });
+
+impl Striped {
+    /// Whether garbage collection is to move pages.
+    fn wants_moves(&self) -> bool {
+        self.space() < self.rules.target
+            || self.rows.free() <= self.rules.bottom
+            || (self.rules.pace == Pace::Whole && !self.victims.is_empty())
+            || self.is_bursting
+    }
+
+    /// Garbage collection in bursts: a burst begins when there is less room than the goal, and ends when it has gained its share.
+    pub(super) fn begin_or_end_burst(&mut self) {
+        if self.rules.pace == Pace::Burst {
+            let goal = match self.is_bursting {
+                true => self.rules.target + self.rules.burst,
+                false => self.rules.target,
+            };
+            self.is_bursting = self.space() < goal;
+        }
+    }
+
+    /// Whether there is something to collect that gains room.
+    fn has_victim(&self) -> bool {
+        !self.victims.is_empty() || self.best().is_some()
+    }
+
+    /// The superblock with the fewest valid pages, if it gains room.
+    pub(super) fn best(&self) -> Option<u32> {
+        let row = self.rows.first()?;
+        (self.rows.valid(row) < self.shape.row_pages()).then_some(row)
+    }
+
+    /// Whether moved pages could be programmed at `die` now.
+    fn may_move(&self, die: u32) -> bool {
+        let moves = &self.streams[self.moves()];
+        match moves.rows.get(moves.index(die, self.shape.part())) {
+            None => false,
+            Some(&NONE) => self.rows.free() > self.spare_for_moves(die),
+            Some(_) => true,
+        }
+    }
+
+    /// Superblocks that stay free if moved pages open one at `die`: none if no die has room for them.
+    fn spare_for_moves(&self, die: u32) -> u32 {
+        match self.streams[self.moves()].index(die, self.shape.part()) {
+            0 => 0,
+            _ => self.rules.bottom,
+        }
+    }
+
+    /// The stream with a write that waits at `die` and cannot be served, and whether that is for want of a superblock.
+    fn blocked(&self, die: u32) -> Option<(usize, bool)> {
+        let waits = |stream: &usize| self.streams[*stream].coming[die as usize] > 0;
+        (0..self.moves()).filter(waits).find_map(|stream| {
+            let state = &self.streams[stream];
+            match state.rows.get(state.index(die, self.shape.part())) {
+                None => Some((stream, false)),
+                Some(&NONE) if self.rows.free() <= self.rules.bottom => Some((stream, true)),
+                Some(_) => None,
+            }
+        })
+    }
+
+    /// The die at which something has to be done before the next write at `die` can be served.
+    pub(super) fn first_to_collect(&self, die: u32) -> u32 {
+        let dies = self.shape.dies;
+        let mut in_turn = (1..=dies).map(|step| (die + step) % dies);
+        let found = match self.blocked(die) {
+            None => None,
+            Some((stream, false)) => {
+                let state = &self.streams[stream];
+                let leaves =
+                    |die: &u32| state.closing && state.next[*die as usize] < self.shape.part();
+                in_turn.find(leaves)
+            }
+            Some((_, true)) if self.waits_for_reserve() => {
+                in_turn.find(|die| self.reserve_to_erase(*die).is_some())
+            }
+            Some((_, true)) if self.has_victim() => in_turn.find(|die| self.may_move(*die)),
+            Some((_, true)) => None,
+        };
+        found.unwrap_or(die)
+    }
+
+    /// Whether something has to be done at `die` before a write there.
+    pub(super) fn is_due_before_writes(&self, die: u32) -> bool {
+        let part = self.shape.part();
+        let is_due = |stream: usize| {
+            let state = &self.streams[stream];
+            let leaves = state.closing && state.next[die as usize] < part;
+            // A part that may have to be erased.
+            let is_new =
+                state.coming[die as usize] > 0 && state.next[die as usize].is_multiple_of(part);
+            leaves || is_new
+        };
+        (0..self.moves()).any(is_due)
+            || self.blocked(die).is_some()
+            || (self.rules.pace == Pace::Whole && self.wants_moves())
+            || self.is_bursting
+    }
+
+    /// Where `die` has filled both superblocks of a stream of which more waits there, the other dies leave the first as it is.
+    pub(super) fn close_early(&mut self, die: u32) {
+        while let Some((stream, false)) = self.blocked(die)
+            && !self.streams[stream].closing
+        {
+            self.streams[stream].closing = true;
+            for die in 0..self.shape.dies {
+                if self.units_behind(stream, die) == 0 {
+                    self.leave(stream, die);
+                }
+            }
+            self.go_on(stream);
+        }
+    }
+
+    /// `die` leaves the first superblock of `stream`.
+    pub(super) fn leave(&mut self, stream: usize, die: u32) {
+        let part = self.shape.part();
+        let state = &mut self.streams[stream];
+        let next = &mut state.next[die as usize];
+        if *next < part {
+            self.room -= u64::from(self.shape.data_places(die, *next));
+            *next = part;
+            state.in_first -= 1;
+        }
+    }
+
+    /// `die` completes the open unit there of a superblock that is to be left, and leaves it; returns whether there was something to complete.
+    pub(super) fn leave_early(&mut self, die: u32, operations: &mut Operations) -> bool {
+        for stream in 0..self.moves() {
+            let state = &self.streams[stream];
+            if !state.closing || state.next[die as usize] >= self.shape.part() {
+                continue;
+            }
+            let units = self.units_behind(stream, die);
+            let before = operations.all().len();
+            self.fill(stream, die, units, operations);
+            if self.streams[stream].closing {
+                self.leave(stream, die);
+                self.go_on(stream);
+            }
+            if operations.all().len() > before {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The reserve, where the power may fail and it has to be erased at `die`.
+    fn reserve_to_erase(&self, die: u32) -> Option<u32> {
+        let row = self.rows.reserve().filter(|_| self.rules.power_may_fail)?;
+        (!self.is_erased(row, die)).then_some(row)
+    }
+
+    /// Whether the reserve has to be erased at some die.
+    fn waits_for_reserve(&self) -> bool {
+        self.rules.power_may_fail
+            && (0..self.shape.dies).any(|die| self.reserve_to_erase(die).is_some())
+    }
+
+    /// Erases the reserve at `die`, where that is due; whether it was.
+    pub(super) fn erase_reserve(&mut self, die: u32, operations: &mut Operations) -> bool {
+        let row = self.reserve_to_erase(die);
+        row.is_some_and(|row| self.erase(row, die, operations))
+    }
+
+    /// Opens the superblocks that writes at `die` need; returns whether it erased the blocks to be written there.
+    pub(super) fn prepare(&mut self, die: u32, operations: &mut Operations) -> bool {
+        (0..self.moves()).any(|stream| {
+            self.streams[stream].coming[die as usize] > 0
+                && self.open(stream, die, self.rules.bottom)
+                && self.erase_before(stream, die, operations)
+        })
+    }
+
+    /// Moves pages to `die` if that is due; returns whether it did something for that.
+    pub(super) fn move_some(&mut self, die: u32, operations: &mut Operations) -> bool {
+        if !self.wants_moves()
+            || !self.has_victim()
+            || (self.victims.is_empty() && self.waits_for_reserve())
+        {
+            return false;
+        }
+        let moves = self.moves();
+        if !self.open(moves, die, self.spare_for_moves(die)) {
+            return false;
+        }
+        if self.erase_before(moves, die, operations) {
+            return true;
+        }
+        // If a unit is complete only with the next ones, and the power may fail, a step fills the rest of the part: the sources of its pages may be
+        // erased at other dies when it has ended.
+        let fills_part = self.rules.power_may_fail && self.rules.passes == 2;
+        let mut sources = Vec::new();
+        for step in 0.. {
+            // The next pages in another superblock are another step.
+            let is_new = self.streams[moves].next[die as usize].is_multiple_of(self.shape.part());
+            let is_enough = step >= self.rules.step_units || !self.wants_moves();
+            if step > 0 && (is_new || (is_enough && !fills_part)) {
+                break;
+            }
+            sources.clear();
+            self.gather(&mut sources);
+            if sources.is_empty() {
+                break;
+            }
+            let mut last = None;
+            for source in sources.drain(..) {
+                self.move_page(source, last, die, operations);
+                last = Some(source);
+            }
+            let begun = self.streams[moves].next[die as usize] % self.shape.unit;
+            if begun > 0 {
+                self.fill(moves, die, 1, operations);
+            }
+        }
+        if fills_part && !self.streams[moves].next[die as usize].is_multiple_of(self.shape.part()) {
+            self.fill(moves, die, self.shape.part_units(), operations);
+        }
+        !operations.all().is_empty()
+    }
+
+    /// Valid pages of victims that fill a unit, by their numbers in flash.
+    fn gather(&mut self, sources: &mut Vec<u32>) {
+        let wanted = self.shape.unit as usize;
+        for number in 0.. {
+            if number == self.victims.len() {
+                if self.waits_for_reserve() {
+                    return;
+                }
+                let Some(row) = self.best() else { return };
+                self.rows.withdraw(row);
+                self.victims.push(Victim {
+                    row,
+                    valid: self.rows.valid(row),
+                    next: (0, 0, 0),
+                });
+            }
+            let Victim { row, next, .. } = self.victims[number];
+            let (mut die, mut plane, mut page) = next;
+            while die < self.shape.dies && sources.len() < wanted {
+                let block = plane * self.shape.rows + row;
+                let address = self
+                    .shape
+                    .address(die, Ppn(block << self.shape.page_bits | page));
+                if self.owner.get(address as usize) != NONE {
+                    sources.push(address);
+                }
+                page += 1;
+                if page == self.shape.data_pages {
+                    (plane, page) = (plane + 1, 0);
+                }
+                if plane == self.shape.planes {
+                    (die, plane) = (die + 1, 0);
+                }
+            }
+            self.victims[number].next = (die, plane, page);
+            if sources.len() == wanted {
+                return;
+            }
+        }
+    }
+
+    /// Moves the page at `source` to `die`. It is read together with `last`, the page moved before it, if both share a page of flash.
+    fn move_page(&mut self, source: u32, last: Option<u32>, die: u32, operations: &mut Operations) {
+        let moves = self.moves();
+        let page = self.owner.get(source as usize);
+        let target = self.next_page(moves, die, operations);
+        let (home, from) = self.shape.split(source);
+        // Blocks begin at multiples of a power of two that is no smaller than they are.
+        let mask = (1 << self.shape.page_bits) - 1;
+        let of_flash = |address: u32| {
+            let within = address & mask;
+            (address - within, within / self.rules.units_per_page)
+        };
+        let is_read = self.rules.units_per_page > 1
+            && last.is_some_and(|last| of_flash(last) == of_flash(source));
+        let purpose = self.purpose(moves);
+        let source_die = (home != die).then_some(home);
+        operations.push_move(
+            (Cause::Copy, Transfer::TwoPages),
+            (source_die, from),
+            is_read,
+            (target, purpose),
+        );
+        self.take_place(page, die, target);
+        self.program(moves, die, target, operations);
+        self.program_own(moves, die, false, operations);
+        self.forget(source);
+        if home != die {
+            operations.leave_die(home);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Which blocks form a superblock, in which order its pages are programmed, and its contents at the start.
+//!
+//! Superblock `row` is block `row` of each plane of each die. Its share of a die is a *part*: the *places* of a part go unit by unit round the
+//! planes. Some units of a superblock hold data that the drive keeps for itself; they go round the dies.
+
+use destage_base::lazy::Initial;
+
+use crate::FtlConfig;
+use destage_nand::array::Ppn;
+use destage_nand::divide::Divider;
+
+/// No page, and no superblock.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The counts of the device.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub dies: u32,
+    pub planes: u32,
+    pub rows: u32,
+    pub data_pages: u32,
+    pub page_bits: u32,
+    /// The last page of a block is a summary.
+    pub summary_page: bool,
+    /// Pages that are programmed together.
+    pub unit: u32,
+    /// Units of a superblock that are the drive's own.
+    pub own: u32,
+    /// Superblocks that are full at the start.
+    pub full_rows: u32,
+    by_unit: Divider,
+    by_planes: Divider,
+    by_rows: Divider,
+    by_die: Divider,
+}
+
+impl Shape {
+    /// With `own_percent` of each superblock for the drive itself.
+    pub fn new(config: &FtlConfig<'_>, own_percent: f64) -> Self {
+        let geometry = config.geometry;
+        let (planes, rows) = (geometry.planes, geometry.blocks_per_plane);
+        let unit = config.program_unit.max(1);
+        let mut shape = Self {
+            dies: geometry.dies,
+            planes,
+            rows,
+            data_pages: geometry.data_pages(),
+            page_bits: geometry.page_bits(),
+            summary_page: geometry.summary_page,
+            unit,
+            own: 0,
+            full_rows: 0,
+            by_unit: Divider::new(unit),
+            by_planes: Divider::new(planes),
+            by_rows: Divider::new(rows),
+            by_die: Divider::new((planes * rows) << geometry.page_bits()),
+        };
+        shape.own = (f64::from(shape.row_units()) * own_percent / 100.0 + 0.5) as u32;
+        shape
+    }
+
+    /// Places of a part.
+    pub fn part(&self) -> u32 {
+        self.planes * self.data_pages
+    }
+
+    /// Units of a part.
+    pub fn part_units(&self) -> u32 {
+        self.part() / self.unit
+    }
+
+    /// Units of a superblock.
+    pub fn row_units(&self) -> u32 {
+        self.dies * self.part_units()
+    }
+
+    /// Pages of a superblock for written and moved data.
+    pub fn row_pages(&self) -> u32 {
+        (self.row_units() - self.own) * self.unit
+    }
+
+    /// Own units among the first `units` of a superblock, which go round the dies.
+    fn own_before(&self, units: u32) -> u32 {
+        (u64::from(units) * u64::from(self.own) / u64::from(self.row_units())) as u32
+    }
+
+    /// The number, in its superblock, of unit `unit` of the part of `die`.
+    fn number(&self, die: u32, unit: u32) -> u32 {
+        unit * self.dies + (die + unit) % self.dies
+    }
+
+    /// Whether unit `unit` of the part of `die` is the drive's own.
+    pub fn is_own(&self, die: u32, unit: u32) -> bool {
+        let number = self.number(die, unit);
+        self.own > 0 && self.own_before(number + 1) > self.own_before(number)
+    }
+
+    /// Places for data from place `from` of the part of `die` on.
+    pub fn data_places(&self, die: u32, from: u32) -> u32 {
+        if self.own == 0 {
+            return self.part() - from;
+        }
+        let (first, within) = (from / self.unit, from % self.unit);
+        let units = (first..self.part_units()).filter(|unit| !self.is_own(die, *unit));
+        (units.count() as u32 * self.unit).saturating_sub(within)
+    }
+
+    /// The page of flash at `place` of the part of superblock `row`.
+    #[inline]
+    pub fn at(&self, row: u32, place: u32) -> Ppn {
+        let (unit, within) = self.by_unit.split(place);
+        let (round, plane) = self.by_planes.split(unit);
+        let page = round * self.unit + within;
+        Ppn((plane * self.rows + row) << self.page_bits | page)
+    }
+
+    /// The number of a page of flash among those of all dies.
+    #[inline]
+    pub fn address(&self, die: u32, Ppn(at): Ppn) -> u32 {
+        die * self.by_die.divisor() + at
+    }
+
+    /// Pages of flash that can be numbered.
+    pub fn addresses(&self) -> u64 {
+        u64::from(self.dies) * u64::from(self.by_die.divisor())
+    }
+
+    /// Die and page of flash.
+    #[inline]
+    pub fn split(&self, address: u32) -> (u32, Ppn) {
+        let (die, at) = self.by_die.split(address);
+        (die, Ppn(at))
+    }
+
+    /// The superblock of a page of flash.
+    #[inline]
+    pub fn row_of(&self, Ppn(at): Ppn) -> u32 {
+        self.by_rows.split(at >> self.page_bits).1
+    }
+
+    /// The blocks of a part of superblock `row`.
+    pub fn blocks(&self, row: u32) -> impl Iterator<Item = u32> + use<> {
+        let rows = self.rows;
+        (0..self.planes).map(move |plane| plane * rows + row)
+    }
+}
+
+/// Logical page -> page of flash at the start: in order over dies, unit by unit.
+#[derive(Clone)]
+pub(super) struct InitialMap(pub Shape);
+impl Initial for InitialMap {
+    type Entry = u32;
+    fn at(&self, page: usize) -> u32 {
+        let shape = &self.0;
+        let page = page as u32;
+        let (row, within) = (page / shape.row_pages(), page % shape.row_pages());
+        if row >= shape.full_rows {
+            return NONE;
+        }
+        let data_unit = within / shape.unit;
+        // The unit that has this number of data units before it: it is found from below.
+        let mut number = data_unit;
+        while number < data_unit + shape.own_before(number + 1) {
+            number = data_unit + shape.own_before(number + 1);
+        }
+        let (unit, turn) = (number / shape.dies, number % shape.dies);
+        let die = (turn + shape.dies - unit % shape.dies) % shape.dies;
+        shape.address(die, shape.at(row, unit * shape.unit + within % shape.unit))
+    }
+}
+
+/// Page of flash -> logical page at the start: the inverse.
+#[derive(Clone)]
+pub(super) struct InitialOwner(pub Shape);
+impl Initial for InitialOwner {
+    type Entry = u32;
+    fn at(&self, address: usize) -> u32 {
+        let shape = &self.0;
+        if shape.full_rows == 0 {
+            return NONE;
+        }
+        let (die, Ppn(at)) = shape.split(address as u32);
+        let (block, page) = (at >> shape.page_bits, at & ((1 << shape.page_bits) - 1));
+        let (plane, row) = shape.by_rows.split(block);
+        let (round, within) = shape.by_unit.split(page);
+        let unit = round * shape.planes + plane;
+        if row >= shape.full_rows || page >= shape.data_pages || shape.is_own(die, unit) {
+            return NONE;
+        }
+        let number = shape.number(die, unit);
+        let data_unit = number - shape.own_before(number);
+        row * shape.row_pages() + data_unit * shape.unit + within
+    }
+}

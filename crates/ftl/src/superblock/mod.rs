@@ -1,0 +1,393 @@
+//! Several adjacent logical blocks share their flash blocks, with a page map inside.
+//!
+//! Pages are appended to the open block of their superblock, wherever they belong in it; pages rewritten since the last collection go to a block of
+//! their own. A superblock with the greatest number of update blocks collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
+//!
+//! Cost: a few words for each page; a collection visits each block of the superblock, and each page of those it moves.
+
+mod collect;
+mod mount;
+mod tables;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::archived;
+use destage_base::lazy::LazyTable;
+use destage_base::parameter::Kind;
+use destage_base::parameters;
+
+use self::tables::{Initial, LiveAtStart, MapAtStart, NoBlock, OwnerAtStart};
+use super::blocks::mount::{Copy, Recovery};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Die, Striped};
+use super::blocks::{Blocks, LogicalPage, NONE};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use crate::list::List;
+use destage_nand::array::BlockSlot;
+use destage_nand::divide::Divider;
+use destage_nand::found::FoundBlock;
+use destage_nand::masks::{First, Masks};
+use destage_nand::operation::{MergeCause, Operations, Purpose, Role};
+
+const SOURCE: &str = "Kang, Jo, Kim and Lee, EMSOFT 2006.";
+
+parameters! {
+    /// The parameters of `superblock`.
+    struct Parameters {
+        /// Adjacent logical blocks of a die that form a superblock.
+        sb_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1024 }, "blocks", SOURCE;
+        /// Flash blocks a superblock may have beyond its logical blocks before it collects garbage.
+        sb_update_blocks: u32 = "2" in Kind::Integer { min: 1, max: 1024 }, "blocks", SOURCE;
+        /// Pages written again since the last collection go to another update block than the rest.
+        sb_hotcold: bool = "true", "", SOURCE;
+        /// The page map is in RAM; if not, finding a page that has contents reads the spare area it is kept in.
+        sb_map_cached: bool = "true", "", SOURCE;
+        log_blocks: u32 as shared::LOG_BLOCKS;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        levelling: shared::Levelling;
+    }
+}
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "superblock",
+    about: "Adjacent logical blocks share data and update blocks, with a page map inside and garbage collection of their own.",
+    source: SOURCE,
+    has_flash: true,
+    has_cell_modes: false,
+    can_be_mounted: true,
+    fills_blocks_in_turn: true,
+    groups_planes: false,
+    places_writes: false,
+    has_merges: true,
+    parameters: Parameters::ROWS,
+    build: |config| {
+        let geometry = config.geometry;
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Superblocks::new(config, &parameters, number, logical));
+        Ok(Box::new(Striped::new(config, logical, true, make)?))
+    },
+};
+
+/// Which open block a page goes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Cold = 0,
+    Hot = 1,
+}
+
+impl Class {
+    fn other(self) -> Self {
+        match self {
+            Self::Cold => Self::Hot,
+            Self::Hot => Self::Cold,
+        }
+    }
+}
+
+/// The fixed values of the configuration.
+#[derive(Clone, Copy)]
+struct Rules {
+    /// Blocks of a superblock, those for updates included.
+    width: u32,
+    /// As many update blocks as there may be.
+    updates_max: u32,
+    logical: u32,
+    superblock_blocks: u32,
+    update_blocks: u32,
+    by_superblock: Divider,
+    map_cached: bool,
+    die: u32,
+    dies: u32,
+}
+
+/// One die.
+#[derive(Clone)]
+struct Superblocks {
+    rules: Rules,
+    blocks: Blocks,
+    /// Logical page -> physical page.
+    map: LazyTable<MapAtStart>,
+    /// Physical page -> the logical page that was last programmed there.
+    owner: LazyTable<OwnerAtStart>,
+    /// Per physical block: pages that are the newest of their contents.
+    live: LazyTable<LiveAtStart>,
+    /// Per superblock `width` places: its blocks in the order in which it got them.
+    held: LazyTable<Initial>,
+    /// Per superblock the open block of each class.
+    open: LazyTable<NoBlock>,
+    /// Per superblock: the pages written since its last collection, if there are classes.
+    written: Option<Masks<First>>,
+    /// Superblocks with update blocks, the one written longest ago first.
+    order: List,
+    /// Update blocks.
+    updates: u32,
+    /// Blocks of the superblock being folded.
+    scratch: Vec<BlockSlot>,
+}
+
+archived!(Superblocks { blocks, map, owner, live, held, open, written, order, updates } fixed { rules, scratch });
+
+impl Superblocks {
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let geometry = config.geometry;
+        let superblock_blocks = parameters.sb_blocks;
+        let update_blocks = parameters.sb_update_blocks;
+        let superblocks = logical.div_ceil(superblock_blocks);
+        let width = superblock_blocks + update_blocks;
+        let full = if config.filled { logical } else { 0 };
+        let pages = geometry.data_pages();
+        let initial = Initial {
+            geometry,
+            full,
+            superblock_blocks,
+            width,
+        };
+        let physical = geometry.blocks_per_die() as usize;
+        // With one update block there are no classes.
+        let tells_apart = parameters.sb_hotcold && update_blocks > 1;
+        let row = superblock_blocks * pages;
+        Self {
+            rules: Rules {
+                width,
+                updates_max: parameters.log_blocks,
+                logical,
+                superblock_blocks,
+                update_blocks,
+                by_superblock: Divider::new(superblock_blocks),
+                map_cached: parameters.sb_map_cached,
+                die: number,
+                dies: geometry.dies,
+            },
+            blocks: Blocks::new(config, full, parameters.levelling.rule(), true),
+            map: LazyTable::new(logical as usize * pages as usize, MapAtStart(initial)),
+            owner: LazyTable::new(physical << geometry.page_bits(), OwnerAtStart(initial)),
+            live: LazyTable::new(physical, LiveAtStart(initial)),
+            held: LazyTable::new(superblocks as usize * width as usize, initial),
+            open: LazyTable::new(2 * superblocks as usize, NoBlock),
+            written: tells_apart.then(|| Masks::new(superblocks, row, First(0))),
+            order: List::new(superblocks),
+            updates: 0,
+            scratch: Vec::with_capacity(width as usize),
+        }
+    }
+
+    fn index(&self, page: LogicalPage) -> u32 {
+        page.block * self.blocks.pages() + page.offset
+    }
+
+    /// The physical page of logical page `index`, if it has contents.
+    fn place(&self, index: u32) -> Option<u32> {
+        let place = self.map.get(index as usize);
+        (place != NONE).then_some(place)
+    }
+
+    /// Logical blocks of `superblock`: the last one may have fewer.
+    fn logical_blocks_of(&self, superblock: u32) -> u32 {
+        let first = superblock * self.rules.superblock_blocks;
+        (self.rules.logical - first).min(self.rules.superblock_blocks)
+    }
+
+    /// The blocks of `superblock`.
+    fn held(&self, superblock: u32) -> impl Iterator<Item = BlockSlot> + '_ {
+        let first = superblock as usize * self.rules.width as usize;
+        (first..first + self.rules.width as usize)
+            .map(|place| self.held.get(place))
+            .take_while(|block| *block != NONE)
+    }
+
+    /// The open block of `class`, if there is one with room.
+    fn open_block(&self, superblock: u32, class: Class) -> Option<BlockSlot> {
+        let block = self.open.get(2 * superblock as usize + class as usize);
+        (block != NONE && self.blocks.programmed(block) < self.blocks.pages()).then_some(block)
+    }
+
+    fn set_open(&mut self, superblock: u32, class: Class, block: BlockSlot) {
+        *self.open.get_mut(2 * superblock as usize + class as usize) = block;
+    }
+
+    /// The class of page `index` of `superblock`, which is written.
+    fn class_of(&self, superblock: u32, index: u32) -> Class {
+        let first = superblock * self.rules.superblock_blocks * self.blocks.pages();
+        match &self.written {
+            Some(written) if written.get(superblock, index - first) => Class::Hot,
+            _ => Class::Cold,
+        }
+    }
+
+    /// A block with room for logical page `index`. Its class is looked up again after a collection, since
+    /// which no page has been written.
+    fn block_with_room(
+        &mut self,
+        superblock: u32,
+        index: u32,
+        operations: &mut Operations,
+    ) -> Result<BlockSlot, NoSpace> {
+        loop {
+            let class = self.class_of(superblock, index);
+            if let Some(open) = self.open_block(superblock, class) {
+                return Ok(open);
+            }
+            let held = self.held(superblock).count() as u32;
+            let logical = self.logical_blocks_of(superblock);
+            if held == logical + self.rules.update_blocks {
+                self.collect(superblock, class.other(), operations)?;
+                continue;
+            }
+            if held >= logical {
+                if self.updates == self.rules.updates_max {
+                    if let Some(open) = self.open_block(superblock, class.other()) {
+                        return Ok(open);
+                    }
+                    let oldest = self.order.front().unwrap_or(superblock);
+                    self.fold(oldest, MergeCause::Room, operations)?;
+                    continue;
+                }
+                self.updates += 1;
+                if !self.order.contains(superblock) {
+                    self.order.push_back(superblock);
+                }
+            }
+            let block = self.blocks.allocate(superblock, operations)?;
+            let place = superblock as usize * self.rules.width as usize + held as usize;
+            *self.held.get_mut(place) = block;
+            self.set_open(superblock, class, block);
+            return Ok(block);
+        }
+    }
+
+    /// The use of the blocks of `superblock`.
+    fn purpose(&self, superblock: u32) -> Purpose {
+        Purpose::owned(Role::Update, superblock * self.rules.superblock_blocks)
+    }
+
+    /// The newest copy of logical page `index` is not needed any more; gives the block it was in.
+    fn invalidate(&mut self, index: u32) -> Option<BlockSlot> {
+        let (block, _) = self.blocks.split(self.place(index)?);
+        *self.live.get_mut(block as usize) -= 1;
+        Some(block)
+    }
+
+    /// Logical page `index` now lies in `page` of `block`.
+    fn settle(&mut self, index: u32, block: BlockSlot, page: u32) {
+        let place = self.blocks.ppn(block, page).0;
+        *self.map.get_mut(index as usize) = place;
+        *self.owner.get_mut(place as usize) = index;
+        *self.live.get_mut(block as usize) += 1;
+    }
+
+    /// Reads the map of `superblock`, which is stored with the page it programmed last, if it is not in RAM.
+    fn look_up(&self, superblock: u32, operations: &mut Operations) {
+        if self.rules.map_cached {
+            return;
+        }
+        if let Some(last) = self.held(superblock).last() {
+            let end = self.blocks.programmed(last).min(self.blocks.pages());
+            let page = self.blocks.ppn(last, end - 1);
+            operations.push_spare_read(page);
+        }
+    }
+}
+
+impl Die for Superblocks {
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some(place) = self.place(self.index(page)) {
+            self.look_up(self.rules.by_superblock.split(page.block).0, operations);
+            let (block, page) = self.blocks.split(place);
+            self.blocks.read(block, page, operations);
+        }
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let cause = write.cause;
+        let superblock = self.rules.by_superblock.split(page.block).0;
+        let index = self.index(page);
+        if self.place(index).is_some() {
+            self.look_up(superblock, operations);
+        }
+        if self.order.contains(superblock) {
+            self.order.move_to_back(superblock);
+        }
+        let block = self.block_with_room(superblock, index, operations)?;
+        let slot = self.blocks.programmed(block);
+        self.invalidate(index);
+        let purpose = self.purpose(superblock);
+        self.blocks.program(block, slot, purpose, cause, operations);
+        self.settle(index, block, slot);
+        if let Some(written) = &mut self.written {
+            let first = superblock * self.rules.superblock_blocks * self.blocks.pages();
+            written.set(superblock, index - first);
+        }
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, _: &mut Operations) {
+        let index = self.index(page);
+        let Some(block) = self.invalidate(index) else {
+            return;
+        };
+        *self.map.get_mut(index as usize) = NONE;
+        if self.live.get(block as usize) == 0 {
+            self.release_if_empty(self.rules.by_superblock.split(page.block).0);
+        }
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.place(self.index(page)).is_some()
+    }
+
+    fn may_hold(&self, block: u32) -> bool {
+        let superblock = self.rules.by_superblock.split(block).0;
+        self.held
+            .get(superblock as usize * self.rules.width as usize)
+            != NONE
+    }
+
+    const TAKES_UNITS: bool = true;
+
+    /// A page is appended to the programmed pages, whatever they are.
+    fn follow_units(&mut self) {
+        while self.blocks.take_completed().is_some() {}
+    }
+
+    /// Superblocks have no data blocks.
+    fn adopt(&mut self, _: u32, _: BlockSlot, _: &[(u32, u32)]) {}
+
+    fn mount(&mut self, found: &[FoundBlock], copies: &[Copy]) -> Recovery {
+        self.take_over(found, copies)
+    }
+
+    fn mount_step(
+        &mut self,
+        recovery: &mut Recovery,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        self.put_in_order(recovery, operations)
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
+    /// Block lists; and in RAM, block and page in it for each logical page.
+    fn map_bytes(&self) -> u64 {
+        let cached = if self.rules.map_cached {
+            self.map.len()
+        } else {
+            0
+        };
+        4 * u64::from(self.rules.logical + self.rules.updates_max) + 2 * cached as u64
+    }
+}

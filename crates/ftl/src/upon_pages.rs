@@ -1,0 +1,109 @@
+//! Calls that a layer upon page mapping passes on: a layer that has a [`PageFtl`](super::page::PageFtl) as its field `data`.
+
+/// The named calls of [`Ftl`](super::Ftl), passed on to `self.data`.
+macro_rules! left_to_pages {
+    (@ pages) => {
+        fn pages(&self) -> u64 {
+            self.data.pages()
+        }
+    };
+    (@ die_of) => {
+        fn die_of(&self, page: Lpn) -> u32 {
+            self.data.die_of(page)
+        }
+    };
+    (@ read) => {
+        fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+            self.data.read(page, operations)
+        }
+    };
+    (@ peek) => {
+        fn peek(&self, page: Lpn, operations: &mut Operations) {
+            self.data.peek(page, operations);
+        }
+    };
+    (@ write) => {
+        fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+            self.data.write(write, operations)
+        }
+    };
+    (@ trim) => {
+        fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+            self.data.trim(page, operations)
+        }
+    };
+    (@ is_written) => {
+        fn is_written(&self, page: Lpn) -> bool {
+            self.data.is_written(page)
+        }
+    };
+    (@ mapped) => {
+        fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
+            self.data.mapped(pages, emit);
+        }
+    };
+    (@ collect_garbage) => {
+        fn collect_garbage(
+            &mut self,
+            die: u32,
+            now: Ticks,
+            operations: &mut Operations,
+        ) -> Result<bool, NoSpace> {
+            self.data.collect_garbage(die, now, operations)
+        }
+    };
+    (@ collects_before_writes) => {
+        fn collects_before_writes(&self, die: u32) -> bool {
+            self.data.collects_before_writes(die)
+        }
+    };
+    (@ fill_unit) => {
+        fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+            self.data.fill_unit(die, at, unit_pages, operations);
+        }
+    };
+    (@ mount) => {
+        fn mount(
+            &mut self,
+            scan: &Scan,
+            take: &mut dyn FnMut(Place),
+        ) -> Result<(), MountError> {
+            self.data.mount(scan, take)
+        }
+    };
+    (@ mount_step) => {
+        fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+            self.data.mount_step(die, operations)
+        }
+    };
+    (@ wear) => {
+        fn wear(&self) -> Wear {
+            self.data.wear()
+        }
+    };
+    (@ retired) => {
+        fn retired(&self) -> u64 {
+            self.data.retired()
+        }
+    };
+    (@ erases) => {
+        fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
+            self.data.erases(emit);
+        }
+    };
+    (@ reset_wear) => {
+        fn reset_wear(&mut self) {
+            self.data.reset_wear();
+        }
+    };
+    (@ map_bytes) => {
+        fn map_bytes(&self) -> u64 {
+            self.data.map_bytes()
+        }
+    };
+    ($($call:ident),+) => {
+        $( crate::upon_pages::left_to_pages!(@ $call); )+
+    };
+}
+
+pub(super) use left_to_pages;

@@ -1,0 +1,319 @@
+//! Zones under a thin log of the host: data is appended to open zones, a zone is reset as a whole, and the host first moves the data that are still
+//! needed.
+//!
+//! A zone is some blocks of one die, filled page by page round its blocks. The host maps its pages, so a zone is to this layer what a block is to
+//! `page`: page mapping maps, compacts and levels here, and its operations on zones are translated to their blocks. This module only adds which zones
+//! are open.
+
+mod zones;
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use destage_base::archived;
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, Ticks, parameters};
+
+use self::zones::Zones;
+use super::page::PageFtl;
+use super::page::parameters::PageConfig;
+use super::upon_pages::left_to_pages;
+use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
+use crate::mount::MountError;
+use destage_nand::array::{Ppn, Wear};
+use destage_nand::found::{Place, Scan};
+use destage_nand::geometry::Geometry;
+use destage_nand::operation::Operations;
+
+const ZNS: &str = "NVMe Zoned Namespace Command Set 1.1";
+const OURS: &str = "ours";
+
+parameters! {
+    /// The parameters of `zns`.
+    struct Parameters {
+        /// Blocks of a zone, all of one die; they divide its blocks.
+        zone_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1 << 15 }, "blocks", OURS;
+        /// Most zones that are open for new data at a time, over all dies; each die also has one for compaction.
+        open_zones: u32 = "14" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "zones", "limits of open and active zones: NVMe Zoned Namespace Command Set 1.1; 14: Western Digital Ultrastar DC ZN540";
+        /// An open zone with less than this share of its pages left is finished if another one is wanted and none may be opened; 0: never.
+        finish_percent: f64 = "0" in Kind::Number { min: 0.0, max: 100.0 }, "%", "finish_threshold of ZenFS";
+        /// Share of each die's zones that is not offered to the host.
+        reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;
+        /// Compaction of a die starts when it has fewer empty zones, and ends when it has that many.
+        gc_low: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "zones", OURS;
+    }
+}
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "zns",
+    about: "Zones of blocks under a thin log of the host: appended to, limited in how many are open, compacted and reset.",
+    source: ZNS,
+    has_flash: true,
+    has_cell_modes: false,
+    can_be_mounted: true,
+    fills_blocks_in_turn: true,
+    groups_planes: false,
+    places_writes: true,
+    has_merges: false,
+    parameters: Parameters::ROWS,
+    build: |config| Ok(Box::new(Zns::new(config)?)),
+};
+
+/// The device. See the [module](self).
+#[derive(Clone)]
+struct Zns {
+    data: PageFtl,
+    zones: Zones,
+    open_zones: u32,
+    /// Pages left of a zone under which it may be finished.
+    finish_under: u32,
+    /// By die, writes that wait there; and whether its open zone is to be finished.
+    coming: Vec<u32>,
+    finishing: Vec<bool>,
+    /// Which dies take the write that is placed; kept for its memory only.
+    takes: Vec<bool>,
+    resets: u64,
+    finished: u64,
+    most_open: u32,
+}
+
+archived!(Zns { data } fixed {
+    zones, open_zones, finish_under, coming, finishing, takes, resets, finished, most_open,
+});
+
+impl Zns {
+    fn new(config: &FtlConfig<'_>) -> Result<Self, BuildError> {
+        let own = Parameters::from_values(config.values);
+        let geometry = config.geometry;
+        geometry.check()?;
+        let (blocks, zone_blocks) = (geometry.blocks_per_die(), own.zone_blocks);
+        let zone_pages = zone_blocks.saturating_mul(geometry.data_pages());
+        if !blocks.is_multiple_of(zone_blocks) || zone_pages > 1 << 15 {
+            return Err(BuildError::Zone {
+                zone_blocks,
+                blocks,
+                data_pages: geometry.data_pages(),
+            });
+        }
+        let of_zones = Geometry {
+            planes: 1,
+            blocks_per_plane: blocks / zone_blocks,
+            pages_per_block: zone_pages,
+            summary_page: false,
+            ..geometry
+        };
+        let settings = PageConfig {
+            dynamic: true,
+            ..PageConfig::of_zones(config, of_zones, own.reserve_percent, own.gc_low)
+        };
+        Ok(Self {
+            data: PageFtl::new(&settings)?,
+            zones: Zones {
+                blocks: zone_blocks,
+                planes: geometry.planes,
+                blocks_per_plane: geometry.blocks_per_plane,
+                zone_bits: of_zones.page_bits(),
+                page_bits: geometry.page_bits(),
+                zone_pages,
+                unit: config.program_unit,
+            },
+            open_zones: own.open_zones,
+            finish_under: (f64::from(zone_pages) * own.finish_percent / 100.0) as u32,
+            coming: vec![0; geometry.dies as usize],
+            finishing: vec![false; geometry.dies as usize],
+            takes: Vec::new(),
+            resets: 0,
+            finished: 0,
+            most_open: 0,
+        })
+    }
+
+    /// Pages that are left in the open zone of `die` when all waiting writes are done; `None` if the zone is not open then.
+    fn left(&self, die: usize) -> Option<u32> {
+        let written = match self.finishing[die] {
+            true => 0,
+            false => self.data.die(die).pools[0].active_page,
+        };
+        let of_zone = (written + self.coming[die]) % self.zones.zone_pages;
+        (of_zone > 0).then(|| self.zones.zone_pages - of_zone)
+    }
+
+    /// Zones that are open for new data when all that waits is written.
+    fn open(&self) -> u32 {
+        let dies = 0..self.coming.len();
+        dies.filter(|die| self.left(*die).is_some()).count() as u32
+    }
+
+    /// The open zone with the fewest pages left is to be finished, if it has as few as that takes.
+    fn finish_one(&mut self) {
+        if let Some((_, die)) = self.fullest().filter(|(left, _)| *left < self.finish_under) {
+            self.finishing[die] = true;
+        }
+    }
+
+    /// Among the open zones without waiting writes, the fewest pages that are left in one, and its die.
+    fn fullest(&self) -> Option<(u32, usize)> {
+        let dies = (0..self.coming.len()).filter(|die| self.coming[*die] == 0);
+        dies.filter_map(|die| Some((self.left(die)?, die))).min()
+    }
+}
+
+impl Ftl for Zns {
+    left_to_pages!(
+        pages, die_of, trim, is_written, mapped, retired, reset_wear, map_bytes
+    );
+
+    fn properties(&self) -> Properties {
+        self.data.properties()
+    }
+
+    fn home_of(&self, page: Lpn) -> u32 {
+        self.data.home_of(page)
+    }
+
+    /// The die with the fewest waiting operations among those with an open zone, or among all if one more may be opened.
+    fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
+        let mut open = self.open();
+        if open >= self.open_zones && self.finish_under > 0 {
+            let least = (0..self.coming.len() as u32).min_by_key(|die| load(*die));
+            if least.is_some_and(|die| self.left(die as usize).is_none()) {
+                self.finish_one();
+                open = self.open();
+            }
+        }
+        let may_open = open < self.open_zones;
+        let mut takes = core::mem::take(&mut self.takes);
+        takes.clear();
+        takes.extend((0..self.coming.len()).map(|die| may_open || self.left(die).is_some()));
+        let of_open = |die: u32| match takes[die as usize] {
+            true => load(die),
+            false => u32::MAX,
+        };
+        let die = self.data.place(page, &of_open);
+        self.takes = takes;
+        self.coming[die as usize] += 1;
+        self.most_open = self.most_open.max(self.open());
+        die
+    }
+
+    fn place_behind(&mut self, page: Lpn, die: u32) {
+        self.data.place_behind(page, die);
+        self.coming[die as usize] += 1;
+        self.most_open = self.most_open.max(self.open());
+    }
+
+    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.peek(page, operations);
+        Ok(())
+    }
+
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
+        let first = operations.all().len();
+        self.data.peek(page, operations);
+        self.zones.tell(first, operations);
+    }
+
+    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        let first = operations.all().len();
+        let waited = self.data.is_coming(write.page);
+        self.data.write(write, operations)?;
+        if let Some(die) = waited {
+            self.coming[die as usize] -= 1;
+        }
+        self.zones.tell(first, operations);
+        Ok(())
+    }
+
+    fn collect_garbage(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        let first = operations.all().len();
+        if core::mem::take(&mut self.finishing[die as usize]) {
+            let zone_pages = self.zones.zone_pages;
+            let state = self.data.die_mut(die as usize);
+            let at = Ppn(state.pools[0].active_block << self.zones.zone_bits);
+            state.fill_unit(at, zone_pages, operations);
+            self.zones.tell(first, operations);
+            self.finished += 1;
+            return Ok(true);
+        }
+        let compacted = self.data.collect_garbage(die, now, operations)?;
+        self.resets += u64::from(compacted);
+        self.zones.tell(first, operations);
+        Ok(compacted)
+    }
+
+    /// The unit that is open in the zone of the page, all of it in one block.
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        let first = operations.all().len();
+        let at = self.zones.zone_of(at);
+        self.data.fill_unit(die, at, unit_pages, operations);
+        self.zones.tell(first, operations);
+    }
+
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+        let zones = self.zones;
+        self.data.mount(&zones.scan(scan), &mut |place| {
+            take(Place {
+                at: zones.place(place.at),
+                ..place
+            });
+        })?;
+        // One more may have been opened where one was still to be finished.
+        while self.open() > self.open_zones
+            && let Some((_, die)) = self.fullest()
+        {
+            self.data.die_mut(die).close_open();
+        }
+        self.most_open = self.open();
+        Ok(())
+    }
+
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        let first = operations.all().len();
+        let has_done = self.data.mount_step(die, operations)?;
+        self.zones.tell(first, operations);
+        Ok(has_done)
+    }
+
+    /// A zone that is finished takes no write before.
+    fn collects_before_writes(&self, die: u32) -> bool {
+        self.finishing[die as usize] || self.data.collects_before_writes(die)
+    }
+
+    fn wear(&self) -> Wear {
+        let zones = self.data.wear();
+        let blocks = u64::from(self.zones.blocks);
+        Wear {
+            blocks: zones.blocks * blocks,
+            sum: zones.sum * blocks,
+            sum_of_squares: zones.sum_of_squares * u128::from(blocks),
+            ..zones
+        }
+    }
+
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
+        self.data.erases(&mut |die, zone, erases| {
+            for number in 0..self.zones.blocks {
+                emit(die, self.zones.block(zone, number), erases);
+            }
+        });
+    }
+
+    fn reset_figures(&mut self) {
+        (self.resets, self.finished) = (0, 0);
+        self.most_open = self.open();
+    }
+
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        emit("zones_reset", self.resets as f64);
+        emit("zones_finished", self.finished as f64);
+        emit("zones_open_max", f64::from(self.most_open));
+    }
+}

@@ -1,0 +1,109 @@
+//! A device that was filled before its first request. The contents of a fill are a rule: the place of a page follows from the layer at that time, and
+//! the contents of a block are kept as [`Filled`](crate::filled::Filled), until something happens to the block.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use destage_base::Lpn;
+use destage_base::lazy::{Initial, LazyTable};
+
+use super::cells::{Block, Cell};
+use super::{Entry, Medium};
+use crate::array::Ppn;
+use crate::found::FilledPlaces;
+use crate::operation::Operations;
+
+/// Where the pages of a device are that was filled before its first request, as the layer that filled it says.
+pub trait Placement: Send {
+    /// How many logical pages there are.
+    fn pages(&self) -> u64;
+
+    /// Die and physical page of `page`; `operations` is for the layer to use.
+    fn place_of(&self, page: Lpn, operations: &mut Operations) -> (u32, Ppn);
+
+    /// Emits die, block and erases of every block.
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
+
+    /// The same again.
+    fn copied(&self) -> Box<dyn Placement>;
+}
+
+/// Where pages are that nothing has happened to.
+pub(super) enum AtFirst {
+    Nowhere,
+    /// Where this layer has filled them.
+    Filled(Box<dyn Placement>),
+    /// The places where a mount has found filled pages.
+    Found(Arc<FilledPlaces>),
+}
+
+impl Clone for AtFirst {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Nowhere => Self::Nowhere,
+            Self::Filled(filling) => Self::Filled(filling.copied()),
+            Self::Found(places) => Self::Found(places.clone()),
+        }
+    }
+}
+
+impl AtFirst {
+    /// Where page `index` is; `operations` is for the layer to use.
+    fn place(&self, index: usize, operations: &mut Operations) -> Entry {
+        let page = Lpn(index as u64);
+        let place = match self {
+            Self::Nowhere => None,
+            Self::Filled(filling) => (page.0 < filling.pages()).then(|| {
+                let (die, at) = filling.place_of(page, operations);
+                (die, at.0)
+            }),
+            Self::Found(places) => places.of(page).map(|(die, at)| (die, at.0)),
+        };
+        Entry::new(place, 0)
+    }
+}
+
+impl Initial for AtFirst {
+    type Entry = Entry;
+
+    fn at(&self, index: usize) -> Entry {
+        self.place(index, &mut Operations::detailed())
+    }
+
+    fn fill(&self, of: Range<usize>, entries: &mut Vec<Entry>) {
+        let operations = &mut Operations::detailed();
+        entries.extend(of.map(|index| self.place(index, operations)));
+    }
+}
+
+impl Medium {
+    /// Makes this the medium of a device that was filled before: every page holds zeros of version 0 where
+    /// `filling` has it. The other contents of blocks are unknown: they may be read as a map, and programmed where the order of pages allows.
+    ///
+    /// # Panics
+    /// If the medium was used before, or the layer does not read each page in a place of its own.
+    pub fn fill_from(&mut self, filling: Box<dyn Placement>) {
+        assert_eq!(self.programs, 0, "only a new medium is filled");
+        let operations = &mut Operations::detailed();
+        for page in (0..filling.pages()).map(Lpn) {
+            let (die, at) = filling.place_of(page, operations);
+            let (block, offset) = self.split(at.0);
+            let block = &mut self.dies[die as usize].blocks[block];
+            assert!(
+                matches!(block.cell(offset), Cell::Erased | Cell::Unknown),
+                "{} of die {die} holds two pages",
+                at.0
+            );
+            block.fill(offset, page, self.pages_per_block);
+        }
+        filling.erases(&mut |die, block, erases| {
+            self.dies[die as usize].blocks[block].erases = erases;
+        });
+        self.pages = LazyTable::new(self.pages.len(), AtFirst::Filled(filling));
+        for die in &mut self.dies {
+            die.blocks.for_each_mut(Block::fill_up);
+        }
+    }
+}

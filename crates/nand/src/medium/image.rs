@@ -1,0 +1,790 @@
+//! A medium whose pages outlive the process, in a [`Store`].
+//!
+//! After the first bytes, which belong to its owner, there are two places for a [mark](Mark), and three tables by physical block or page, dies one
+//! after the other:
+//!
+//! | table | entry | bytes |
+//! | --- | --- | --- |
+//! | marks | number, the program up to which all lasts, entries and erases up to then, sum; two, in turn | 4096 |
+//! | blocks | how often it was erased, entries of its earlier lives, sum; two, in turn | 32 |
+//! | pages | the spare area, the sum over the data, sum | 64 |
+//! | data | the bytes of the page, unless they are a map or a summary | those of a page |
+//!
+//! A program writes the data first, then the entry of the page. An entry belongs to one life of its block, from an erase to the next: an erase raises
+//! the block's count, which voids all its entries in one write. The erase waits until a page of the block is
+//! programmed again, or the last other block of the die is used: copies out of the block, and data that replaced its pages, are made durable before.
+//! So the contents after any number of writes, and a part of the next, could be those after a loss of power; a partly written entry has a wrong sum
+//! and is an unreadable page.
+//!
+//! If the machine crashes, of the writes that do not last yet any may be missing. After each sync a mark says up to which program everything is
+//! durable, and how many entries there were: those of earlier lives, which stand in the table of blocks, and those of this one. An erase moves
+//! entries from the present life to the earlier ones, so their number only grows. The minimum that the mark demands when a store is opened: fewer
+//! entries or erases are [damage](Damage), as no crash can remove them. Data of pages programmed later are compared with their sum, and a page that
+//! does not match, or has no whole entry, is unreadable from then on. A mark and the entry of a block are never written over the latest durable one.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use destage_base::Lpn;
+
+use super::cells::{self, Block, Cell, Data, Stored};
+use super::cut::{Done, Undo};
+use super::keeper::{Fault, Store};
+use super::{Medium, Spare, SpareKind, Spot};
+use crate::geometry::Geometry;
+use crate::operation::{Purpose, Role};
+
+const BLOCK_BYTES: u64 = 32;
+const PAGE_BYTES: u64 = 64;
+/// Data begin at a multiple of this, and each mark has this much room for itself: the unit that a disk loses at once.
+const ALIGNMENT: u64 = 4096;
+
+const KINDS: [SpareKind; 6] = [
+    SpareKind::Host,
+    SpareKind::Copy,
+    SpareKind::Zeros,
+    SpareKind::Fill,
+    SpareKind::Map,
+    SpareKind::Summary,
+];
+const ROLES: [Role; 9] = [
+    Role::Data,
+    Role::Log,
+    Role::SequentialLog,
+    Role::Replacement,
+    Role::Update,
+    Role::Host,
+    Role::Migrations,
+    Role::Map,
+    Role::Cache,
+];
+/// The kind of an entry whose page cannot be read.
+const UNREADABLE: u8 = 6;
+const HAS_DATA: u8 = 1;
+const IS_TORN: u8 = 2;
+const HAS_OWNER: u8 = 4;
+
+/// The layout of a store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    blocks_per_die: u64,
+    pages_per_block: u64,
+    page_bytes: u64,
+    marks_at: u64,
+    blocks_at: u64,
+    pages_at: u64,
+    /// Where the data of pages begin.
+    pub data_at: u64,
+    /// Bytes of the whole store.
+    pub bytes: u64,
+}
+
+impl Layout {
+    /// For a device of this `geometry` whose owner keeps the first `base` bytes; `None` if the number is too large.
+    #[must_use]
+    pub fn new(geometry: &Geometry, base: u64) -> Option<Self> {
+        let blocks_per_die = u64::from(geometry.blocks_per_die());
+        let blocks = blocks_per_die * u64::from(geometry.dies);
+        let pages_per_block = u64::from(geometry.pages_per_block);
+        let pages = blocks.checked_mul(pages_per_block)?;
+        let marks_at = base.next_multiple_of(ALIGNMENT);
+        let blocks_at = marks_at + 2 * ALIGNMENT;
+        let pages_at = (blocks_at + blocks * 2 * BLOCK_BYTES).next_multiple_of(ALIGNMENT);
+        let data_at = pages.checked_mul(PAGE_BYTES)?.checked_add(pages_at)?;
+        let data_at = data_at.checked_next_multiple_of(ALIGNMENT)?;
+        let data = pages.checked_mul(geometry.page_bytes)?;
+        Some(Self {
+            blocks_per_die,
+            pages_per_block,
+            page_bytes: geometry.page_bytes,
+            marks_at,
+            blocks_at,
+            pages_at,
+            data_at,
+            bytes: data.checked_add(data_at)?,
+        })
+    }
+
+    fn block(&self, die: u32, block: u32) -> u64 {
+        u64::from(die) * self.blocks_per_die + u64::from(block)
+    }
+
+    fn page(&self, spot: Spot) -> u64 {
+        self.block(spot.die, spot.block) * self.pages_per_block + u64::from(spot.page)
+    }
+
+    fn data_of(&self, spot: Spot) -> u64 {
+        self.data_at + self.page(spot) * self.page_bytes
+    }
+
+    /// Where the entry of block `number` is, of the life behind `erases` erases.
+    fn block_at(&self, number: u64, erases: u32) -> u64 {
+        self.blocks_at + (2 * number + u64::from(erases & 1)) * BLOCK_BYTES
+    }
+}
+
+/// Bytes of a [mark](Mark).
+const MARK_BYTES: usize = 40;
+
+/// The writes to a store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mark {
+    /// The latest program.
+    pub program: u64,
+    /// Number of entries of pages, those of earlier lives included.
+    entries: u64,
+    /// Erases of blocks.
+    erases: u64,
+}
+
+/// The marks of a store: its owner writes the [next](Marks::next) after each sync.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks {
+    marks_at: u64,
+    number: u64,
+    latest: Mark,
+}
+
+impl Marks {
+    /// The marks of a store of this `layout` that was just made, of which [`Marks::head`] has to be written.
+    #[must_use]
+    pub fn new(layout: &Layout) -> Self {
+        Self {
+            marks_at: layout.marks_at,
+            number: 0,
+            latest: Mark::default(),
+        }
+    }
+
+    /// The marks of a store that `read` reads; `None` if there is no whole mark, which is damage.
+    pub fn find(layout: &Layout, mut read: impl FnMut(u64, &mut [u8])) -> Option<Self> {
+        let mut marks = Self::new(layout);
+        let mut is_found = false;
+        for place in 0..2 {
+            let mut entry = [0; MARK_BYTES];
+            read(layout.marks_at + place * ALIGNMENT, &mut entry);
+            let number = word_at(&entry, 0);
+            if is_sealed(&entry) && (!is_found || number > marks.number) {
+                is_found = true;
+                marks.number = number;
+                marks.latest = Mark {
+                    program: word_at(&entry, 8),
+                    entries: word_at(&entry, 16),
+                    erases: word_at(&entry, 24),
+                };
+            }
+        }
+        is_found.then_some(marks)
+    }
+
+    /// The latest mark.
+    #[must_use]
+    pub fn latest(&self) -> Mark {
+        self.latest
+    }
+
+    /// Where the latest mark is, and its bytes.
+    #[must_use]
+    pub fn head(&self) -> (u64, [u8; MARK_BYTES]) {
+        let Mark {
+            program,
+            entries,
+            erases,
+        } = self.latest;
+        let mut entry = [0; MARK_BYTES];
+        put_words(&mut entry, &[self.number, program, entries, erases]);
+        seal(&mut entry);
+        (self.marks_at + (self.number & 1) * ALIGNMENT, entry)
+    }
+
+    /// All up to `mark` lasts, and so do the marks before. The place and the bytes to write, unless they are there already.
+    pub fn next(&mut self, mark: Mark) -> Option<(u64, [u8; MARK_BYTES])> {
+        if mark == self.latest {
+            return None;
+        }
+        self.number += 1;
+        self.latest = mark;
+        Some(self.head())
+    }
+}
+
+/// Why a store does not hold the data that were written to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Damage {
+    /// There is no whole mark.
+    NoMark,
+    /// This many erases of blocks are missing.
+    Erases(u64),
+    /// This many entries of pages are missing.
+    Entries(u64),
+    /// An entry of a page is of a life that its block has not had.
+    Life(Spot),
+    /// A page that a mount has copied did not hold its programmed data.
+    Data,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMark => out.write_str("nothing says which of its data are durable"),
+            Self::Erases(count) => write!(out, "{count} erases of blocks are missing"),
+            Self::Entries(count) => write!(out, "{count} programmed pages are missing"),
+            Self::Life(Spot { die, block, page }) => write!(
+                out,
+                "page {page} of block {block} of die {die} was programmed after an erase that is missing"
+            ),
+            Self::Data => out.write_str("a page does not hold its programmed data"),
+        }
+    }
+}
+
+/// An erase of a block that is not in the store.
+#[derive(Clone, Copy, Default)]
+struct Waiting {
+    /// How often the block is erased, this erase included.
+    erases: u32,
+    /// Entries of the lives before.
+    earlier: u64,
+    /// Programs before.
+    programs: u64,
+    /// How often it was erased since the last entry in the store.
+    times: u64,
+}
+
+/// The store of a medium.
+#[derive(Clone)]
+pub(super) struct Kept {
+    store: Arc<dyn Store>,
+    layout: Layout,
+    /// A page did not hold its programmed data.
+    damage: Arc<AtomicBool>,
+    /// Blocks that are erased, and not in the store.
+    unwritten: BTreeMap<(u32, u32), Waiting>,
+    /// By die, blocks that are erased in the store as well.
+    erased: Vec<u32>,
+    /// What was written.
+    mark: Mark,
+}
+
+impl Kept {
+    /// The `length` bytes of `stored`, which is at `spot`; zeros if they are not the programmed ones.
+    pub fn read(&self, spot: Spot, stored: &Stored, length: usize) -> Arc<[u8]> {
+        let mut bytes = vec![0; length];
+        self.store.read(self.layout.data_of(spot), &mut bytes);
+        let is_whole = matches!(stored.data, Data::Filed(sum) if sum == cells::digest(&bytes));
+        if !is_whole {
+            bytes.fill(0);
+            self.damage.store(true, Ordering::Relaxed);
+        }
+        bytes.into()
+    }
+
+    /// Once something is damaged, later writes may be derived from it.
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        if !self.damage.load(Ordering::Relaxed) {
+            self.store.write(offset, bytes);
+        }
+    }
+
+    /// `stored` is programmed at `spot`, in the life of the block behind `erases` erases. Its bytes are here from now on.
+    /// `begins`: it is the first page in that life.
+    pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32, begins: bool) {
+        let waits = self.unwritten.contains_key(&(spot.die, spot.block));
+        let of_die = (spot.die, 0)..=(spot.die, u32::MAX);
+        // A mount needs an erased block, and a pending erase does not count.
+        let is_last = begins && self.erased[spot.die as usize] <= 1;
+        if waits || (is_last && self.unwritten.range(of_die).next().is_some()) {
+            self.write_erases();
+        }
+        if begins {
+            let erased = &mut self.erased[spot.die as usize];
+            *erased = erased.saturating_sub(1);
+        }
+        if let Data::Here(bytes) = &stored.data {
+            self.write(self.layout.data_of(spot), bytes);
+            stored.data = Data::Filed(cells::digest(bytes));
+        }
+        self.record(spot, &entry_of(stored, erases));
+        self.mark.program = stored.spare.program;
+        self.mark.entries += 1;
+        self.tell_mark();
+    }
+
+    /// Data that were not written cannot be durable.
+    fn tell_mark(&self) {
+        if !self.damage.load(Ordering::Relaxed) {
+            self.store.mark(self.mark);
+        }
+    }
+
+    /// Whether the block `is` erased, after this many `programs`. The store gets the erase when the block is used again.
+    pub fn erase(&mut self, die: u32, block: u32, is: &Block, programs: u64) {
+        let waiting = self.unwritten.entry((die, block)).or_default();
+        *waiting = Waiting {
+            erases: is.erases,
+            earlier: is.earlier,
+            programs,
+            times: waiting.times + 1,
+        };
+    }
+
+    /// Writes which blocks are erased, after everything that has replaced their pages and before new pages are in them. All
+    /// lasts then.
+    pub fn write_erases(&mut self) {
+        let last = self
+            .unwritten
+            .values()
+            .map(|waiting| waiting.programs)
+            .max();
+        if last > Some(self.store.synced()) {
+            self.store.sync();
+        }
+        for ((die, block), waiting) in core::mem::take(&mut self.unwritten) {
+            let entry = block_entry(waiting.erases, waiting.earlier);
+            self.put_block(die, block, waiting.erases, &entry);
+            self.mark.erases += waiting.times;
+            self.erased[die as usize] += 1;
+        }
+        self.tell_mark();
+        self.store.sync();
+    }
+
+    fn put_block(&self, die: u32, block: u32, erases: u32, entry: &[u8; BLOCK_BYTES as usize]) {
+        let number = self.layout.block(die, block);
+        self.write(self.layout.block_at(number, erases), entry);
+    }
+
+    fn record(&self, spot: Spot, entry: &[u8; PAGE_BYTES as usize]) {
+        let at = self.layout.pages_at + self.layout.page(spot) * PAGE_BYTES;
+        self.write(at, entry);
+    }
+
+    /// The page at `spot` is about to be programmed. If the step, of which `done` is done, has erased its block, and the power fails before that
+    /// erase has begun, the old contents are restored: they are kept in the undo data of the erase.
+    pub fn hold_overwritten(&self, done: &mut [Done], spot: Spot, page_bits: u32, length: usize) {
+        let of_block = done
+            .iter_mut()
+            .filter(|done| done.operation.at.0 >> page_bits == spot.block);
+        let mut erases = of_block.filter_map(|done| match &mut done.undo {
+            Undo::Erase(before) => Some(before),
+            Undo::Nothing | Undo::Program(_) => None,
+        });
+        if let Some(before) = erases.next_back()
+            && let Some(stored) = before.stored(spot.page)
+            && matches!(stored.data, Data::Filed(_))
+        {
+            let bytes = self.read(spot, stored, length);
+            before.hold(spot.page, bytes);
+        }
+    }
+}
+
+fn word_at(entry: &[u8], at: usize) -> u64 {
+    entry[at..at + 8].try_into().map_or(0, u64::from_le_bytes)
+}
+
+fn put_words(entry: &mut [u8], words: &[u64]) {
+    for (at, word) in entry.chunks_mut(8).zip(words) {
+        at.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// The record that a block was erased this often, with this many entries of `earlier` lives; nothing for a block that never was.
+fn block_entry(erases: u32, earlier: u64) -> [u8; BLOCK_BYTES as usize] {
+    let mut entry = [0; BLOCK_BYTES as usize];
+    if erases > 0 {
+        put_words(&mut entry, &[u64::from(erases), earlier]);
+        seal(&mut entry);
+    }
+    entry
+}
+
+/// The sum over all words but the last becomes the last; it is never 0.
+fn seal(entry: &mut [u8]) {
+    let (words, sum) = entry.split_at_mut(entry.len() - 8);
+    sum.copy_from_slice(&(cells::digest(words) | 1).to_le_bytes());
+}
+
+fn is_sealed(entry: &[u8]) -> bool {
+    let (words, sum) = entry.split_at(entry.len() - 8);
+    sum == (cells::digest(words) | 1).to_le_bytes()
+}
+
+fn entry_of(stored: &Stored, erases: u32) -> [u8; PAGE_BYTES as usize] {
+    let Spare {
+        kind,
+        page,
+        version,
+        program,
+        purpose,
+    } = stored.spare;
+    let sum = match stored.data {
+        Data::Filed(sum) => Some(sum),
+        Data::Zeros | Data::Here(_) => None,
+    };
+    let mut flags = 0;
+    for (is, flag) in [
+        (sum.is_some(), HAS_DATA),
+        (stored.is_torn, IS_TORN),
+        (purpose.owner.is_some(), HAS_OWNER),
+    ] {
+        flags |= if is { flag } else { 0 };
+    }
+    let mut entry = unreadable_entry(erases);
+    entry[4] = KINDS.iter().position(|one| *one == kind).unwrap_or(0) as u8;
+    entry[5] = ROLES
+        .iter()
+        .position(|one| *one == purpose.role)
+        .unwrap_or(0) as u8;
+    entry[6] = flags;
+    entry[8..12].copy_from_slice(&purpose.owner.unwrap_or(0).to_le_bytes());
+    let words = [
+        page.map_or(u64::MAX, |page| page.0),
+        version,
+        program,
+        sum.unwrap_or(0),
+    ];
+    put_words(&mut entry[16..48], &words);
+    seal(&mut entry);
+    entry
+}
+
+fn unreadable_entry(erases: u32) -> [u8; PAGE_BYTES as usize] {
+    let mut entry = [0; PAGE_BYTES as usize];
+    entry[..4].copy_from_slice(&erases.to_le_bytes());
+    entry[4] = UNREADABLE;
+    seal(&mut entry);
+    entry
+}
+
+/// An entry of the table of pages.
+enum Entry {
+    /// Nothing was ever written.
+    Nothing,
+    /// It was written in part, in an unknown life of the block.
+    Broken,
+    /// The page cannot be read, in the life after this number of erases.
+    Unreadable(u32),
+    /// The page, in the life after this many erases.
+    Page(u32, Stored),
+}
+
+impl Entry {
+    /// `pages` is the number of logical pages.
+    fn read(entry: &[u8], pages: u64) -> Self {
+        if entry.iter().all(|byte| *byte == 0) {
+            return Self::Nothing;
+        }
+        let half = |at: usize| entry[at..at + 4].try_into().map_or(0, u32::from_le_bytes);
+        let word = |at: usize| word_at(entry, at);
+        if !is_sealed(entry) {
+            return Self::Broken;
+        }
+        let (kind, role) = (
+            KINDS.get(usize::from(entry[4])),
+            ROLES.get(usize::from(entry[5])),
+        );
+        let (Some(kind), Some(role)) = (kind, role) else {
+            return Self::Unreadable(half(0));
+        };
+        let page = Some(Lpn(word(16))).filter(|page| page.0 != u64::MAX);
+        let is_map = *kind == SpareKind::Map;
+        if !is_map && page.is_some_and(|page| page.0 >= pages) {
+            return Self::Unreadable(half(0));
+        }
+        let flags = entry[6];
+        let spare = Spare {
+            kind: *kind,
+            page,
+            version: word(24),
+            program: word(32),
+            purpose: Purpose {
+                role: *role,
+                owner: (flags & HAS_OWNER != 0).then(|| half(8)),
+            },
+        };
+        Self::Page(
+            half(0),
+            Stored {
+                spare,
+                data: match flags & HAS_DATA {
+                    0 => Data::Zeros,
+                    _ => Data::Filed(word(40)),
+                },
+                is_torn: flags & IS_TORN != 0,
+            },
+        )
+    }
+}
+
+/// The findings about a block in a store.
+#[derive(Default)]
+struct Loaded {
+    /// Entries that have to be there for durable data.
+    lasting: u64,
+    /// An entry of a life that the block has not had.
+    ahead: Option<u32>,
+    /// Entries that are not whole.
+    broken: Vec<u32>,
+}
+
+impl Medium {
+    /// Makes this new medium the one that `store` keeps, and from now on keeps its changes there. The
+    /// device has `pages` logical pages, `layout` is that of its geometry. A mount has to follow.
+    ///
+    /// # Errors
+    /// That something is missing that had lasted.
+    pub fn keep_in(
+        &mut self,
+        store: Arc<dyn Store>,
+        layout: Layout,
+        pages: u64,
+    ) -> Result<(), Damage> {
+        let marks = Marks::find(&layout, |at, out| store.read(at, out));
+        let mark = marks.ok_or(Damage::NoMark)?.latest();
+        let kept = Kept {
+            store,
+            layout,
+            damage: Arc::default(),
+            unwritten: BTreeMap::new(),
+            erased: Vec::new(),
+            mark,
+        };
+        let mut unreadable = self.load_all(&kept, pages)?;
+        unreadable.extend(self.lose_unwritten(&kept));
+        for spot in unreadable {
+            let erases = self.dies[spot.die as usize].blocks[spot.block].erases;
+            kept.record(spot, &unreadable_entry(erases));
+        }
+        // Pages programmed from now on are not durable yet.
+        self.programs = self.programs.max(mark.program);
+        self.kept = Some(kept);
+        self.mark_all();
+        Ok(())
+    }
+
+    /// Loads every block that something is known of. The pages without a whole entry.
+    fn load_all(&mut self, kept: &Kept, pages: u64) -> Result<Vec<Spot>, Damage> {
+        let layout = &kept.layout;
+        let tables = [
+            (layout.blocks_at..layout.pages_at, 2 * BLOCK_BYTES),
+            (
+                layout.pages_at..layout.data_at,
+                layout.pages_per_block * PAGE_BYTES,
+            ),
+        ];
+        let all = self.dies.len() as u64 * layout.blocks_per_die;
+        let mut numbers = BTreeSet::new();
+        for (table, per_block) in tables {
+            let mut from = table.start;
+            while let Some(range) = kept.store.written(from..table.end) {
+                let first = (range.start - table.start) / per_block;
+                let end = (range.end - table.start).div_ceil(per_block);
+                numbers.extend(first..end.min(all));
+                from = (table.start + end * per_block).min(table.end);
+            }
+        }
+        let (mut entries, mut erases, mut broken) = (0, 0, Vec::new());
+        for number in numbers {
+            let (die, block) = (
+                (number / layout.blocks_per_die) as u32,
+                (number % layout.blocks_per_die) as u32,
+            );
+            let (is, loaded) = self.load(kept, number, pages);
+            let spot = |page| Spot { die, block, page };
+            // Nothing lasts while a cut is written.
+            if let Some(page) = loaded.ahead.filter(|_| kept.mark.program > 0) {
+                return Err(Damage::Life(spot(page)));
+            }
+            entries += loaded.lasting;
+            erases += u64::from(is.erases);
+            broken.extend(loaded.broken.into_iter().map(spot));
+            self.dies[die as usize].blocks[block] = is;
+        }
+        if erases < kept.mark.erases {
+            return Err(Damage::Erases(kept.mark.erases - erases));
+        }
+        if entries < kept.mark.entries {
+            return Err(Damage::Entries(kept.mark.entries - entries));
+        }
+        Ok(broken)
+    }
+
+    /// Counts the content of the store, all of which is durable from now on.
+    fn mark_all(&mut self) {
+        self.count_erased();
+        let Some(kept) = &mut self.kept else { return };
+        let mut mark = Mark {
+            program: self.programs,
+            ..Mark::default()
+        };
+        for (_, block) in self.dies.iter().flat_map(|die| die.blocks.made()) {
+            mark.entries += block.earlier + block.entries();
+            mark.erases += u64::from(block.erases);
+        }
+        kept.mark = mark;
+        kept.tell_mark();
+        kept.store.sync();
+    }
+
+    /// Counts the erased blocks in the store.
+    fn count_erased(&mut self) {
+        let Some(kept) = &mut self.kept else { return };
+        let all = kept.layout.blocks_per_die as u32;
+        let of_die = |(die, state): (u32, &super::Die)| {
+            let used = state.blocks.made().filter(|(_, block)| !block.is_erased());
+            let waiting = kept.unwritten.range((die, 0)..=(die, u32::MAX)).count() as u32;
+            all - used.count() as u32 - waiting
+        };
+        kept.erased = (0..).zip(&self.dies).map(of_die).collect();
+    }
+
+    /// Pages programmed after the durable ones may lack their data: these are unreadable.
+    fn lose_unwritten(&mut self, kept: &Kept) -> Vec<Spot> {
+        let mut bytes = vec![0; self.zeros.len()];
+        let mut spoilt = Vec::new();
+        for (die, state) in (0..).zip(&self.dies) {
+            for (block, of_block) in state.blocks.made() {
+                for (page, stored) in of_block.all() {
+                    let Data::Filed(sum) = stored.data else {
+                        continue;
+                    };
+                    if stored.spare.program <= kept.mark.program {
+                        continue;
+                    }
+                    let spot = Spot { die, block, page };
+                    kept.store.read(kept.layout.data_of(spot), &mut bytes);
+                    if cells::digest(&bytes) != sum {
+                        spoilt.push(spot);
+                    }
+                }
+            }
+        }
+        for spot in &spoilt {
+            self.dies[spot.die as usize].blocks[spot.block].lose(spot.page, self.pages_per_block);
+        }
+        spoilt
+    }
+
+    /// Block `number` as the store has it.
+    fn load(&mut self, kept: &Kept, number: u64, pages: u64) -> (Block, Loaded) {
+        let layout = &kept.layout;
+        let mut block = Block::new();
+        for place in 0..2 {
+            let mut entry = [0; BLOCK_BYTES as usize];
+            kept.store.read(layout.block_at(number, place), &mut entry);
+            let erases = word_at(&entry, 0) as u32;
+            if is_sealed(&entry) && erases > block.erases {
+                block.erases = erases;
+                block.earlier = word_at(&entry, 8);
+            }
+        }
+        let mut loaded = Loaded {
+            lasting: block.earlier,
+            ..Loaded::default()
+        };
+        let per_block = layout.pages_per_block * PAGE_BYTES;
+        let mut table = vec![0; per_block as usize];
+        kept.store
+            .read(layout.pages_at + number * per_block, &mut table);
+        let mut found: Vec<(u32, Stored)> = Vec::new();
+        for (page, entry) in (0..).zip(table.chunks(PAGE_BYTES as usize)) {
+            match Entry::read(entry, pages) {
+                Entry::Nothing => {}
+                // It is not known of which life of the block it is.
+                Entry::Broken => {
+                    block.spoil(page, self.pages_per_block);
+                    loaded.broken.push(page);
+                }
+                Entry::Page(life, _) | Entry::Unreadable(life) if life < block.erases => {}
+                Entry::Page(life, _) | Entry::Unreadable(life) if life > block.erases => {
+                    loaded.ahead = Some(page);
+                    block.spoil(page, self.pages_per_block);
+                    loaded.broken.push(page);
+                }
+                Entry::Unreadable(_) => {
+                    loaded.lasting += 1;
+                    block.spoil(page, self.pages_per_block);
+                }
+                Entry::Page(_, stored) => {
+                    loaded.lasting += u64::from(stored.spare.program <= kept.mark.program);
+                    found.push((page, stored));
+                }
+            }
+        }
+        found.sort_unstable_by_key(|(_, stored)| stored.spare.program);
+        for (page, stored) in found {
+            self.programs = self.programs.max(stored.spare.program);
+            block.put(page, self.pages_per_block, stored);
+        }
+        (block, loaded)
+    }
+
+    /// The findings of a mount are found again, whatever happens: they are in the store.
+    pub fn make_found_last(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            kept.write_erases();
+        }
+    }
+
+    /// Writes everything about `blocks`, each with its die, again, after an operation in them was undone. Until that is done nothing
+    /// lasts.
+    pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
+        let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {
+            return;
+        };
+        kept.unwritten.retain(|block, _| !blocks.contains(block));
+        kept.write_erases();
+        kept.mark = Mark::default();
+        kept.tell_mark();
+        kept.store.sync();
+        for (die, number) in blocks.iter().copied() {
+            let block = &mut self.dies[die as usize].blocks[number];
+            let spot = |page| Spot {
+                die,
+                block: number,
+                page,
+            };
+            block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
+            // The next erase may have been written, and never was.
+            kept.put_block(die, number, block.erases + 1, &block_entry(0, 0));
+            let entry = block_entry(block.erases, block.earlier);
+            kept.put_block(die, number, block.erases, &entry);
+            for page in 0..self.pages_per_block {
+                let entry = match block.cell(page) {
+                    Cell::Erased | Cell::Unknown => [0; PAGE_BYTES as usize],
+                    Cell::Unreadable => unreadable_entry(block.erases),
+                    Cell::Filled(page) => entry_of(&Stored::filled(page), block.erases),
+                    Cell::Stored(stored) => entry_of(stored, block.erases),
+                };
+                kept.record(spot(page), &entry);
+            }
+        }
+        self.mark_all();
+    }
+
+    /// The error of the store, if this medium has one.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        self.kept.as_ref().and_then(|kept| kept.store.fault())
+    }
+
+    /// Whether a page that was read did not hold its programmed data. Then nothing is kept any more, unless it was
+    /// [forgiven](Self::forgive_damage).
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        let kept = self.kept.as_ref();
+        kept.is_some_and(|kept| kept.damage.load(Ordering::Relaxed))
+    }
+
+    /// Its data are not used, and its reader is told of the damage.
+    pub fn forgive_damage(&self) {
+        if let Some(kept) = &self.kept {
+            kept.damage.store(false, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,593 @@
+//! The terms in which an FTL describes flash operations: the page, its contents, the use of the block.
+
+mod detail;
+mod merge;
+mod tally;
+mod tidy;
+mod zones;
+
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+
+pub use self::detail::{Content, Detail, Purpose, Role};
+pub use self::merge::{Merge, MergeCause, MergeKind};
+pub use self::tally::Tally;
+use crate::array::Ppn;
+
+/// The kinds of flash operations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Read one page from the cells.
+    Read,
+    /// Program one page.
+    Program,
+    /// Erase one block.
+    Erase,
+}
+
+/// For what an operation is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Data the host or the buffer asked for.
+    Host,
+    /// Padding of a cluster.
+    Pad,
+    /// Moving valid pages: garbage collection, merging.
+    Copy,
+    /// Mapping information: summary pages, translation pages.
+    Map,
+    /// Wear levelling.
+    Wear,
+    /// Putting blocks in order at a mount.
+    Mount,
+}
+
+impl Cause {
+    /// All causes, in the order of results.
+    pub const ALL: [Self; 6] = [
+        Self::Host,
+        Self::Pad,
+        Self::Copy,
+        Self::Map,
+        Self::Wear,
+        Self::Mount,
+    ];
+
+    /// The word used in metric names.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Pad => "pad",
+            Self::Copy => "copy",
+            Self::Map => "map",
+            Self::Wear => "wear",
+            Self::Mount => "mount",
+        }
+    }
+}
+
+/// The data that cross the die's bus for an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transfer {
+    /// Nothing: erases, and copies inside a plane.
+    None,
+    /// One page.
+    Page,
+    /// One sector: the summary of a block.
+    Sector,
+    /// Out of one plane and into another: two pages.
+    TwoPages,
+}
+
+/// One flash operation, or a run of equal ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operation {
+    /// What it does.
+    pub kind: Kind,
+    /// On whose behalf.
+    pub cause: Cause,
+    /// The data that cross the bus.
+    pub transfer: Transfer,
+    /// How many such operations follow one another.
+    pub count: u32,
+    /// Its cells hold one bit, in flash that could hold more ([`Operations::hold_one_bit`]).
+    pub one_bit: bool,
+    /// The page it reads or programs, the first page of the block it erases. Of a run (`count` above 1)
+    /// nothing.
+    pub at: Ppn,
+}
+
+impl Operation {
+    /// One operation on cells that hold all their bits.
+    #[inline(always)]
+    #[must_use]
+    pub fn one(kind: Kind, cause: Cause, transfer: Transfer, at: Ppn) -> Self {
+        Self {
+            kind,
+            cause,
+            transfer,
+            count: 1,
+            one_bit: false,
+            at,
+        }
+    }
+}
+
+/// How long the lists of a step were, to go back there. See [`Operations::mark`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    list: usize,
+    lane_ends: usize,
+    merges: usize,
+}
+
+/// The operations of one step on one die, in *lanes*: those of a lane run one after the other, lanes run in parallel.
+///
+/// Reused from step to step, so that the per-page path does not allocate.
+#[derive(Clone, Debug)]
+pub struct Operations {
+    list: Vec<Operation>,
+    /// Where each lane but the last ends in `list`.
+    lane_ends: Vec<usize>,
+    merges: Vec<Merge>,
+    /// Runs are spelled out, so that every operation is of one page or block.
+    is_spelled_out: bool,
+    /// Every operation has a detail, too.
+    is_detailed: bool,
+    details: Vec<Detail>,
+    /// The logical page that is read or written, for the details.
+    page: Lpn,
+    die: Option<u32>,
+    /// The other dies that hold old copies of the written or moved pages.
+    left_dies: Vec<u32>,
+    /// There is no garbage to collect on the die of this step.
+    is_tidy: bool,
+}
+
+impl Default for Operations {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            lane_ends: Vec::new(),
+            merges: Vec::new(),
+            is_spelled_out: false,
+            is_detailed: false,
+            details: Vec::new(),
+            page: Lpn(0),
+            die: None,
+            left_dies: Vec::new(),
+            is_tidy: false,
+        }
+    }
+}
+
+impl Operations {
+    /// Operations that name every page and its content, for a caller that carries them out; runs cost a step a page.
+    #[must_use]
+    pub fn detailed() -> Self {
+        Self {
+            is_detailed: true,
+            ..Self::spelled_out()
+        }
+    }
+
+    /// Operations that name every page, but not its content, for a caller that times them one by one; runs cost a step a page.
+    #[must_use]
+    pub fn spelled_out() -> Self {
+        Self {
+            is_spelled_out: true,
+            ..Self::default()
+        }
+    }
+
+    /// Forgets everything but the die.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.lane_ends.clear();
+        self.merges.clear();
+    }
+
+    /// The die of these steps, if the caller has set it.
+    #[must_use]
+    pub fn die(&self) -> Option<u32> {
+        self.die
+    }
+
+    /// From now on steps are on `die`.
+    pub fn set_die(&mut self, die: u32) {
+        self.die = Some(die);
+    }
+
+    /// From now on, reads and writes for the host are of `page`.
+    #[inline]
+    pub fn set_page(&mut self, page: Lpn) {
+        self.page = page;
+    }
+
+    #[inline(always)]
+    fn push(&mut self, operation: Operation, detail: impl FnOnce(Lpn) -> Detail) {
+        self.list.push(operation);
+        if self.is_detailed {
+            let detail = detail(self.page);
+            self.keep(detail);
+        }
+    }
+
+    /// Out of line: a caller that only counts never comes here.
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, detail: Detail) {
+        // Entries cleared since are still there: a caller that only counts has nothing to clear.
+        self.details.truncate(self.list.len() - 1);
+        self.details.push(detail);
+    }
+
+    #[inline]
+    fn push_read(&mut self, cause: Cause, transfer: Transfer, at: Ppn, content: Content) {
+        let operation = Operation::one(Kind::Read, cause, transfer, at);
+        self.push(operation, |_| Detail {
+            content,
+            purpose: None,
+        });
+    }
+
+    /// Adds the read of the [page](Operations::set_page) for the host.
+    #[inline]
+    pub fn push_host_read(&mut self, at: Ppn) {
+        let operation = Operation::one(Kind::Read, Cause::Host, Transfer::Page, at);
+        self.push(operation, |page| Detail {
+            content: Content::Host(page),
+            purpose: None,
+        });
+    }
+
+    /// Adds a read for the host that gives zeros: nothing is there, and the bus is used all the same.
+    pub fn push_read_of_zeros(&mut self) {
+        self.push_read(Cause::Host, Transfer::Page, Ppn(0), Content::None);
+    }
+
+    /// Adds the read of page `map_page` of the map.
+    pub fn push_map_read(&mut self, at: Ppn, map_page: u32) {
+        self.push_read(Cause::Map, Transfer::Page, at, Content::Map(map_page));
+    }
+
+    /// Adds the read of a spare area that holds mappings.
+    pub fn push_spare_read(&mut self, at: Ppn) {
+        self.push_read(Cause::Map, Transfer::Sector, at, Content::Spare);
+    }
+
+    /// Adds the program of the [page](Operations::set_page) that is written, in a block used as `purpose`
+    /// says.
+    #[inline(always)]
+    pub fn push_host_program(&mut self, cause: Cause, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation::one(Kind::Program, cause, Transfer::Page, at);
+        self.push(operation, |page| Detail {
+            content: Content::Host(page),
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the program of a page without content, so that those before it can be programmed.
+    pub fn push_filler(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation::one(Kind::Program, Cause::Pad, Transfer::Page, at);
+        self.push(operation, |_| Detail {
+            content: Content::Filler,
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the program of a page that the drive keeps for itself, such as the parity of others.
+    pub fn push_own(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Page, at);
+        self.push(operation, |_| Detail {
+            content: Content::Summary,
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the program of page `map_page` of the map.
+    pub fn push_map_program(&mut self, at: Ppn, map_page: u32) {
+        let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Page, at);
+        self.push(operation, |_| Detail {
+            content: Content::Map(map_page),
+            purpose: Some(Purpose::shared(Role::Map)),
+        });
+    }
+
+    /// Adds the program of the summary of a block.
+    pub fn push_summary(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Sector, at);
+        self.push(operation, |_| Detail {
+            content: Content::Summary,
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the erase of the block that begins at `first`.
+    #[inline]
+    pub fn push_erase(&mut self, cause: Cause, first: Ppn) {
+        let operation = Operation::one(Kind::Erase, cause, Transfer::None, first);
+        self.push(operation, |_| Detail {
+            content: Content::None,
+            purpose: None,
+        });
+    }
+
+    /// Adds the copy of one page: read at `from`, programmed at `to`, crossing the bus as `transfer` says.
+    #[inline]
+    pub fn push_copy(
+        &mut self,
+        cause: Cause,
+        transfer: Transfer,
+        from: Ppn,
+        to: Ppn,
+        purpose: impl FnOnce() -> Purpose,
+    ) {
+        self.push_read(cause, Transfer::None, from, Content::Copy(from));
+        self.push_program_of_copy(cause, transfer, from, to, purpose);
+    }
+
+    /// The second half of [`Operations::push_copy`], of a page that was read with another one.
+    #[inline]
+    pub fn push_program_of_copy(
+        &mut self,
+        cause: Cause,
+        transfer: Transfer,
+        from: Ppn,
+        to: Ppn,
+        purpose: impl FnOnce() -> Purpose,
+    ) {
+        let operation = Operation::one(Kind::Program, cause, transfer, to);
+        self.push(operation, |_| Detail {
+            content: Content::Copy(from),
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the move of one page: programmed at `to`, in a block with the given use, and read at `from` of this die or of the die named before,
+    /// unless it was read with the page moved before it. The time of the read is counted here, as all of a step is.
+    #[inline]
+    pub fn push_move(
+        &mut self,
+        (cause, transfer): (Cause, Transfer),
+        (die, from): (Option<u32>, Ppn),
+        is_read: bool,
+        (to, purpose): (Ppn, Purpose),
+    ) {
+        let content = match die {
+            None => Content::Copy(from),
+            Some(die) => Content::CopyFrom(die, from),
+        };
+        if !is_read {
+            self.push_read(cause, Transfer::None, from, content);
+        }
+        let operation = Operation::one(Kind::Program, cause, transfer, to);
+        self.push(operation, |_| Detail {
+            content,
+            purpose: Some(purpose),
+        });
+    }
+
+    /// Adds the copies of `count` pages to a block used as `purpose` says: each read, then programmed at its
+    /// new place, crossing the bus as `transfer` says. `places` gives from and to of each; it is asked only
+    /// where they are wanted.
+    #[inline]
+    pub fn push_copies(
+        &mut self,
+        cause: Cause,
+        transfer: Transfer,
+        count: u32,
+        purpose: Purpose,
+        places: impl Iterator<Item = (Ppn, Ppn)>,
+    ) {
+        if self.is_spelled_out {
+            let before = self.list.len();
+            for (from, to) in places {
+                self.push_copy(cause, transfer, from, to, || purpose);
+            }
+            let named = self.list.len() - before;
+            debug_assert!(
+                named == 2 * count as usize,
+                "{named} / 2 of {count} copies named"
+            );
+        } else if count > 0 {
+            for (kind, transfer) in [(Kind::Read, Transfer::None), (Kind::Program, transfer)] {
+                self.list.push(Operation {
+                    count,
+                    ..Operation::one(kind, cause, transfer, Ppn(0))
+                });
+            }
+        }
+    }
+
+    /// Among the operations added since `mark`: puts the fillers before each program that `left_out` gives for its page, in blocks used as `purpose`
+    /// says, and leaves out a read of a page that is read `together` with the one before. Only where every page is named.
+    pub fn complete_since(
+        &mut self,
+        mark: Mark,
+        purpose: Purpose,
+        mut left_out: impl FnMut(Ppn, &mut Vec<Ppn>),
+        together: impl Fn(Ppn, Ppn) -> bool,
+    ) {
+        if !self.is_spelled_out {
+            return;
+        }
+        let details = match self.is_detailed {
+            true => self.details[mark.list..self.list.len()].to_vec(),
+            false => Vec::new(),
+        };
+        let (mut fillers, mut last) = (Vec::new(), None);
+        for (index, operation) in self.list.split_off(mark.list).into_iter().enumerate() {
+            if operation.kind == Kind::Program {
+                left_out(operation.at, &mut fillers);
+                for filler in fillers.drain(..) {
+                    self.push_filler(filler, || purpose);
+                }
+            } else if operation.kind == Kind::Read {
+                let before = last.replace(operation.at);
+                if before.is_some_and(|before| together(before, operation.at)) {
+                    continue;
+                }
+            }
+            self.push(operation, |_| details[index]);
+        }
+    }
+
+    /// Among the operations from the one numbered `first` on, those for which `holds` is true work on cells of one bit.
+    pub fn hold_one_bit(&mut self, first: usize, holds: impl Fn(Ppn) -> bool) {
+        for operation in &mut self.list[first..] {
+            operation.one_bit = holds(operation.at);
+        }
+    }
+
+    /// Notes that the written or moved page has an old copy on `die`, which is another one.
+    pub fn leave_die(&mut self, die: u32) {
+        if !self.left_dies.contains(&die) {
+            self.left_dies.push(die);
+        }
+    }
+
+    /// Takes a die that holds an old copy of the written or moved page.
+    pub fn take_left_die(&mut self) -> Option<u32> {
+        self.left_dies.pop()
+    }
+
+    /// Removes all erases and the operations after them, which may program the blocks that they erase: the operations before them stay, lane by lane.
+    #[must_use]
+    pub fn split_off_erases(&mut self) -> Self {
+        let empty = || Self {
+            is_spelled_out: self.is_spelled_out,
+            is_detailed: self.is_detailed,
+            die: self.die,
+            ..Self::default()
+        };
+        let (mut copies, mut erases) = (empty(), empty());
+        let mut lane_ends = self.lane_ends.iter().peekable();
+        let mut is_behind = false;
+        for (index, operation) in self.list.iter().enumerate() {
+            while lane_ends.next_if(|end| **end <= index).is_some() {
+                copies.next_lane();
+                erases.next_lane();
+                is_behind = false;
+            }
+            is_behind |= operation.kind == Kind::Erase;
+            let part = match is_behind {
+                true => &mut erases,
+                false => &mut copies,
+            };
+            part.list.push(*operation);
+            part.details.extend(self.details.get(index).copied());
+        }
+        copies.merges = core::mem::take(&mut self.merges);
+        copies.left_dies = core::mem::take(&mut self.left_dies);
+        debug_assert!(
+            copies.left_dies.is_empty() || erases.list.iter().all(|of| of.kind == Kind::Erase),
+            "the operations after an erase do not leave old copies on other dies"
+        );
+        *self = copies;
+        erases
+    }
+
+    /// Puts an operation without content where no layer would.
+    #[cfg(test)]
+    pub(crate) fn insert_for_test(&mut self, index: usize, kind: Kind, at: Ppn) {
+        let operation = Operation {
+            kind,
+            cause: Cause::Copy,
+            transfer: Transfer::None,
+            count: 1,
+            one_bit: false,
+            at,
+        };
+        let detail = Detail {
+            content: Content::None,
+            purpose: None,
+        };
+        self.list.insert(index, operation);
+        self.details.insert(index, detail);
+    }
+
+    /// Leaves out an operation that every layer would emit.
+    #[cfg(test)]
+    pub(crate) fn remove_for_test(&mut self, index: usize) {
+        self.list.remove(index);
+        self.details.remove(index);
+    }
+
+    /// The state of the lists, to [go back](Operations::go_back) to.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            list: self.list.len(),
+            lane_ends: self.lane_ends.len(),
+            merges: self.merges.len(),
+        }
+    }
+
+    /// Forgets the operations added since `mark`.
+    pub fn go_back(&mut self, mark: Mark) {
+        self.list.truncate(mark.list);
+        self.lane_ends.truncate(mark.lane_ends);
+        self.merges.truncate(mark.merges);
+    }
+
+    /// Adds that operations of this step merged a block.
+    pub fn push_merge(&mut self, merge: Merge) {
+        self.merges.push(merge);
+    }
+
+    /// The merges of this step, in their order.
+    #[must_use]
+    #[inline]
+    pub fn merges(&self) -> &[Merge] {
+        &self.merges
+    }
+
+    /// The following operations run at the same time as those before.
+    pub fn next_lane(&mut self) {
+        self.lane_ends.push(self.list.len());
+    }
+
+    /// All operations, lane after lane.
+    #[must_use]
+    #[inline]
+    pub fn all(&self) -> &[Operation] {
+        &self.list
+    }
+
+    /// Details of the operations of [`Operations::all`], one for each; empty unless they are [detailed](Operations::detailed).
+    #[must_use]
+    pub fn details(&self) -> &[Detail] {
+        let known = self.list.len().min(self.details.len());
+        &self.details[..known]
+    }
+
+    /// The operations that are [detailed](Operations::detailed), each with the number of its lane.
+    pub fn commands(&self) -> impl Iterator<Item = (u32, &Operation, &Detail)> {
+        let mut lane = 0;
+        let named = self.list.iter().zip(&self.details).enumerate();
+        named.map(move |(index, (operation, detail))| {
+            while self.lane_ends.get(lane).is_some_and(|end| *end <= index) {
+                lane += 1;
+            }
+            (lane as u32, operation, detail)
+        })
+    }
+
+    /// Whether there is only one lane.
+    #[must_use]
+    #[inline]
+    pub fn is_single_lane(&self) -> bool {
+        self.lane_ends.is_empty()
+    }
+
+    /// The lanes, in order; a lane may be empty.
+    pub fn lanes(&self) -> impl Iterator<Item = &[Operation]> {
+        let ends = self.lane_ends.iter().copied().chain([self.list.len()]);
+        let starts = [0].into_iter().chain(self.lane_ends.iter().copied());
+        starts.zip(ends).map(|(start, end)| &self.list[start..end])
+    }
+}
