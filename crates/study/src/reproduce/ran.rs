@@ -90,9 +90,9 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
     });
     let alone: Vec<_> = alone.collect();
     format!(
-        "{count}: {}; of these {}",
+        "{count}: {}; some runs have {}",
         common.join("; "),
-        alone.join(", and ")
+        alone.join(", and others ")
     )
 }
 
@@ -246,7 +246,10 @@ pub(super) fn commands(
     };
     let mut all = vec![with(
         &format!("{paper}/{experiment}"),
-        "makes these runs again, and judges the claim on them",
+        match missing {
+            Some(_) => "reads the trace, makes the runs, and judges the claim on them",
+            None => "makes these runs again, and judges the claim on them",
+        },
     )];
     if has_rules {
         all.push(with(
@@ -343,7 +346,7 @@ mod tests {
         // Not every value of one axis goes with every value of the others.
         assert_eq!(
             listed(&[0, 2], ""),
-            "2 runs: input made; buffer lru; seed 1; of these variant base with size 128 MiB, and variant slow with size 8 MiB"
+            "2 runs: input made; buffer lru; seed 1; some runs have variant base with size 128 MiB, and others variant slow with size 8 MiB"
         );
         assert_eq!(
             listed(&[0, 1], "buffers_shrunk = 4"),

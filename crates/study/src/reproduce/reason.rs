@@ -409,12 +409,8 @@ impl Case<'_> {
         let base = spoken(outcome.first.holds);
         let does = spoken(!outcome.first.holds);
         if outcome.evidence.assumed {
-            let then = match self.over {
-                Some(_) => "The runs here make it, and with it the claim",
-                None => "With it the claim",
-            };
             return format!(
-                "It rests on an assumption that the paper does not make: {}. {then} {base}.",
+                "The claim {base} under an assumption that the paper does not make: {}.",
                 self.claim.assumes
             );
         }

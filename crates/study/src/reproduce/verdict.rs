@@ -205,7 +205,10 @@ impl Case<'_> {
             why.turned.extend(self.caused()?);
         }
         why.folded.extend(self.unmoved((verdict, share))?);
-        let shown = (share.tried > 1).then_some(share);
+        // Of seeds and settings that all do the same, the share says nothing of a claim that something else decides.
+        let is_silent =
+            verdict == Verdict::UnderDetermined && (share.held == 0 || share.held == share.tried);
+        let shown = (share.tried > 1 && !is_silent).then_some(share);
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
         Ok(judged)
