@@ -314,9 +314,13 @@ impl Case<'_> {
         if verdict == Verdict::UnderDetermined {
             return Ok(None);
         }
+        // A change in per cent is no reduction by more than all.
+        let is_change = self.words.is_some_and(|words| words.unit == "%");
+        let least = if is_change { -100.0 } else { f64::NEG_INFINITY };
+        let is_cut = altered(published, 3, f64::NEG_INFINITY) != altered(published, 3, least);
         let mut same = [false, false];
         for (times, same) in [3, -1].into_iter().zip(&mut same) {
-            for other in altered(published, times) {
+            for other in altered(published, times, least) {
                 let claim = Claim {
                     published: Some(other),
                     ..self.claim.clone()
@@ -330,11 +334,15 @@ impl Case<'_> {
                 }
             }
         }
+        let larger = match is_cut {
+            true => "a reduction of 100 %, the largest that there is",
+            false => "three times as much",
+        };
         let other = match same {
             [false, false] => return Ok(None),
-            [true, false] => "three times as much",
-            [false, true] => "the negative of it",
-            [true, true] => "three times as much, or the negative",
+            [true, false] => larger.to_owned(),
+            [false, true] => "the negative of it".to_owned(),
+            [true, true] => format!("{larger}, or the negative"),
         };
         let check = self.claim.check.check;
         let alike = format!("The verdict would be the same had the paper printed {other}");
