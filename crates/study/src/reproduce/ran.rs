@@ -104,7 +104,7 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
         .map(|row| row.value("host.replay").and_then(|kind| kind.as_str()))
         .collect();
     match kinds.into_iter().collect::<Vec<_>>().as_slice() {
-        [Some("open")] => "; open loop (requests come at their own times)".to_owned(),
+        [Some("trace")] => "; open loop (requests come at their own times)".to_owned(),
         [Some("closed")] => "; closed loop (a request comes when another has ended)".to_owned(),
         _ => String::new(),
     }
@@ -323,7 +323,7 @@ mod tests {
                 .map(|labels| Row {
                     labels: labels.clone(),
                     input: input(None),
-                    result: Arc::new(json!({ "parameters": { "host.replay": "open" } })),
+                    result: Arc::new(json!({ "parameters": { "host.replay": "trace" } })),
                 })
                 .collect(),
             ..Rows::default()
