@@ -93,13 +93,27 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
     format!(
         "{count}: {}{load}; some runs have {}",
         common.join("; "),
-        alone.join(", and others ")
+        several(&alone)
     )
+}
+
+/// What some runs have and others have, as a part of a sentence: `a, others b, and others c`.
+fn several(groups: &[String]) -> String {
+    match groups {
+        [front @ .., last] if !front.is_empty() => {
+            format!("{}, and others {last}", front.join(", others "))
+        }
+        all => all.concat(),
+    }
 }
 
 /// Whether requests of `runs` come at their times or as others end, behind a semicolon; nothing of runs that differ or do not tell.
 fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
-    let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
+    // Without flash no request takes time.
+    let of_runs = rows
+        .all
+        .iter()
+        .filter(|row| runs.contains(&row.labels) && !row.is("ftl", "none"));
     let kinds: BTreeSet<_> = of_runs
         .map(|row| row.value("host.replay").and_then(|kind| kind.as_str()))
         .collect();
@@ -369,6 +383,17 @@ mod tests {
             listed(&[0, 1], "buffers_shrunk = 4"),
             "2 runs: input made; buffer lru; size 8 MiB, 128 MiB for the paper's 32 MiB, 512 MiB, in proportion; seed 1; open loop (requests come at their own times)"
         );
+    }
+
+    #[test]
+    fn groups_of_runs_are_told_apart() {
+        let said = |groups: &[&str]| {
+            let groups: Vec<_> = groups.iter().map(|group| (*group).to_owned()).collect();
+            several(&groups)
+        };
+        assert_eq!(said(&["a"]), "a");
+        assert_eq!(said(&["a", "b"]), "a, and others b");
+        assert_eq!(said(&["a", "b", "c"]), "a, others b, and others c");
     }
 
     #[test]
