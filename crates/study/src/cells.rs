@@ -115,6 +115,8 @@ pub enum Role {
     Relative,
     /// An imitation of a trace that is missing.
     StandIn,
+    /// A real recording of something else, in place of a trace that is missing.
+    Unrelated,
 }
 
 impl Role {
@@ -126,6 +128,7 @@ impl Role {
             Self::Original => "the named trace",
             Self::Relative => "relative",
             Self::StandIn => "stand-in",
+            Self::Unrelated => "unrelated recording",
         }
     }
 }
@@ -367,7 +370,7 @@ impl Study {
             let role = match (&entry.stands_for, &entry.differs) {
                 (None, _) => Role::Original,
                 (Some(_), Some(_)) => Role::Relative,
-                (Some(_), None) => Role::StandIn,
+                (Some(_), None) => Role::Unrelated,
             };
             let (input, what, facts) = trace(name.clone(), &found, role);
             let differs = entry.differs.clone().unwrap_or_default();

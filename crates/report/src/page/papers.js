@@ -76,7 +76,8 @@ function verdictWords(known) {
 
 function badge(verdict, share, said) {
   const of = share ? ` ${share.held}/${share.tried}` : "";
-  return make("span", { class: `verdict ${verdict}`, title: said(verdict).meaning }, said(verdict).words + of);
+  const cases = share ? ` The claim holds in ${share.held} of ${share.tried} cases: the base run, the other seeds and the unpublished settings.` : "";
+  return make("span", { class: `verdict ${verdict}`, title: said(verdict).meaning + cases }, said(verdict).words + of);
 }
 
 /** How many claims of each paper have which verdict. */
@@ -187,7 +188,7 @@ function judgedTable(claim) {
 }
 
 /** What words of a claim are explained by which entry of the glossary. */
-const EXPLAINED = { "stand-in": "stand-in", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
+const EXPLAINED = { "stand-in": "stand-in", "unrelated recording": "unrelated recording", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
 
 /** The anchor of a word of the glossary. */
 function wordAnchor(word) {

@@ -296,16 +296,24 @@ pub(super) fn ratios(measured: &Value, published: &Value) -> Option<Value> {
     }
 }
 
-/// `value` once for each of its numbers but zeros, with that one `times` as large.
-pub(super) fn altered(value: &toml::Value, times: i32) -> Vec<toml::Value> {
+/// `value` once for each of its numbers but zeros, with that one `times` as large, but none below `least`.
+pub(super) fn altered(value: &toml::Value, times: i32, least: f64) -> Vec<toml::Value> {
     match value {
         toml::Value::Integer(0) => Vec::new(),
-        toml::Value::Integer(number) => vec![toml::Value::Integer(number * i64::from(times))],
+        toml::Value::Integer(number) => {
+            let other = number * i64::from(times);
+            vec![match (other as f64) < least {
+                true => toml::Value::Float(least),
+                false => toml::Value::Integer(other),
+            }]
+        }
         toml::Value::Float(number) if *number == 0.0 => Vec::new(),
-        toml::Value::Float(number) => vec![toml::Value::Float(number * f64::from(times))],
+        toml::Value::Float(number) => {
+            vec![toml::Value::Float((number * f64::from(times)).max(least))]
+        }
         toml::Value::Array(items) => {
             let with = |index: usize| {
-                let others = items.get(index).map(|item| altered(item, times));
+                let others = items.get(index).map(|item| altered(item, times, least));
                 others.unwrap_or_default().into_iter().map(move |item| {
                     let mut items = items.clone();
                     items[index] = item;

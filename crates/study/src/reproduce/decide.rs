@@ -229,7 +229,9 @@ pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
         (Kind::Consistency, _) => Verdict::Inconsistent,
         (Kind::Example, _) if holds => Verdict::Reproduced,
         (Kind::General | Kind::Own, _) if holds => Verdict::Holds,
-        (Kind::Measured, Role::Made | Role::StandIn) if !holds => Verdict::NotSeen,
+        (Kind::Measured, Role::Made | Role::StandIn | Role::Unrelated) if !holds => {
+            Verdict::NotSeen
+        }
         (Kind::Example | Kind::General | Kind::Own | Kind::Measured, _) if !holds => {
             Verdict::Contradicted
         }

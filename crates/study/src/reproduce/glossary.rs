@@ -1,7 +1,7 @@
 //! The words of a report, for a reader who knows the papers and not the program.
 
 /// Words and what they mean, in the order in which a reader meets them.
-pub(super) const GLOSSARY: [(&str, &str); 35] = [
+pub(super) const GLOSSARY: [(&str, &str); 36] = [
     (
         "claim",
         "One thing that a paper says, or one statement of the project (R, T). Its name is the letter of its paper and a number, with the trace, size or setting behind a point: P12.cello-d8-best.",
@@ -61,6 +61,10 @@ pub(super) const GLOSSARY: [(&str, &str); 35] = [
     (
         "stand-in",
         "A made-up stream with the statistics that the paper prints of a trace that may not be passed on. It can confirm a direction; it contradicts nothing.",
+    ),
+    (
+        "unrelated recording",
+        "A real recording of something else than the paper's trace, such as pc-mayun, a desktop PC recorded by DiskMon. It is judged as a stand-in is.",
     ),
     (
         "made up",

@@ -68,6 +68,7 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
         1 => "1 run".to_owned(),
         count => format!("{count} runs"),
     };
+    let load = load(rows, runs);
     // What all groups have in common is said once.
     let is_common = |said: &&String| groups.iter().all(|group| group.contains(said));
     let (common, own): (Vec<_>, Vec<_>) = groups
@@ -77,7 +78,7 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
         .partition(|said| is_common(said));
     let common = common.into_iter().map(String::as_str).collect::<Vec<_>>();
     if own.is_empty() {
-        return format!("{count}: {}", common.join("; "));
+        return format!("{count}: {}{load}", common.join("; "));
     }
     let alone = groups.iter().map(|group| {
         let mut own = group.iter().filter(|said| !is_common(said));
@@ -90,10 +91,37 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
     });
     let alone: Vec<_> = alone.collect();
     format!(
-        "{count}: {}; of these {}",
+        "{count}: {}{load}; some runs have {}",
         common.join("; "),
-        alone.join(", and ")
+        several(&alone)
     )
+}
+
+/// What some runs have and others have, as a part of a sentence: `a, others b, and others c`.
+fn several(groups: &[String]) -> String {
+    match groups {
+        [front @ .., last] if !front.is_empty() => {
+            format!("{}, and others {last}", front.join(", others "))
+        }
+        all => all.concat(),
+    }
+}
+
+/// Whether requests of `runs` come at their times or as others end, behind a semicolon; nothing of runs that differ or do not tell.
+fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
+    // Without flash no request takes time.
+    let of_runs = rows
+        .all
+        .iter()
+        .filter(|row| runs.contains(&row.labels) && !row.is("ftl", "none"));
+    let kinds: BTreeSet<_> = of_runs
+        .map(|row| row.value("host.replay").and_then(|kind| kind.as_str()))
+        .collect();
+    match kinds.into_iter().collect::<Vec<_>>().as_slice() {
+        [Some("trace")] => "; open loop (requests come at their own times)".to_owned(),
+        [Some("closed")] => "; closed loop (a request comes when another has ended)".to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// Whether a run has no buffer.
@@ -246,7 +274,10 @@ pub(super) fn commands(
     };
     let mut all = vec![with(
         &format!("{paper}/{experiment}"),
-        "makes these runs again, and judges the claim on them",
+        match missing {
+            Some(_) => "reads the trace, makes the runs, and judges the claim on them",
+            None => "makes these runs again, and judges the claim on them",
+        },
     )];
     if has_rules {
         all.push(with(
@@ -306,7 +337,7 @@ mod tests {
                 .map(|labels| Row {
                     labels: labels.clone(),
                     input: input(None),
-                    result: Arc::new(json!({})),
+                    result: Arc::new(json!({ "parameters": { "host.replay": "trace" } })),
                 })
                 .collect(),
             ..Rows::default()
@@ -325,16 +356,19 @@ mod tests {
         for (of, said) in [
             (
                 &[0, 1][..],
-                "2 runs: input made; buffer lru; size 8 MiB, 128 MiB; seed 1",
+                "2 runs: input made; buffer lru; size 8 MiB, 128 MiB; seed 1; open loop (requests come at their own times)",
             ),
             (
                 &[2],
-                "1 run: input made; variant slow; buffer lru; size 8 MiB; seed 1",
+                "1 run: input made; variant slow; buffer lru; size 8 MiB; seed 1; open loop (requests come at their own times)",
             ),
-            (&[3], "1 run: input made; no buffer; seed 1"),
+            (
+                &[3],
+                "1 run: input made; no buffer; seed 1; open loop (requests come at their own times)",
+            ),
             (
                 &[1, 3],
-                "2 runs: input made; no buffer, and buffer lru; size 8 MiB; seed 1",
+                "2 runs: input made; no buffer, and buffer lru; size 8 MiB; seed 1; open loop (requests come at their own times)",
             ),
             (&[], ""),
         ] {
@@ -343,12 +377,23 @@ mod tests {
         // Not every value of one axis goes with every value of the others.
         assert_eq!(
             listed(&[0, 2], ""),
-            "2 runs: input made; buffer lru; seed 1; of these variant base with size 128 MiB, and variant slow with size 8 MiB"
+            "2 runs: input made; buffer lru; seed 1; open loop (requests come at their own times); some runs have variant base with size 128 MiB, and others variant slow with size 8 MiB"
         );
         assert_eq!(
             listed(&[0, 1], "buffers_shrunk = 4"),
-            "2 runs: input made; buffer lru; size 8 MiB, 128 MiB for the paper's 32 MiB, 512 MiB, in proportion; seed 1"
+            "2 runs: input made; buffer lru; size 8 MiB, 128 MiB for the paper's 32 MiB, 512 MiB, in proportion; seed 1; open loop (requests come at their own times)"
         );
+    }
+
+    #[test]
+    fn groups_of_runs_are_told_apart() {
+        let said = |groups: &[&str]| {
+            let groups: Vec<_> = groups.iter().map(|group| (*group).to_owned()).collect();
+            several(&groups)
+        };
+        assert_eq!(said(&["a"]), "a");
+        assert_eq!(said(&["a", "b"]), "a, and others b");
+        assert_eq!(said(&["a", "b", "c"]), "a, others b, and others c");
     }
 
     #[test]

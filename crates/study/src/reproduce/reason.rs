@@ -116,7 +116,15 @@ impl Case<'_> {
                 let effect = evidence.effect.unwrap_or_default();
                 self.sized(first, effect, "but", &on)
             }
-            (Verdict::Holds, _) => format!("{state}.{does}"),
+            (Verdict::Holds, _) => match self.since(first).strip_prefix(", since ") {
+                Some(since) => format!(
+                    "{}: {}.{}",
+                    capital(since),
+                    small(&self.state(first)),
+                    too("is so")
+                ),
+                None => format!("{state}.{does}"),
+            },
             (Verdict::Consistent, _) => {
                 let follows = figures.map_or(String::new(), |value| {
                     format!(" (from its other numbers follows {value})")
@@ -158,6 +166,10 @@ impl Case<'_> {
             (Role::Original, _) => "on the paper's own traces".to_owned(),
             (Role::Made, _) => "on streams that are made up".to_owned(),
             (Role::Relative, [one]) => format!("on a real relative of the paper's trace, {one}"),
+            (Role::Unrelated, all) => format!(
+                "on a recording of something else than the paper's trace, {}",
+                listed(all)
+            ),
             (Role::StandIn, [one]) => format!("on a stand-in for the paper's trace, {one}"),
             (Role::Relative, all) => {
                 format!("on real relatives of the paper's traces, {}", listed(all))
@@ -409,12 +421,8 @@ impl Case<'_> {
         let base = spoken(outcome.first.holds);
         let does = spoken(!outcome.first.holds);
         if outcome.evidence.assumed {
-            let then = match self.over {
-                Some(_) => "The runs here make it, and with it the claim",
-                None => "With it the claim",
-            };
             return format!(
-                "It rests on an assumption that the paper does not make: {}. {then} {base}.",
+                "The claim {base} under an assumption that the paper does not make: {}.",
                 self.claim.assumes
             );
         }

@@ -241,15 +241,17 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                             "fitted so that it holds",
                         ],
                         verdict if verdict.holds() => match times > 0 {
-                            true => {
-                                &["would be the same had the paper printed three times as much"]
-                            }
+                            true => &[
+                                "would be the same had the paper printed three times as much",
+                                "would be the same had the paper printed a reduction of 100 %",
+                            ],
                             false => &["or the negative", "printed the negative of it"],
                         },
                         _ => match times > 0 {
-                            true => {
-                                &["would fail as well had the paper printed three times as much"]
-                            }
+                            true => &[
+                                "would fail as well had the paper printed three times as much",
+                                "would fail as well had the paper printed a reduction of 100 %",
+                            ],
                             false => &["or the negative", "printed the negative of it"],
                         },
                     };

@@ -205,7 +205,10 @@ impl Case<'_> {
             why.turned.extend(self.caused()?);
         }
         why.folded.extend(self.unmoved((verdict, share))?);
-        let shown = (share.tried > 1).then_some(share);
+        // Of seeds and settings that all do the same, the share says nothing of a claim that something else decides.
+        let is_silent =
+            verdict == Verdict::UnderDetermined && (share.held == 0 || share.held == share.tried);
+        let shown = (share.tried > 1 && !is_silent).then_some(share);
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
         Ok(judged)
@@ -311,9 +314,13 @@ impl Case<'_> {
         if verdict == Verdict::UnderDetermined {
             return Ok(None);
         }
+        // A change in per cent is no reduction by more than all.
+        let is_change = self.words.is_some_and(|words| words.unit == "%");
+        let least = if is_change { -100.0 } else { f64::NEG_INFINITY };
+        let is_cut = altered(published, 3, f64::NEG_INFINITY) != altered(published, 3, least);
         let mut same = [false, false];
         for (times, same) in [3, -1].into_iter().zip(&mut same) {
-            for other in altered(published, times) {
+            for other in altered(published, times, least) {
                 let claim = Claim {
                     published: Some(other),
                     ..self.claim.clone()
@@ -327,11 +334,15 @@ impl Case<'_> {
                 }
             }
         }
+        let larger = match is_cut {
+            true => "a reduction of 100 %, the largest that there is",
+            false => "three times as much",
+        };
         let other = match same {
             [false, false] => return Ok(None),
-            [true, false] => "three times as much",
-            [false, true] => "the negative of it",
-            [true, true] => "three times as much, or the negative",
+            [true, false] => larger.to_owned(),
+            [false, true] => "the negative of it".to_owned(),
+            [true, true] => format!("{larger}, or the negative"),
         };
         let check = self.claim.check.check;
         let alike = format!("The verdict would be the same had the paper printed {other}");

@@ -144,11 +144,15 @@ fn each_number_is_altered_by_itself() {
     let of = |text: &str| -> toml::Value {
         format!("v = {text}").parse::<toml::Table>().unwrap()["v"].clone()
     };
-    assert_eq!(altered(&of("2"), 3), [of("6")]);
-    assert_eq!(altered(&of("0.5"), -1), [of("-0.5")]);
+    assert_eq!(altered(&of("2"), 3, -100.0), [of("6")]);
+    assert_eq!(altered(&of("0.5"), -1, -100.0), [of("-0.5")]);
+    // No reduction is by more than all.
+    assert_eq!(altered(&of("-60"), 3, -100.0), [of("-100.0")]);
+    assert_eq!(altered(&of("-60.0"), 3, -100.0), [of("-100.0")]);
+    assert_eq!(altered(&of("-60"), 3, f64::NEG_INFINITY), [of("-180")]);
     assert_eq!(
-        altered(&of("[1, [0, 2.0], 'a']"), 3),
+        altered(&of("[1, [0, 2.0], 'a']"), 3, -100.0),
         [of("[3, [0, 2.0], 'a']"), of("[1, [0, 6.0], 'a']")]
     );
-    assert_eq!(altered(&of("'12'"), 3), []);
+    assert_eq!(altered(&of("'12'"), 3, -100.0), []);
 }

@@ -37,7 +37,7 @@ fn of(kind: Kind, role: Role, evidence: Evidence) -> Verdict {
 #[test]
 fn what_is_checked_and_on_what_decides() {
     use Kind::{Consistency, Example, General, Measured, Own};
-    use Role::{Made, Original, Relative, StandIn};
+    use Role::{Made, Original, Relative, StandIn, Unrelated};
     for (kind, role, held, failed) in [
         (
             Measured,
@@ -52,6 +52,12 @@ fn what_is_checked_and_on_what_decides() {
             Verdict::Contradicted,
         ),
         (Measured, StandIn, Verdict::SignReproduced, Verdict::NotSeen),
+        (
+            Measured,
+            Unrelated,
+            Verdict::SignReproduced,
+            Verdict::NotSeen,
+        ),
         (Measured, Made, Verdict::SignReproduced, Verdict::NotSeen),
         (Example, Made, Verdict::Reproduced, Verdict::Contradicted),
         (General, Made, Verdict::Holds, Verdict::Contradicted),
