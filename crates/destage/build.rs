@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What a result can depend on, from the root of the sources.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     "crates/base",
     "crates/buffer",
     "crates/destage",

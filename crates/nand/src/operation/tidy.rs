@@ -3,7 +3,7 @@
 use super::Operations;
 
 impl Operations {
-    /// Says whether [`Ftl::collect_garbage`](destage_ftl::Ftl::collect_garbage) would find nothing to do on the die of this step
+    /// Says whether `collect_garbage` of the layer would find nothing to do on the die of this step
     /// before the next one there. A layer may leave it unsaid, and is then asked.
     #[inline]
     pub fn set_tidy(&mut self, is_tidy: bool) {

@@ -14,7 +14,6 @@ use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, Note, PageOperation, Progress, Request, RequestKind,
     Span, Token, Transaction, Units, Wording, Work,
 };
-use destage_ftl;
 use destage_ftl::Filling;
 use destage_ftl::Ftl;
 use destage_ftl::FtlConfig;
