@@ -367,3 +367,54 @@ fn a_structure_has_few_fields() {
         "a structure of over {MOST_FIELDS} fields is grouped by what its fields are for"
     );
 }
+
+/// The files of the project that `text` names between backquotes by their path from the root.
+fn named_files(text: &str) -> impl Iterator<Item = &str> {
+    const FOLDERS: [&str; 8] = [
+        "benches/",
+        "crates/",
+        "docs/",
+        "experiments/",
+        "fuzz/",
+        "packaging/",
+        "python/",
+        "tests/",
+    ];
+    const KINDS: [&str; 4] = [".md", ".py", ".rs", ".sh"];
+    text.split('`').skip(1).step_by(2).filter(|name| {
+        let is_path =
+            !name.contains(|letter: char| letter.is_whitespace() || "<*".contains(letter));
+        let is_placeholder = name
+            .split(['/', '.'])
+            .any(|part| part == "NAME" || part == "PAPER");
+        is_path
+            && !is_placeholder
+            && FOLDERS.iter().any(|folder| name.starts_with(folder))
+            && KINDS.iter().any(|kind| name.ends_with(kind))
+    })
+}
+
+#[test]
+fn every_file_that_documents_name_is_there() {
+    assert!(named_files("`crates/none.rs`").eq(["crates/none.rs"]));
+    let mut folders = vec![root(), root().join("docs")];
+    let (mut count, mut missing) = (0, Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() && path.starts_with(root().join("docs")) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                let text = std::fs::read_to_string(&path).expect("a document");
+                for name in named_files(&text) {
+                    count += 1;
+                    if !root().join(name).exists() {
+                        missing.push(format!("{}: {name}", path.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(count > 50, "only {count} files are named");
+    assert!(missing.is_empty(), "{missing:#?}");
+}
