@@ -14,8 +14,7 @@ use core::ops::Range;
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::view::View;
-use destage_ftl::Ftl;
-use destage_ftl::{NoSpace, PageWrite, Shortage};
+use destage_ftl::{Ftl, NoSpace, PageWrite, Shortage};
 use destage_nand::Operations;
 use destage_nand::batch::Batch;
 use destage_nand::divide::Divider;

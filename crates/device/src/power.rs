@@ -14,9 +14,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random, Ticks};
-use destage_ftl::Ftl;
-use destage_ftl::PageWrite;
 use destage_ftl::mount::{MountError, Steps, take_over};
+use destage_ftl::{Ftl, PageWrite};
 use destage_nand::array::Ppn;
 use destage_nand::medium::{BadDrive, CutReport};
 use destage_nand::operation::Purpose;

@@ -7,8 +7,7 @@ use std::time::Instant;
 
 use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
-use destage_ftl::Ftl;
-use destage_ftl::{FTLS, FtlConfig, FtlRow, PageWrite};
+use destage_ftl::{FTLS, Ftl, FtlConfig, FtlRow, PageWrite};
 use destage_nand::operation::Tally;
 use destage_nand::{Cause, Geometry, Operations, Timing};
 

@@ -20,12 +20,6 @@ impl Filling {
     }
 }
 
-impl Clone for Filling {
-    fn clone(&self) -> Self {
-        Self::of(&*self.0)
-    }
-}
-
 impl Placement for Filling {
     fn pages(&self) -> u64 {
         self.0.pages()
@@ -48,6 +42,6 @@ impl Placement for Filling {
     }
 
     fn copied(&self) -> Box<dyn Placement> {
-        Box::new(self.clone())
+        Box::new(Self::of(&*self.0))
     }
 }

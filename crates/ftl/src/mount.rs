@@ -1,4 +1,4 @@
-//! The findings of a mount on flash, and its repairs.
+//! A mount: the state of a layer after a loss of power, from what is found on flash, and the repairs.
 //!
 //! A mount reads the spare area of every programmed page, ignores unreadable pages, and takes for each logical page the copy with the highest
 //! version. [`Ftl::mount`] builds the state of a layer from them; repairs are made step by step afterwards

@@ -1,7 +1,6 @@
 //! The demands of every run with bytes on its configuration.
 
-use destage_ftl::Filling;
-use destage_ftl::Ftl;
+use destage_ftl::{Filling, Ftl};
 use destage_nand::medium::Medium;
 use destage_nand::medium::image::Layout;
 
@@ -36,7 +35,7 @@ impl Config {
     pub(crate) fn medium(&self, ftl: &dyn Ftl) -> Medium {
         let mut medium = self.empty_medium();
         if self.precondition().fills() {
-            medium.fill_from(Box::new(Filling::of(ftl)));
+            medium.fill_from(Filling::of(ftl));
         }
         medium
     }

@@ -12,8 +12,7 @@ use destage_buffer::{
     Buffer, BufferConfig, Common, Release, SCHEMES, SchemeConfig, SchemeRow, Shares,
 };
 use destage_device::{Device, DeviceConfig, Handover, Ordering, Wording};
-use destage_ftl::Ftl;
-use destage_ftl::{FtlConfig, FtlRow};
+use destage_ftl::{Ftl, FtlConfig, FtlRow};
 use destage_nand::{Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 

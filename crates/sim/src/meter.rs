@@ -1,8 +1,7 @@
 //! `Totals`: the work of the dies, in operations and in time.
 
 use destage_base::Ticks;
-use destage_nand::operation::Tally;
-use destage_nand::operation::{Cause, Kind, Operation, Transfer};
+use destage_nand::operation::{Cause, Kind, Operation, Tally, Transfer};
 use destage_nand::{Operations, Timing};
 
 /// Totals of the work of the dies.

@@ -1,8 +1,7 @@
 //! The contents of the device before the first request.
 
 use destage_base::{Lpn, Random};
-use destage_ftl::Ftl;
-use destage_ftl::{NoSpace, PageWrite};
+use destage_ftl::{Ftl, NoSpace, PageWrite};
 use destage_nand::Operations;
 
 use crate::error::SimError;

@@ -13,8 +13,7 @@ use alloc::vec::Vec;
 use destage_base::{Lpn, Ticks, choices};
 use destage_buffer::Buffer;
 use destage_buffer::destage::DestageCause;
-use destage_ftl::Ftl;
-use destage_ftl::{NoSpace, Shortage};
+use destage_ftl::{Ftl, NoSpace, Shortage};
 
 use crate::dies::{Dies, Handover, ServiceOrder, UNIT_ALARM, UnderWay, Units};
 use crate::driver::{Driver, Token};

@@ -12,7 +12,7 @@ use destage_nand::operation::{Cause, Operations, Purpose, Role};
 
 choices! {
     /// Which pages of a data block a merge copies.
-    pub(in crate) enum Copies {
+    pub(crate) enum Copies {
         /// Those that are the newest of their contents.
         Valid = "valid",
         /// All that were programmed, trimmed ones too.

@@ -56,7 +56,7 @@ choices! {
 
 choices! {
     /// Whether the pages that garbage collection moves fill blocks of their own.
-    pub(in crate) enum Separate {
+    pub(crate) enum Separate {
         /// They do if the reserve has room for that.
         Auto = "auto",
         Yes = "true",
@@ -96,7 +96,7 @@ const BACKGROUND_GC: Parameter = Parameter {
 
 parameters! {
     /// How much is kept free, and where a write may go.
-    pub(in crate) struct Reserve {
+    pub(crate) struct Reserve {
         /// Share of each plane's blocks that the host is not offered.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
         /// Garbage collection starts at or below this share of free blocks.
@@ -108,7 +108,7 @@ parameters! {
 
 parameters! {
     /// When garbage collection starts and ends, and where the pages that it moves go.
-    pub(in crate) struct Marks {
+    pub(crate) struct Marks {
         /// Whether the pages that garbage collection moves fill blocks of their own, apart from new data; auto: if the reserve has room for that.
         separate_gc_block: Separate = "auto", "", "ours; false: as released for DiskSim 4.0";
         /// Garbage collection starts when fewer than this many blocks of a pool are free. 0: one more than min_free_percent of the pool, rounded
@@ -121,7 +121,7 @@ parameters! {
 
 parameters! {
     /// The parameters of every layer that maps by page and collects greedily.
-    pub(in crate) struct Greedy {
+    pub(crate) struct Greedy {
         reserve: Reserve;
         stride: u32 as STRIDE;
         marks: Marks;

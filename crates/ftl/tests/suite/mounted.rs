@@ -4,9 +4,8 @@
 use crate::kit;
 
 use destage_base::{Lpn, Random};
-use destage_ftl::Ftl;
-use destage_ftl::PageWrite;
 use destage_ftl::mount::mount;
+use destage_ftl::{Ftl, PageWrite};
 use destage_nand::array::Ppn;
 use destage_nand::operation::Operations;
 

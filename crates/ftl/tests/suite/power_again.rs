@@ -7,10 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use destage_base::parameter::{Kind, Value};
 use destage_base::{Lpn, Random, Ticks};
-use destage_ftl::Filling;
-use destage_ftl::Ftl;
 use destage_ftl::mount::mount;
-use destage_ftl::{FTLS, PageWrite};
+use destage_ftl::{FTLS, Filling, Ftl, PageWrite};
 use destage_nand::medium::{BadDrive, Image, ImageKind, Medium};
 use destage_nand::{Geometry, Operations};
 
@@ -57,7 +55,7 @@ impl<'a> Victim<'a> {
         let in_order = setup.values().get("in_order") != Some(&Value::Flag(false));
         let mut medium = Medium::new(&geometry, in_order);
         if setup.filled {
-            medium.fill_from(Box::new(Filling::of(&*ftl)));
+            medium.fill_from(Filling::of(&*ftl));
         }
         Self {
             setup,

@@ -84,7 +84,7 @@ impl Medium {
     ///
     /// # Panics
     /// If the medium was used before, or the layer does not read each page in a place of its own.
-    pub fn fill_from(&mut self, filling: Box<dyn Placement>) {
+    pub fn fill_from(&mut self, filling: impl Placement + 'static) {
         assert_eq!(self.programs, 0, "only a new medium is filled");
         let operations = &mut Operations::detailed();
         for page in (0..filling.pages()).map(Lpn) {
@@ -101,7 +101,7 @@ impl Medium {
         filling.erases(&mut |die, block, erases| {
             self.dies[die as usize].blocks[block].erases = erases;
         });
-        self.pages = LazyTable::new(self.pages.len(), AtFirst::Filled(filling));
+        self.pages = LazyTable::new(self.pages.len(), AtFirst::Filled(Box::new(filling)));
         for die in &mut self.dies {
             die.blocks.for_each_mut(Block::fill_up);
         }

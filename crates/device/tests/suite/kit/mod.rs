@@ -14,10 +14,8 @@ use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, Note, PageOperation, Progress, Request, RequestKind,
     Span, Token, Transaction, Units, Wording, Work,
 };
-use destage_ftl::Filling;
-use destage_ftl::Ftl;
-use destage_ftl::FtlConfig;
 use destage_ftl::mount::{MountError, MountReport};
+use destage_ftl::{Filling, Ftl, FtlConfig};
 use destage_nand::medium::{FlashCommand, Medium, Pass};
 use destage_nand::{Geometry, Kind, Operations, Timing};
 
@@ -203,7 +201,7 @@ impl<'a> Stack<'a> {
             medium = medium.by_commands();
         }
         if self.filled {
-            medium.fill_from(Box::new(Filling::of(&*ftl)));
+            medium.fill_from(Filling::of(&*ftl));
         }
         let payload = Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors);
         self.assemble(ftl, payload, self.future)

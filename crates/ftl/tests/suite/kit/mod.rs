@@ -11,9 +11,7 @@ use std::sync::Arc;
 
 use destage_base::Lpn;
 use destage_base::parameter::{Kind as ParameterKind, Value, Values};
-use destage_ftl::Filling;
-use destage_ftl::Ftl;
-use destage_ftl::{Built, FtlConfig, FtlRow, NoSpace, PageWrite, find};
+use destage_ftl::{Built, Filling, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, find};
 use destage_nand::batch::Batch;
 use destage_nand::medium::{Image, ImageKind, Medium};
 use destage_nand::operation::{Content, Merge, Tally};
@@ -245,7 +243,7 @@ impl Device {
         };
         let mut medium = Medium::new(&geometry, in_order);
         if setup.filled {
-            medium.fill_from(Box::new(Filling::of(&*ftl)));
+            medium.fill_from(Filling::of(&*ftl));
         }
         Self {
             tally: Tally::default(),

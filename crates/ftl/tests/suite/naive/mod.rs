@@ -15,8 +15,7 @@ pub mod striped;
 pub mod superblock;
 
 use destage_base::{Lpn, Random};
-use destage_ftl::Ftl;
-use destage_ftl::PageWrite;
+use destage_ftl::{Ftl, PageWrite};
 use destage_nand::operation::{MergeKind, Tally};
 use destage_nand::{Cause, Operations};
 
