@@ -355,8 +355,17 @@ impl Case<'_> {
             (true, Verdict::SignOnly) => {
                 format!("{alike}, of which a still smaller share is measured.")
             }
+            (true, _) if self.asks_published() => {
+                format!("{alike}: the check compares with it, and holds for that number, too.")
+            }
             (true, _) => format!("{alike}: what is asked does not depend on that."),
         }))
+    }
+
+    /// Whether the formula that has to be true names the published value.
+    fn asks_published(&self) -> bool {
+        let holds = self.claim.holds.as_ref();
+        holds.is_some_and(|formula| formula.contains("published"))
     }
 
     /// How it is checked, with the tolerance, and the formula that has to be true or that published numbers are put into.

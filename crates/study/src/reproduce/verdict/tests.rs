@@ -445,6 +445,15 @@ fn a_verdict_that_another_number_would_get_says_so() {
         beside.contains("or the negative: what is asked does not depend on that."),
         "{beside}"
     );
+    let compared =
+        "check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > published'\npublished = 5";
+    let compared = because(compared, BOTH, Role::Original);
+    assert!(
+        compared.contains(
+            "or the negative: the check compares with it, and holds for that number, too."
+        ),
+        "{compared}"
+    );
     // What decides an under-determined claim is named already.
     let open = because(WITHIN, ONE, Role::StandIn);
     assert!(!open.contains("would"), "{open}");
