@@ -157,13 +157,13 @@ function judgedId({ paper, id }) {
   return `judged-of-${paper}-${id}`;
 }
 
-/** Links to the table of a claim's values, and to the figures that it has, with whether the judged values only follow from these. */
+/** Links to the table of a claim's values, and to the figures that it has, with whether the judged values stand elsewhere. */
 function figuresOf(claim, figures) {
   const { paper, id, experiment, figures: ids, tries, measured } = claim;
   const all = figures[`${paper}/${experiment}`] || [];
   const shows = ids.map((id) => all.find((each) => each.id === id)).filter(Boolean);
   const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: the base run${tries.length > 1 ? `, and ${tries.length - 1} with other seeds, settings and readings` : ""}`))] : [];
-  const more = haveAll(shows, measured) ? null : `the judged values follow from ${shows.length > 1 ? "these" : "it"}`;
+  const more = haveAll(shows, measured) ? null : `other quantities of the same input; the judged values stand in the table that is linked first`;
   return [...values, ...shows.map((each) => figureLink(claim, each, more))];
 }
 

@@ -171,6 +171,7 @@ impl std::fmt::Display for Tolerance {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Percent(number) => write!(formatter, "{number} %"),
+            Self::Points(1.0) => formatter.write_str("1 point"),
             Self::Points(number) => write!(formatter, "{number} points"),
         }
     }

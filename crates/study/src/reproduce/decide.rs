@@ -117,7 +117,7 @@ impl Verdict {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Reproduced => {
-                "The published value was measured on the paper's own trace, within the declared tolerance, or a worked example of the paper comes out as printed."
+                "On the paper's own trace the published value was measured within the declared tolerance, or, where no value was published, what the paper says was found; or a worked example of the paper comes out as printed."
             }
             Self::SignReproduced => {
                 "On a stand-in or a real relative of the paper's trace the effect has the published direction and, where a size was published, at least the declared share of it; for every seed, unpublished setting and open rule that was tried."
@@ -133,10 +133,10 @@ impl Verdict {
                 "Published numbers contradict each other, or the paper's rules, carried out, contradict what the paper says of them."
             }
             Self::UnderDetermined => {
-                "What the paper does not say decides: an assumption that is named, a seed, a setting, a reading of its rules, or a parameter that was fitted. Where the original's own numbers come out under one reading of the rules, that reading is taken as the paper's: such a claim is reproduced, and its row names the reading."
+                "What the paper does not say decides, of the direction or of how much of a published size is seen: an assumption that is named, a seed, a setting, a reading of its rules, or a parameter that was fitted. Where the original's own numbers come out under one reading of the rules, that reading is taken as the paper's: such a claim is reproduced, and its row names the reading."
             }
             Self::NotSeen => {
-                "It holds for nothing that was tried on a stand-in. That says as much about the stand-in as about the paper, and contradicts neither."
+                "On a stand-in it holds with no seed, unpublished setting or open rule that was tried. That says as much about the stand-in as about the paper, and contradicts neither. A condition that was looked for afterwards to find the cause does not count."
             }
             Self::Contradicted => {
                 "It does not hold on the paper's own trace, on a real relative that is named, or a stream refutes a general statement."
@@ -198,6 +198,9 @@ pub(super) struct Evidence {
     pub(super) readings: Option<Share>,
     /// The smallest measured over published, of a claim that is checked for its direction.
     pub(super) effect: Option<f64>,
+    /// Whether as much of a published size as has to be seen is measured with every seed, setting and combination of open rules; true of
+    /// a claim without a published size.
+    pub(super) lasting: bool,
     /// Whether it needs what the paper does not say.
     pub(super) assumed: bool,
     /// Whether a stand-in was chosen so that it holds.
@@ -238,6 +241,7 @@ pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
         (_, role) if evidence.fitted && role != Role::Original => Verdict::UnderDetermined,
         _ => match (role, evidence.effect) {
             (_, Some(effect)) if effect < effect_share => Verdict::SignOnly,
+            (_, Some(_)) if !evidence.lasting => Verdict::UnderDetermined,
             (Role::Original, None) => Verdict::Reproduced,
             _ => Verdict::SignReproduced,
         },

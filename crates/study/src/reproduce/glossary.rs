@@ -44,7 +44,7 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "judged values",
-        "What the check of a claim is asked of. A table of each claim has those of the base run, of each other seed and of each unpublished setting, and whether the claim holds with these. A figure of the paper shows means over seeds, and often what the judged values follow from.",
+        "What the check of a claim is asked of. A table of each claim has those of the base run, of each other seed and of each unpublished setting, and whether the claim holds with these. A figure of the paper shows means over seeds, and often other quantities of the same runs.",
     ),
     (
         "turned by",

@@ -311,19 +311,36 @@ impl Plan {
             return Ok(None);
         }
         let mut combinations = Vec::new();
-        for (set, rows) in sets.iter().zip(of_sets) {
+        // Of each claim, the results that it goes over under each combination so far.
+        let mut before: BTreeMap<&str, Vec<(usize, Vec<&Arc<Value>>)>> = BTreeMap::new();
+        for (place, (set, rows)) in sets.iter().zip(of_sets).enumerate() {
             let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
+            let mut alike = BTreeMap::new();
             for claim in &paper.claims {
-                let Some(tried) = self.case(paper, claim, rows, None).base()? else {
+                let case = self.case(paper, claim, rows, None);
+                let Some(tried) = case.base()? else {
                     continue;
                 };
                 claims.insert(claim.id.clone(), tried.holds);
+                let all = case.over.map_or(&[][..], |(_, rows)| &rows.all);
+                let own = all.iter().filter(|row| tried.runs.contains(&row.labels));
+                let own: Vec<_> = own.map(|row| &row.result).collect();
+                // Runs with equal settings have one result.
+                let is_own = |(_, other): &&(usize, Vec<&Arc<Value>>)| {
+                    let mut pairs = own.iter().zip(other);
+                    own.len() == other.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
+                };
+                let before = before.entry(&claim.id).or_default();
+                let first = before.iter().find(is_own).map(|(first, _)| *first);
+                alike.insert(claim.id.clone(), first.unwrap_or(place));
+                before.push((place, own));
                 measured.insert(claim.id.clone(), tried.measured);
             }
             combinations.push(readings::Combination {
                 values: set.iter().map(|(_, _, value)| value.clone()).collect(),
                 claims,
                 measured,
+                alike,
             });
         }
         Ok(Some(Readings {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formula::Context;
-use crate::rows::{Rows, spoken};
+use crate::rows::{Row, Rows, spoken};
+use crate::shown::short;
 use crate::{BASE, InputFacts, Scale, Study};
 use destage_base::parameter::read_bytes;
 
@@ -37,13 +38,31 @@ pub struct Command {
 const FIRST: [&str; 5] = ["input", "variant", "buffer", "size", "ftl"];
 const LAST: &str = "seed";
 
+/// Axes that play no part in what is counted over a trace alone.
+const UNUSED: [&str; 3] = ["buffer", "size", "ftl"];
+
+/// Parameters that a reader has to know of a scheme or layer that has them, by axis, each with what its value is called.
+const TOLD: [(&str, &str, [&str; 2]); 3] = [
+    ("buffer", "buffer.alpha", ["alpha ", ""]),
+    ("buffer", "buffer.ways", ["ways ", ""]),
+    ("ftl", "ftl.log_blocks", ["", " log blocks"]),
+];
+
+/// An open rule of a paper: the scheme or layer that it is of, and its parameter by dotted name.
+pub(super) type OpenRule = (String, String);
+
 /// The scheme that is none, whose buffer has no size.
 const NONE: &str = "nocache";
 
 /// How many `runs` of `rows` of `study` there are, and the values of each axis in the order of the study; sizes by number, with
 /// those of the paper where these are others. Where not every value of one axis goes with every value of the others, the runs are
-/// listed in groups of which that is so.
-pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> String {
+/// listed in groups of which that is so. A scheme or layer has its readings of the open `rules` beside it.
+pub(super) fn listed(
+    study: &Study,
+    rows: &Rows,
+    rules: &[OpenRule],
+    runs: &BTreeSet<Context>,
+) -> String {
     if runs.is_empty() {
         return String::new();
     }
@@ -60,15 +79,22 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
     if runs.iter().all(is_own) {
         axes.retain(|axis| *axis != "variant");
     }
+    let of_trace = is_of_trace(rows, runs);
+    axes.retain(|axis| !of_trace || !UNUSED.contains(&axis.as_str()));
     let groups: Vec<_> = groups(&axes, runs)
         .iter()
-        .map(|group| axes_of(study, rows, &axes, group))
+        .map(|group| axes_of(study, (rows, rules), &axes, group))
         .collect();
     let count = match runs.len() {
         1 => "1 run".to_owned(),
         count => format!("{count} runs"),
     };
-    let load = load(rows, runs);
+    let load = match of_trace {
+        true => {
+            "; counted over the trace alone, so buffer, layer and times play no part".to_owned()
+        }
+        false => load(rows, runs),
+    };
     // What all groups have in common is said once.
     let is_common = |said: &&String| groups.iter().all(|group| group.contains(said));
     let (common, own): (Vec<_>, Vec<_>) = groups
@@ -78,7 +104,8 @@ pub(super) fn listed(study: &Study, rows: &Rows, runs: &BTreeSet<Context>) -> St
         .partition(|said| is_common(said));
     let common = common.into_iter().map(String::as_str).collect::<Vec<_>>();
     if own.is_empty() {
-        return format!("{count}: {}{load}", common.join("; "));
+        let said = format!("{}{load}", common.join("; "));
+        return format!("{count}: {}", said.trim_start_matches("; "));
     }
     let alone = groups.iter().map(|group| {
         let mut own = group.iter().filter(|said| !is_common(said));
@@ -107,20 +134,116 @@ fn several(groups: &[String]) -> String {
     }
 }
 
-/// Whether requests of `runs` come at their times or as others end, behind a semicolon; nothing of runs that differ or do not tell.
+/// Whether `runs` are nothing but counts over a trace, without a buffer or flash.
+fn is_of_trace(rows: &Rows, runs: &BTreeSet<Context>) -> bool {
+    let mut of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
+    of_runs.all(|row| {
+        let metrics = row.result.get("metrics").and_then(|all| all.as_object());
+        let is_count = |all: &serde_json::Map<_, _>| {
+            !all.is_empty() && all.keys().all(|name| name.starts_with("trace."))
+        };
+        !row.has_parameters() && metrics.is_some_and(is_count)
+    })
+}
+
+/// Whether requests of `runs` come at their times or as others end, behind a semicolon; nothing of runs that do not tell.
 fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
+    let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
+    let (without, with): (Vec<_>, Vec<_>) = of_runs.partition(|row| row.is("ftl", "none"));
     // Without flash no request takes time.
-    let of_runs = rows
-        .all
+    if with.is_empty() && !without.is_empty() {
+        return "; no flash below the buffer, so times play no part".to_owned();
+    }
+    let of_all = |parameter: &str| only(&with, parameter);
+    let flash = match (of_all("flash.dies"), of_all("flash.page_bytes")) {
+        (Some(dies), Some(page)) => {
+            let ending = if dies == "1" { "" } else { "s" };
+            format!(
+                "; {dies} die{ending} with pages of {}",
+                spoken("size", &page)
+            )
+        }
+        (None, Some(page)) => format!("; pages of {}", spoken("size", &page)),
+        (Some(dies), None) => format!("; {dies} dies"),
+        (None, None) => String::new(),
+    };
+    let depth = of_all("host.queue_depth");
+    let [most, of] = match &depth {
+        Some(depth) => [
+            format!(", at most {depth} in the device"),
+            format!(" of {depth}"),
+        ],
+        None => [String::new(), String::new()],
+    };
+    let open = format!("open loop (requests come at their own times{most})");
+    let closed = format!("closed loop{of} (a request comes when another has ended)");
+    let kinds: BTreeSet<_> = with
         .iter()
-        .filter(|row| runs.contains(&row.labels) && !row.is("ftl", "none"));
-    let kinds: BTreeSet<_> = of_runs
         .map(|row| row.value("host.replay").and_then(|kind| kind.as_str()))
         .collect();
     match kinds.into_iter().collect::<Vec<_>>().as_slice() {
-        [Some("trace")] => "; open loop (requests come at their own times)".to_owned(),
-        [Some("closed")] => "; closed loop (a request comes when another has ended)".to_owned(),
-        _ => String::new(),
+        [Some("trace")] => format!("{flash}; {open}"),
+        [Some("closed")] => format!("{flash}; {closed}"),
+        [Some("closed"), Some("trace")] => {
+            format!("{flash}; {open} in some runs and {closed} in others")
+        }
+        _ => flash,
+    }
+}
+
+/// The value of `parameter` in all of `rows`, if it is one, and no axis.
+fn only(rows: &[&Row], parameter: &str) -> Option<String> {
+    if rows.iter().any(|row| row.labels.contains_key(parameter)) {
+        return None;
+    }
+    let values: BTreeSet<_> = rows
+        .iter()
+        .map(|row| row.value(parameter).map(short))
+        .collect();
+    match values.into_iter().collect::<Vec<_>>().as_slice() {
+        [only] => only.clone(),
+        _ => None,
+    }
+}
+
+/// `value` of `axis`, with what a reader has to know of its settings in brackets: what is declared above, and its readings of open
+/// `rules`. Left out is what the value itself or another axis says, and what is not one value in all of `runs`.
+fn told(
+    (rows, rules): (&Rows, &[OpenRule]),
+    runs: &BTreeSet<Context>,
+    axis: &str,
+    value: &str,
+) -> String {
+    let of_axis = TOLD.into_iter().filter(|(of, _, _)| *of == axis);
+    let declared = of_axis.map(|(_, parameter, around)| (parameter, around.map(str::to_owned)));
+    let kind = value.split(':').next().unwrap_or(value);
+    let own = rules.iter().filter(|(of, _)| of == kind);
+    let own = own.map(|(_, parameter)| {
+        let name = parameter.rsplit('.').next().unwrap_or(parameter);
+        (parameter.as_str(), [format!("{name} "), String::new()])
+    });
+    let has = |row: &&Row| {
+        runs.contains(&row.labels) && row.labels.get(axis).is_some_and(|own| own == value)
+    };
+    let said = declared
+        .chain(own)
+        .filter_map(|(parameter, [before, behind])| {
+            let name = parameter.rsplit('.').next().unwrap_or(parameter);
+            let is_said = value.contains(&format!("{name}="));
+            let of_value = || rows.all.iter().filter(has);
+            let is_axis = of_value().any(|row| row.labels.contains_key(parameter));
+            let values: BTreeSet<_> = of_value()
+                .map(|row| row.value(parameter).map(short))
+                .collect();
+            match values.into_iter().collect::<Vec<_>>().as_slice() {
+                [Some(only)] if !is_said && !is_axis => Some(format!("{before}{only}{behind}")),
+                _ => None,
+            }
+        });
+    let said: Vec<_> = said.collect();
+    match said.is_empty() {
+        true => value.to_owned(),
+        false => format!("{value} ({})", said.join(", ")),
     }
 }
 
@@ -170,7 +293,12 @@ fn groups(axes: &[&String], runs: &BTreeSet<Context>) -> Vec<BTreeSet<Context>> 
 }
 
 /// The values that each of `axes` has in `runs`.
-fn axes_of(study: &Study, rows: &Rows, axes: &[&String], runs: &BTreeSet<Context>) -> Vec<String> {
+fn axes_of(
+    study: &Study,
+    (rows, rules): (&Rows, &[OpenRule]),
+    axes: &[&String],
+    runs: &BTreeSet<Context>,
+) -> Vec<String> {
     let values = |axis: &&String| {
         let axis = *axis;
         let has = |run: &Context, value: &String| run.get(axis) == Some(value);
@@ -195,6 +323,7 @@ fn axes_of(study: &Study, rows: &Rows, axes: &[&String], runs: &BTreeSet<Context
             "buffer" => {
                 let some: Vec<_> = all
                     .filter(|value| value != NONE && runs.iter().any(|run| has(run, value)))
+                    .map(|value| told((rows, rules), runs, axis, &value))
                     .collect();
                 let none = runs.iter().any(is_none);
                 match (some.is_empty(), none) {
@@ -206,6 +335,7 @@ fn axes_of(study: &Study, rows: &Rows, axes: &[&String], runs: &BTreeSet<Context
             _ => {
                 let some: Vec<_> = all
                     .filter(|value| runs.iter().any(|run| has(run, value)))
+                    .map(|value| told((rows, rules), runs, axis, &value))
                     .collect();
                 (!some.is_empty()).then(|| format!("{axis} {}", some.join(", ")))
             }
@@ -296,7 +426,6 @@ mod tests {
 
     use super::*;
     use crate::Role;
-    use crate::rows::Row;
 
     fn labels(of: &[(&str, &str)]) -> Context {
         let owned = of
@@ -350,7 +479,7 @@ mod tests {
         };
         let listed = |of: &[usize], shrunk: &str| {
             let runs = of.iter().map(|index| all[*index].clone()).collect();
-            listed(&study(shrunk), &rows, &runs)
+            listed(&study(shrunk), &rows, &[], &runs)
         };
         // Sizes ascend, whatever their order among the runs; a buffer that is none has no size.
         for (of, said) in [
@@ -382,6 +511,61 @@ mod tests {
         assert_eq!(
             listed(&[0, 1], "buffers_shrunk = 4"),
             "2 runs: input made; buffer lru; size 8 MiB, 128 MiB for the paper's 32 MiB, 512 MiB, in proportion; seed 1; open loop (requests come at their own times)"
+        );
+    }
+
+    /// What a run line says of settings, and of the time that requests take.
+    #[test]
+    fn settings_that_matter_stand_beside_a_scheme() {
+        let study = Study::parse(
+            "s",
+            "title = 't'\n[[input]]\nname = 'made'\npages = '1'\n[[grid]]\n",
+            "s.toml",
+            "".into(),
+        );
+        let study = study.unwrap();
+        let rules = [("bpac".to_owned(), "buffer.cover".to_owned())];
+        let said = |runs: &[(&str, &str, serde_json::Value)]| {
+            let row = |(buffer, ftl, result): &(&str, &str, serde_json::Value)| Row {
+                labels: labels(&[("buffer", buffer), ("ftl", ftl)]),
+                input: input(None),
+                result: Arc::new(result.clone()),
+            };
+            let rows = Rows {
+                all: runs.iter().map(row).collect(),
+                ..Rows::default()
+            };
+            let runs = rows.all.iter().map(|row| row.labels.clone()).collect();
+            listed(&study, &rows, &rules, &runs)
+        };
+        let with = |parameters: serde_json::Value| json!({ "parameters": parameters });
+        let clc =
+            with(json!({ "buffer.alpha": 0.1, "ftl.log_blocks": 50, "host.replay": "trace" }));
+        let bpac =
+            with(json!({ "buffer.cover": 0.9, "ftl.log_blocks": 50, "host.replay": "trace" }));
+        assert_eq!(
+            said(&[("clc", "bast", clc.clone()), ("bpac", "bast", bpac.clone())]),
+            "2 runs: buffer clc (alpha 0.1), bpac (cover 0.9); ftl bast (50 log blocks); open loop (requests come at their own times)"
+        );
+        assert_eq!(
+            said(&[("clc:alpha=0.1", "none", clc)]),
+            "1 run: buffer clc:alpha=0.1; ftl none (50 log blocks); no flash below the buffer, so times play no part"
+        );
+        let device = with(
+            json!({ "flash.dies": 48, "flash.page_bytes": 4096, "host.queue_depth": 20, "host.replay": "closed" }),
+        );
+        assert_eq!(
+            said(&[("lru", "page", device)]),
+            "1 run: buffer lru; ftl page; 48 dies with pages of 4 KiB; closed loop of 20 (a request comes when another has ended)"
+        );
+        let closed = with(json!({ "host.replay": "closed" }));
+        assert_eq!(
+            said(&[("lru", "bast", closed), ("bpac", "bast", bpac)]),
+            "2 runs: buffer lru, bpac (cover 0.9); ftl bast; open loop (requests come at their own times) in some runs and closed loop (a request comes when another has ended) in others"
+        );
+        assert_eq!(
+            said(&[("lru", "bast", json!({ "metrics": { "trace.writes": 1 } }))]),
+            "1 run: counted over the trace alone, so buffer, layer and times play no part"
         );
     }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::decide::Share;
 use super::paper::{Paper, Reading};
+use super::ran::OpenRule;
 use super::reason::turned_to;
 use crate::product;
 
@@ -23,6 +24,8 @@ pub struct Readings {
 pub struct Rule {
     /// The parameter that decides, by dotted name.
     pub parameter: String,
+    /// The scheme or layer that it is a rule of.
+    pub(super) of: String,
     /// What its values mean, in a sentence.
     pub about: String,
     /// By value, what it says, as a part of a sentence: `every write to a block is a use of it`. Empty for a value without.
@@ -38,6 +41,15 @@ impl Rule {
             None => set,
         }
     }
+
+    /// As [`Rule::with`], with the `default` of the base run beside `value`.
+    fn in_place_of(&self, default: &str, value: &str) -> String {
+        let set = format!("{} = {value}", self.parameter);
+        match self.says.get(value) {
+            Some(says) => format!("{says} ({set}; the base run has {default})"),
+            None => format!("{set} (the base run has {default})"),
+        }
+    }
 }
 
 /// One combination.
@@ -49,6 +61,8 @@ pub struct Combination {
     pub claims: BTreeMap<String, bool>,
     /// By claim, what is measured.
     pub measured: BTreeMap<String, Value>,
+    /// By claim, the place of the first combination under which it goes over the very same runs; this one's own if there is none before.
+    pub(super) alike: BTreeMap<String, usize>,
 }
 
 impl Combination {
@@ -83,11 +97,99 @@ impl Readings {
         if !self.decided().contains(&id) {
             return None;
         }
-        let holds = |each: &&Combination| each.claims.get(id) == Some(&true);
+        let tests = self.tests(id);
+        let holds = |each: &&&Combination| each.claims.get(id) == Some(&true);
         Some(Share {
-            held: self.combinations.iter().filter(holds).count(),
-            tried: self.combinations.len(),
+            held: tests.iter().filter(holds).count(),
+            tried: tests.len(),
         })
+    }
+
+    /// Each rule by the scheme or layer that it is of, and its parameter.
+    pub(super) fn named_rules(&self) -> Vec<OpenRule> {
+        let rules = self.rules.iter();
+        rules
+            .map(|rule| (rule.of.clone(), rule.parameter.clone()))
+            .collect()
+    }
+
+    /// What is measured of the claim called `id` under each combination.
+    pub(super) fn measured(&self, id: &str) -> impl Iterator<Item = &Value> {
+        let id = id.to_owned();
+        let all = self.combinations.iter();
+        all.filter_map(move |each| each.measured.get(&id))
+    }
+
+    /// The place of the first combination under which the claim called `id` goes over the runs that it has under that at `place`.
+    fn alike(&self, id: &str, place: usize) -> usize {
+        let each = self.combinations.get(place);
+        let first = each.and_then(|each| each.alike.get(id));
+        first.copied().unwrap_or(place)
+    }
+
+    /// The combinations that are a test of the claim called `id`, the default first: each goes over runs that none before it has.
+    fn tests(&self, id: &str) -> Vec<&Combination> {
+        let all = self.combinations.iter().enumerate();
+        let tests = all.filter(|(place, _)| self.alike(id, *place) == *place);
+        tests.map(|(_, each)| each).collect()
+    }
+
+    /// How many rules change a run of the claim called `id`.
+    fn bearing(&self, id: &str) -> usize {
+        let bears = |rule: &usize| {
+            let all = || self.combinations.iter().enumerate();
+            let is_pair = |one: &Combination, other: &Combination| {
+                let values = one.values.iter().zip(&other.values).enumerate();
+                let mut apart = values.filter(|(_, (one, other))| one != other);
+                apart.all(|(index, _)| index == *rule)
+            };
+            all().any(|(place, one)| {
+                let pairs = all().filter(|(_, other)| is_pair(one, other));
+                let mut places = pairs.map(|(other, _)| other);
+                places.any(|other| self.alike(id, other) != self.alike(id, place))
+            })
+        };
+        (0..self.rules.len()).filter(bears).count()
+    }
+
+    /// How many combinations beside the default were tried on the claim called `id`, and of which rules, as a part of a sentence:
+    /// `the 15 other combinations of the 4 rules that the paper leaves open`. None without any.
+    pub(super) fn others(&self, id: &str) -> Option<String> {
+        self.combinations.first()?.claims.get(id)?;
+        let rules = self.of_rules(id);
+        match self.tests(id).len().saturating_sub(1) {
+            0 => None,
+            1 => Some(format!("the other combination of {rules}")),
+            count => Some(format!("each of the {count} other combinations of {rules}")),
+        }
+    }
+
+    /// The rules that change a run of the claim called `id`, with how many there are in all.
+    fn of_rules(&self, id: &str) -> String {
+        let (bearing, all) = (self.bearing(id), self.rules.len());
+        match bearing == all {
+            true => format!("the {all} rules that the paper leaves open"),
+            false => format!("{bearing} of the {all} rules that the paper leaves open"),
+        }
+    }
+
+    /// That `count` of the rules cannot turn a claim, since they change none of its runs.
+    fn without(&self, count: usize) -> String {
+        let of: BTreeSet<_> = self.rules.iter().map(|rule| rule.of.as_str()).collect();
+        let of: Vec<_> = of.into_iter().collect();
+        let all = self.rules.len();
+        match (count, count == all) {
+            (1, true) => format!(
+                "The rule that the paper leaves open is one of {}. It changes no run of this claim, which cannot depend on it here.",
+                of.join(" and ")
+            ),
+            (_, true) => format!(
+                "The {all} rules that the paper leaves open are rules of {}. They change no run of this claim, which cannot depend on them here.",
+                of.join(" and ")
+            ),
+            (1, false) => "The other open rule changes no run of this claim.".to_owned(),
+            _ => format!("The other {count} open rules change no run of this claim."),
+        }
     }
 
     /// Which rules turn the claim called `id`: with which it comes out otherwise than with the default of each, alone and
@@ -95,20 +197,31 @@ impl Readings {
     pub(super) fn turned(&self, id: &str) -> Option<String> {
         let first = self.combinations.first()?;
         let by_default = *first.claims.get(id)?;
-        let others = self.combinations.len() - 1;
-        let of_rules = format!("the {} rules that the paper leaves open", self.rules.len());
+        let tests = self.tests(id);
+        let (others, idle) = (tests.len() - 1, self.rules.len() - self.bearing(id));
+        if others == 0 {
+            return Some(self.without(idle));
+        }
+        let of_rules = self.of_rules(id);
+        let rest = match idle {
+            0 => String::new(),
+            idle => format!(" {}", self.without(idle)),
+        };
         let turning = self.turning(id);
         let [makes, make] = turned_to(!by_default);
         if turning.is_empty() {
             return Some(match others {
-                1 => format!("The other combination of {of_rules} does not {make}."),
-                _ => format!("None of {others} other combinations of {of_rules} {makes}."),
+                1 => format!("The other combination of {of_rules} does not {make}.{rest}"),
+                _ => format!("None of {others} other combinations of {of_rules} {makes}.{rest}"),
             });
         }
-        let is_other = |each: &&Combination| each.claims.get(id) != Some(&by_default);
-        let count = self.combinations.iter().filter(is_other).count();
+        let is_other = |each: &&&Combination| each.claims.get(id) != Some(&by_default);
+        let count = tests.iter().filter(is_other).count();
         let turn = if count == 1 { makes } else { make };
-        let mut text = format!("Of {others} other combinations of {of_rules}, {count} {turn}.");
+        let mut text = match others {
+            1 => format!("The other combination of {of_rules} {makes}."),
+            _ => format!("Of {others} other combinations of {of_rules}, {count} {turn}."),
+        };
         let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
         let listed = |sets: Vec<&Vec<(usize, &str)>>| {
             let all: Vec<_> = sets.into_iter().map(|set| self.named(set)).collect();
@@ -126,14 +239,17 @@ impl Readings {
                 listed(together)
             ));
         }
+        text.push_str(&rest);
         Some(text)
     }
 
-    /// The fewest rules that turn the claim called `id`, if any do: how many, and with which reading of each.
-    pub(super) fn foremost(&self, id: &str) -> Option<(usize, String)> {
-        let turning = self.turning(id);
-        let fewest = turning.iter().min_by_key(|set| set.len());
-        fewest.map(|set| (set.len(), self.named(set)))
+    /// The smallest sets of rules that turn the claim called `id`, the smallest first: how many rules each has, and with which reading of
+    /// each.
+    pub(super) fn ways(&self, id: &str) -> Vec<(usize, String)> {
+        let mut turning = self.turning(id);
+        turning.sort_by_key(Vec::len);
+        let ways = turning.iter();
+        ways.map(|set| (set.len(), self.named(set))).collect()
     }
 
     /// What comes out where the fewest rules turn the claim called `id`: for each such set how it is set, and what is measured.
@@ -154,12 +270,15 @@ impl Readings {
         self.turning(id).iter().filter_map(of).collect()
     }
 
-    /// The rules of `set`, each by its place, with their values.
+    /// The rules of `set`, each by its place, with their values and those of the base run.
     fn named(&self, set: &[(usize, &str)]) -> String {
-        let rules = set.iter();
-        let all: Vec<_> = rules
-            .map(|(index, value)| self.rules[*index].with(value))
-            .collect();
+        let first = self.combinations.first();
+        let with = |(index, value): &(usize, &str)| {
+            let default = first.and_then(|first| first.values.get(*index));
+            let default = default.map_or("", String::as_str);
+            self.rules[*index].in_place_of(default, value)
+        };
+        let all: Vec<_> = set.iter().map(with).collect();
         all.join(", and ")
     }
 
@@ -244,6 +363,7 @@ pub(super) fn rules(paper: &Paper) -> Vec<Rule> {
         let values = product(axis).into_iter().flatten().map(|(_, value)| value);
         Rule {
             parameter: reading.parameter.clone(),
+            of: reading.of.clone(),
             about: reading.about.trim().to_owned(),
             says: values.zip(reading.says.iter().cloned()).collect(),
         }
@@ -261,9 +381,11 @@ mod tests {
             values: values.map(str::to_owned).to_vec(),
             claims: BTreeMap::from([("X".to_owned(), holds)]),
             measured: BTreeMap::from([("X".to_owned(), json!(values.join("")))]),
+            alike: BTreeMap::new(),
         };
         let rule = |name: &str, says: &str| Rule {
             parameter: name.to_owned(),
+            of: "scheme".to_owned(),
             about: String::new(),
             says: [("1".to_owned(), says.to_owned())]
                 .into_iter()
@@ -288,7 +410,12 @@ mod tests {
         assert_eq!(turning, [vec![(0, "1")], vec![(1, "1"), (2, "1")]]);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1). With several rules changed at once, none of which does it alone, that is so where b = 1, and c = 1."
+            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1; the base run has 0). With several rules changed at once, none of which does it alone, that is so where b = 1 (the base run has 0), and c = 1 (the base run has 0)."
+        );
+        let ways = readings.ways("X");
+        assert_eq!(
+            ways.iter().map(|(count, _)| *count).collect::<Vec<_>>(),
+            [1, 2]
         );
         let mut tried = readings.tried("X");
         tried.sort_by_key(|(set, _)| set.len());
@@ -304,7 +431,49 @@ mod tests {
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The other combination of the 3 rules that the paper leaves open does not make it fail."
+            "The other combination of 1 of the 3 rules that the paper leaves open does not make it fail. The other 2 open rules change no run of this claim."
         );
+    }
+
+    /// A combination under which a claim goes over the runs that it has under another is no test of it.
+    #[test]
+    fn rules_that_change_no_run_are_no_test() {
+        let rule = |name: &str| Rule {
+            parameter: name.to_owned(),
+            of: "bpac".to_owned(),
+            about: String::new(),
+            says: BTreeMap::new(),
+        };
+        // X goes over no run that a rule changes, and Y over runs that the second alone changes.
+        let combination = |place: usize, values: [&str; 2], of_y: bool| Combination {
+            values: values.map(str::to_owned).to_vec(),
+            claims: BTreeMap::from([("X".to_owned(), true), ("Y".to_owned(), of_y)]),
+            measured: BTreeMap::new(),
+            alike: BTreeMap::from([("X".to_owned(), 0), ("Y".to_owned(), place % 2)]),
+        };
+        let readings = Readings {
+            rules: vec![rule("a"), rule("b")],
+            combinations: vec![
+                combination(0, ["0", "0"], true),
+                combination(1, ["0", "1"], false),
+                combination(2, ["1", "0"], true),
+                combination(3, ["1", "1"], false),
+            ],
+        };
+        assert_eq!(
+            readings.turned("X").unwrap(),
+            "The 2 rules that the paper leaves open are rules of bpac. They change no run of this claim, which cannot depend on them here."
+        );
+        assert_eq!(readings.others("X"), None);
+        assert_eq!(
+            readings.turned("Y").unwrap(),
+            "The other combination of 1 of the 2 rules that the paper leaves open makes it fail. With one rule changed, that is so where b = 1 (the base run has 0). The other open rule changes no run of this claim."
+        );
+        assert_eq!(
+            readings.others("Y").unwrap(),
+            "the other combination of 1 of the 2 rules that the paper leaves open"
+        );
+        let share = readings.share_of("Y").unwrap();
+        assert_eq!((share.held, share.tried), (1, 2));
     }
 }

@@ -20,6 +20,12 @@ const SHORT: usize = 120;
 /// What fails is said with its values if these have no more letters than this, since they alone tell why.
 const LONG: usize = 160;
 
+/// So many settings are explained where they are listed.
+const EXPLAINED: usize = 3;
+
+/// A quantity stands before its value in a bracket if it has no more letters than this.
+const NOUN: usize = 80;
+
 /// So many pairs that are in opposite order are named.
 const PAIRS: usize = 2;
 
@@ -43,8 +49,8 @@ pub struct Why {
 enum Decisive<'o> {
     /// A seed or a setting.
     Beside(&'o Other),
-    /// So many rules, with their readings.
-    Rules(usize, String),
+    /// So many rules at once, with each choice of as many that does it, in words.
+    Rules(usize, Vec<String>),
 }
 
 impl Case<'_> {
@@ -59,6 +65,9 @@ impl Case<'_> {
         if outcome.verdict == Verdict::Reproduced && outcome.evidence.readings.is_some() {
             let rules = self.readings.map(|each| each.defaults(&self.claim.id));
             because.extend(rules.map(|rules| format!("Here {rules}.")));
+        }
+        if outcome.verdict == Verdict::SignOnly {
+            because.extend(self.large_enough(outcome));
         }
         because.push(self.note());
         folded.extend(self.cases(outcome));
@@ -97,12 +106,11 @@ impl Case<'_> {
         match (verdict, self.kind) {
             (Verdict::UnderDetermined, _) => self.open(outcome),
             (Verdict::Reproduced, Kind::Example) => {
-                "The worked example comes out as the paper prints it.".to_owned()
+                "What is judged of the worked example comes out as the paper prints it.".to_owned()
             }
             (Verdict::Reproduced, _) => match evidence.readings {
                 Some(Share { held, tried }) if held < tried => format!(
-                    "{there}. That is so with the rules as they are read here, which are therefore taken for what the paper did; with {} of {tried} combinations of the rules that it leaves open it fails.",
-                    tried - held
+                    "{there}. The claim holds under {held} of the {tried} combinations of the rules that the paper leaves open, and fails under the others. We suppose that the paper used one of those under which it holds."
                 ),
                 _ => format!("{there}.{does}"),
             },
@@ -126,15 +134,16 @@ impl Case<'_> {
                 None => format!("{state}.{does}"),
             },
             (Verdict::Consistent, _) => {
-                let follows = figures.map_or(String::new(), |value| {
-                    format!(" (from its other numbers follows {value})")
-                });
-                format!("What the paper prints agrees with itself{follows}.")
+                format!(
+                    "What the paper prints agrees with itself{}.",
+                    self.followed(figures)
+                )
             }
             (Verdict::Inconsistent, _) if self.claim.check.check == Check::Arithmetic => {
-                let follows =
-                    figures.map_or(String::new(), |value| format!(" (what follows is {value})"));
-                format!("Numbers that the paper prints contradict each other{follows}.")
+                format!(
+                    "Numbers that the paper prints contradict each other{}.",
+                    self.followed(figures)
+                )
             }
             (Verdict::Inconsistent, _) => format!(
                 "The paper's rules, carried out, contradict what the paper says of them{}.",
@@ -145,11 +154,30 @@ impl Case<'_> {
             }
             (Verdict::Contradicted, Kind::Measured) => format!("{there}.{does}"),
             (Verdict::Contradicted, Kind::Example) => {
-                "The worked example does not come out as the paper prints it.".to_owned()
+                "What is judged of the worked example does not come out as the paper prints it."
+                    .to_owned()
             }
             (Verdict::Contradicted, _) => format!("{state}, and one case is enough."),
             (Verdict::TraceMissing | Verdict::NotCheckable, _) => verdict.meaning().to_owned(),
         }
+    }
+
+    /// What follows from numbers that the paper prints, and what it prints for that, in brackets.
+    fn followed(&self, figures: Option<String>) -> String {
+        let printed = self.printed();
+        figures.map_or(String::new(), |value| match printed {
+            Some(printed) => {
+                format!(" (from its other numbers follows {value}; it prints {printed})")
+            }
+            None => format!(" (from its numbers follows {value})"),
+        })
+    }
+
+    /// What was published, with the names and the unit of its parts, if that is numbers alone and short enough for a sentence.
+    fn printed(&self) -> Option<String> {
+        let published = self.published();
+        let text = in_commas(&self.named(&published)?);
+        (has_numbers_alone(&published) && (1..=SHORT).contains(&text.len())).then_some(text)
     }
 
     /// What the base run read, as the evidence that it is: `on a real relative of the paper's trace, financial1-asu9`.
@@ -185,11 +213,17 @@ impl Case<'_> {
         let least = self.thresholds.effect_share;
         let effect = short(&json!(effect));
         let [are, smallest] = match tried.measured.as_array() {
-            Some(all) if all.len() > 1 => ["directions are", " at its smallest"],
+            Some(all) if all.len() > 1 => ["directions are", "the smallest of "],
             _ => ["direction is", ""],
         };
+        let values = match (self.measured(tried), self.printed()) {
+            (Some(measured), Some(printed)) => {
+                format!(" (measured {measured}; published {printed})")
+            }
+            _ => String::new(),
+        };
         format!(
-            "{}, the {are} as published, {and} measured over published is {effect}{smallest}, where at least {least:.2} is asked.",
+            "{}, the {are} as published{values}, {and} {smallest}measured over published is {effect}, where at least {least:.2} is asked.",
             capital(on)
         )
     }
@@ -266,6 +300,22 @@ impl Case<'_> {
         (!named.is_empty()).then(|| format!("{named}{rest}"))
     }
 
+    /// The `pairs` of parts by their names: `FAB against CLC`. None if there are none.
+    fn pairs(&self, pairs: &[[usize; 2]]) -> Option<String> {
+        let [_, names] = self.words?.labels.as_slice() else {
+            return None;
+        };
+        let named = pairs.iter().map(|[one, other]| {
+            Some(format!(
+                "{} against {}",
+                names.get(*one)?,
+                names.get(*other)?
+            ))
+        });
+        let named: Vec<_> = named.collect::<Option<_>>()?;
+        (!named.is_empty()).then(|| listed(&named))
+    }
+
     /// The parts of `value` that are not what was published, of a check that compares part by part.
     fn apart(&self, value: &Value) -> Option<String> {
         let words = self.words?;
@@ -299,10 +349,21 @@ impl Case<'_> {
             Some(each) => format!("it {does} {each}"),
             None => {
                 let fault = || (!tried.holds).then(|| self.fault(tried)).flatten();
-                let said = fault().unwrap_or_else(|| in_brackets(self.measured(tried)));
+                let said = fault().unwrap_or_else(|| in_brackets(self.beside_printed(tried)));
                 format!("it {does}{said}")
             }
         }
+    }
+
+    /// What is measured in `tried`, with what was published beside it of a claim that is asked for its sign, or to lie between two values.
+    fn beside_printed(&self, tried: &Tried) -> Option<String> {
+        let measured = self.measured(tried)?;
+        let is_compared = matches!(self.claim.check.check, Check::Sign | Check::Between);
+        let is_compared = is_compared && self.claim.holds.is_none();
+        Some(match self.printed().filter(|_| is_compared) {
+            Some(printed) => format!("{measured}; published {printed}"),
+            None => measured,
+        })
     }
 
     /// For which of its traces, sizes or settings it holds or fails in `tried`, of a claim that is asked of several.
@@ -314,26 +375,20 @@ impl Case<'_> {
             _ => each_things(self.claim),
         };
         let failed = tried.failed.len();
-        let has_pairs = tried.failed.values().any(|pairs| !pairs.is_empty());
-        if failed == 0 || failed == names.len() && !has_pairs {
-            let names = names.join(", ");
-            let named = match names.len() {
-                1..=SHORT => format!(" ({names})"),
-                _ => String::new(),
-            };
-            return Some(format!("for each of the {things}{named}"));
+        if failed == 0 {
+            return Some(format!("for each of the {things}{}", bracketed(&names)));
         }
         let words = self.words.cloned().unwrap_or_default();
         let of = |(index, pairs): (&usize, &Vec<[usize; 2]>)| {
             let name = names.get(*index).cloned().unwrap_or_default();
             let value = tried.measured.get(*index);
-            let opposed = value.and_then(|value| self.opposed(value, pairs));
-            // The pairs of the first stand for those of all.
+            // The values of the first stand for those of all.
+            let opposed = match Some(index) == tried.failed.keys().next() {
+                true => value.and_then(|value| self.opposed(value, pairs)),
+                false => self.pairs(pairs),
+            };
             if let Some(opposed) = opposed {
-                return match Some(index) == tried.failed.keys().next() {
-                    true => format!("{name}: {opposed}"),
-                    false => name,
-                };
+                return format!("{name}: {opposed}");
             }
             // The names fit, or the claim would have been refused.
             let value = value
@@ -348,10 +403,12 @@ impl Case<'_> {
             true => "each".to_owned(),
             false => failed.to_string(),
         };
-        Some(format!(
-            "for {of_all} of the {things} ({})",
-            listed.join("; ")
-        ))
+        let listed = listed.join("; ");
+        // Where all fail, the names alone have to do if the values are too long for a sentence.
+        Some(match failed == names.len() && listed.len() > 2 * LONG {
+            true => format!("for {of_all} of the {things}{}", bracketed(&names)),
+            false => format!("for {of_all} of the {things} ({listed})"),
+        })
     }
 
     /// What is measured in `tried`, with the names and the unit of its parts, if it is no mere truth and short enough for a sentence.
@@ -396,24 +453,13 @@ impl Case<'_> {
         if !others.is_empty() {
             all.push(match (others, others.iter().all(|other| other.is_seed)) {
                 ([one], true) => format!("with {}", one.name),
-                ([one], false) => format!("with the setting {}", one.name),
+                ([one], false) => format!("with the setting {}", self.described(&one.name)),
                 _ => format!("with each of {}", counted(others).join(" and ")),
             });
         }
-        if let Some((combinations, rules)) = self.rules() {
-            all.push(format!(
-                "under each of {combinations} combinations of the {rules} rules that the paper leaves open"
-            ));
-        }
+        let rules = self.readings.and_then(|each| each.others(&self.claim.id));
+        all.extend(rules.map(|rules| format!("under {rules}")));
         (!all.is_empty()).then(|| all.join(", and "))
-    }
-
-    /// How many combinations of how many open rules were tried on it, if any.
-    fn rules(&self) -> Option<(usize, usize)> {
-        let readings = self.readings?;
-        let first = readings.combinations.first()?;
-        first.claims.get(&self.claim.id)?;
-        Some((readings.combinations.len(), readings.rules.len()))
     }
 
     /// What decides, of a claim that the paper's own words leave open: one thing, and what the claim does without and with it.
@@ -431,21 +477,75 @@ impl Case<'_> {
             Some(Decisive::Beside(other)) if other.is_seed => {
                 format!("Chance decides: {in_base} with {}.", other.name)
             }
+            Some(Decisive::Beside(other)) if self.is_input(&other.name) => format!(
+                "What the paper does not print of its trace decides: {in_base} on another stand-in, {}.",
+                other.name
+            ),
             Some(Decisive::Beside(other)) => format!(
                 "A setting that the paper does not print decides: {in_base} with the setting {}.",
                 other.name
             ),
-            Some(Decisive::Rules(1, rule)) => {
-                format!("A rule that the paper leaves open decides: {in_base} where {rule}.")
-            }
-            Some(Decisive::Rules(count, _)) => format!(
-                "Together, {count} rules that the paper leaves open decide: {in_base} with another reading of each."
+            Some(Decisive::Rules(1, ways)) if ways.len() == 1 => format!(
+                "A rule that the paper leaves open decides: {in_base} where {}.",
+                ways.concat()
             ),
-            None => format!(
+            Some(Decisive::Rules(1, ways)) => format!(
+                "Each of {} rules that the paper leaves open decides by itself: {in_base} where {}.",
+                ways.len(),
+                ways.join(", or where ")
+            ),
+            Some(Decisive::Rules(count, ways)) => {
+                let reading = match count {
+                    2 => "another reading of both".to_owned(),
+                    _ => format!("another reading of all {count}"),
+                };
+                let one = match ways.len() {
+                    1 => String::new(),
+                    all => format!(", in each of {all} ways"),
+                };
+                format!(
+                    "{count} rules that the paper leaves open decide together: {in_base} with {reading}{one}."
+                )
+            }
+            None if outcome.evidence.fitted => format!(
                 "The claim {base}, but {} fitted so that it holds: that is no evidence.",
                 self.fitted()
             ),
+            None => self.unlasting(outcome),
         }
+    }
+
+    /// The seeds and settings with which a published size is seen otherwise than in the base run: enough of it or not.
+    fn sized_otherwise<'o>(&self, outcome: &'o Outcome) -> Vec<&'o Other> {
+        let least = self.thresholds.effect_share;
+        let is_enough = |tried: &Tried| self.effect(&tried.measured).is_some_and(|it| it >= least);
+        let in_base = is_enough(&outcome.first);
+        let all = outcome.others.iter();
+        all.filter(|other| is_enough(&other.tried) != in_base)
+            .collect()
+    }
+
+    /// That the size, and not the direction, depends on what the paper does not say.
+    fn unlasting(&self, outcome: &Outcome) -> String {
+        let with = match self.sized_otherwise(outcome).as_slice() {
+            [] => "with another reading of the rules that it leaves open".to_owned(),
+            others => format!("with {}", names(others)),
+        };
+        format!(
+            "The direction is as published in all that was tried, and the size depends on what the paper does not say: in the base run at least {:.2} of what was published is measured, and {with} less.",
+            self.thresholds.effect_share
+        )
+    }
+
+    /// With what enough of a published size is seen, of a claim of which the base run has less.
+    fn large_enough(&self, outcome: &Outcome) -> Option<String> {
+        let others = self.sized_otherwise(outcome);
+        (!others.is_empty()).then(|| {
+            format!(
+                "That much is measured with {}: the size depends on what the paper does not say.",
+                names(&others)
+            )
+        })
     }
 
     /// What comes first of that which decides, of a claim that the paper's own words leave open.
@@ -455,14 +555,35 @@ impl Case<'_> {
         let beside = outcome.others.iter().find(turns).filter(|_| of_share);
         beside.map(Decisive::Beside).or_else(|| {
             outcome.evidence.readings.filter(is_split)?;
-            let (count, rules) = self.readings?.foremost(&self.claim.id)?;
-            Some(Decisive::Rules(count, rules))
+            let ways = self.readings?.ways(&self.claim.id);
+            let (fewest, _) = *ways.first()?;
+            let ways = ways.into_iter().filter(|(count, _)| *count == fewest);
+            Some(Decisive::Rules(fewest, ways.map(|(_, way)| way).collect()))
+        })
+    }
+
+    /// Whether the setting called `name` makes another input of the stand-in, and changes nothing else.
+    fn is_input(&self, name: &str) -> bool {
+        let variant = self
+            .over
+            .and_then(|(study, _)| study.variants().find(|variant| variant.name == name));
+        variant.is_some_and(|variant| {
+            let mut keys = variant.set.keys();
+            let of_workload = keys.all(|key| key.starts_with("workload"));
+            variant.profile.is_none() && !variant.set.is_empty() && of_workload
         })
     }
 
     /// What that is which decides, what comes out with it, and what in the base run; and what was fitted besides.
     fn there(&self, outcome: &Outcome) -> Vec<String> {
-        let first = self.outcome_in(&outcome.first);
+        let told = |tried: &Tried| {
+            let asked = match tried.holds {
+                true => String::new(),
+                false => self.since(tried),
+            };
+            format!("{}{asked}", self.outcome_in(tried))
+        };
+        let first = told(&outcome.first);
         let in_base = match &first {
             // That is said already.
             bare if bare.len() <= "it holds".len() => String::new(),
@@ -471,7 +592,7 @@ impl Case<'_> {
         let mut all = Vec::new();
         match self.decisive(outcome) {
             Some(Decisive::Beside(other)) => {
-                let with = self.outcome_in(&other.tried);
+                let with = told(&other.tried);
                 let came_out = match with.len() > 2 * LONG {
                     true => "The table of its judged values has what came out there.".to_owned(),
                     false => format!("There {with}.{in_base}"),
@@ -481,14 +602,34 @@ impl Case<'_> {
                     about.map_or(String::new(), |about| format!("{}: {about}. ", other.name));
                 all.push(format!("{about}{came_out}"));
             }
-            Some(Decisive::Rules(count, rules)) => {
+            Some(Decisive::Rules(count, ways)) => {
                 let reading = match count {
                     1 => String::new(),
-                    _ => format!("The claim {} where {rules}.", spoken(!outcome.first.holds)),
+                    _ => format!(
+                        "The claim {} where {}.",
+                        spoken(!outcome.first.holds),
+                        ways.join("; or where ")
+                    ),
                 };
                 all.push(format!("{reading}{in_base}").trim().to_owned());
             }
+            None if !outcome.evidence.fitted => {
+                let others = self.sized_otherwise(outcome);
+                let there = others.first().map_or(String::new(), |other| {
+                    let about = self.about(&other.name).unwrap_or_default();
+                    let with = told(&other.tried);
+                    match about {
+                        "" => format!("With {}, {with}.", other.name),
+                        about => format!("{}: {about}. There {with}.", other.name),
+                    }
+                });
+                all.push(format!("{there}{in_base}").trim().to_owned());
+            }
             None => return all,
+        }
+        // What is measured is named once.
+        if let (Some(noun), Some(text)) = (self.noun(), all.first_mut()) {
+            *text = text.replacen("(measured ", &format!("({noun}: "), 1);
         }
         if outcome.evidence.fitted && outcome.evidence.role != Role::Original {
             all.push(format!(
@@ -499,20 +640,38 @@ impl Case<'_> {
         all
     }
 
+    /// What is measured, without what explains it, if that is short enough for a bracket.
+    fn noun(&self) -> Option<String> {
+        let quantity = self.said(|words| &words.quantity).ok()?;
+        let head = quantity.split([':', ';']).next().unwrap_or_default();
+        (1..=NOUN).contains(&head.len()).then(|| head.to_owned())
+    }
+
     /// What turns the claim besides what is said to decide.
     fn besides(&self, outcome: &Outcome) -> Option<String> {
-        let Some(Decisive::Beside(first)) = self.decisive(outcome) else {
-            return None;
-        };
         let does = spoken(!outcome.first.holds);
-        let turns = |other: &&Other| other.tried.holds == first.tried.holds;
-        let mut all: Vec<_> = more(outcome.others.iter().filter(turns).skip(1))
-            .map(|more| format!("It {does}, too, with {more}."))
-            .into_iter()
-            .collect();
+        let fewest = match self.decisive(outcome)? {
+            Decisive::Beside(_) => 0,
+            Decisive::Rules(count, _) => count,
+        };
+        let turns = |other: &&Other| other.tried.holds != outcome.first.holds;
+        // The first of them is said to decide.
+        let more: Vec<_> = outcome.others.iter().filter(turns).skip(1).collect();
+        let mut all = Vec::new();
+        if fewest == 0 && !more.is_empty() {
+            all.push(format!("It {does}, too, with {}.", names(&more)));
+        }
         if outcome.evidence.readings.as_ref().is_some_and(is_split) {
-            let rules = self.readings.and_then(|all| all.foremost(&self.claim.id));
-            all.extend(rules.map(|(_, rules)| format!("It {does}, too, where {rules}.")));
+            let ways = self.readings.map(|each| each.ways(&self.claim.id));
+            let ways = ways.into_iter().flatten();
+            let ways = ways.filter(|(count, _)| *count > fewest);
+            let ways: Vec<_> = ways.map(|(_, way)| way).collect();
+            if !ways.is_empty() {
+                all.push(format!(
+                    "It {does}, too, where {}.",
+                    ways.join("; or where ")
+                ));
+            }
         }
         (!all.is_empty()).then(|| all.join(" "))
     }
@@ -628,17 +787,36 @@ impl Case<'_> {
             .partition(|other| other.tried.holds != outcome.first.holds);
         let tried = counted(&outcome.others).join(" and ");
         let makes = turned_to(!outcome.first.holds);
+        let is_seeded = outcome.evidence.role == Role::StandIn && self.kind == Kind::Measured;
+        let has_seeds = outcome.others.iter().any(|other| other.is_seed);
+        let untried = match is_seeded && !has_seeds {
+            true => " No other seed was tried.",
+            false => "",
+        };
         match (outcome.others.as_slice(), turning.len()) {
-            ([], _) => None,
-            ([one], 0) => Some(format!(
+            ([], _) => match (self.kind, outcome.evidence.role) {
+                (Kind::Measured, Role::StandIn) => {
+                    Some("Neither another seed nor an unpublished setting was tried.".to_owned())
+                }
+                (Kind::Measured, Role::Relative | Role::Unrelated) => {
+                    Some("No unpublished setting was tried.".to_owned())
+                }
+                _ => None,
+            },
+            ([one], 0) if one.is_seed => Some(format!(
                 "{}, tried beside the base run, does not {}.",
-                capital(&names(&[one])),
+                capital(&one.name),
+                makes[1]
+            )),
+            ([one], 0) => Some(format!(
+                "The setting {}, tried beside the base run, does not {}.{untried}",
+                self.described(&one.name),
                 makes[1]
             )),
             (_, 0) => Some(format!(
-                "None of {tried}, tried one at a time, {}: {}.",
+                "None of {tried}, tried one at a time, {}: {}.{untried}",
                 makes[0],
-                names(&others)
+                self.explained(&others)
             )),
             (all, _) => {
                 let with = |other: &&Other| {
@@ -659,8 +837,23 @@ impl Case<'_> {
                     _ => format!("Of {tried}, tried one at a time, {count}"),
                 };
                 let makes = makes[usize::from(turning.len() > 1)];
-                Some(format!("{which} {makes}: {}.{rest}", listed.join("; ")))
+                Some(format!(
+                    "{which} {makes}: {}.{rest}{untried}",
+                    listed.join("; ")
+                ))
             }
+        }
+    }
+
+    /// What `others` are called, and what the settings are if these are few.
+    fn explained(&self, others: &[&Other]) -> String {
+        let settings = others.iter().filter(|other| !other.is_seed);
+        let about: Vec<_> = settings
+            .filter_map(|other| Some(format!("{}: {}", other.name, self.about(&other.name)?)))
+            .collect();
+        match about.len() {
+            1..=EXPLAINED => format!("{} ({})", names(others), about.join("; ")),
+            _ => names(others),
         }
     }
 
@@ -739,13 +932,7 @@ fn kinds<'a>(others: impl Iterator<Item = &'a Other>, [seed, setting]: [&str; 2]
     both.into_iter().flatten().collect()
 }
 
-/// How many seeds and how many settings `rest` has: `1 more seed and 2 more settings`; none without any.
-fn more<'a>(rest: impl Iterator<Item = &'a Other>) -> Option<String> {
-    let all = kinds(rest, ["more seed", "more setting"]);
-    (!all.is_empty()).then(|| all.join(" and "))
-}
-
-/// What `others` are called: `seeds 2 and 3; the setting drained`.
+/// What `others` are called: `seeds 2 and 3; the settings drained and empty`.
 fn names(others: &[&Other]) -> String {
     let (seeds, settings): (Vec<&Other>, Vec<&Other>) =
         others.iter().partition(|other| other.is_seed);
@@ -772,6 +959,14 @@ fn listed<T: AsRef<str>>(all: &[T]) -> String {
         [] => String::new(),
         [one] => (*one).to_owned(),
         [front @ .., last] => format!("{} and {last}", front.join(", ")),
+    }
+}
+
+/// `names` in brackets, behind a space; nothing if they are too long for a sentence.
+fn bracketed(names: &[String]) -> String {
+    match names.join(", ") {
+        names if (1..=SHORT).contains(&names.len()) => format!(" ({names})"),
+        _ => String::new(),
     }
 }
 

@@ -178,7 +178,7 @@ impl Case<'_> {
             Ok(outcome) => outcome,
             Err(NoValue::Missing(trace)) => {
                 let missing = format!(
-                    "It needs the trace {trace}, which was not found; --trace {trace}=FILE names it."
+                    "The claim needs the trace {trace}, which was not found; --trace {trace}=FILE says where that lies."
                 );
                 let why = self.only(Some(missing));
                 let mut judged = self.judged(Verdict::TraceMissing, None, None, why)?;
@@ -269,7 +269,9 @@ impl Case<'_> {
         let mut tries = Vec::new();
         for (name, is_seed, context) in seeds.iter().skip(1).map(seed).chain(settings.map(setting))
         {
+            // A formula that names its runs goes over the same ones again: that is no other try.
             let tried = self.try_beside(&context)?;
+            let tried = tried.filter(|tried| tried.runs.is_empty() || tried.runs != first.runs);
             tries.extend(tried.map(|tried| Other {
                 name,
                 is_seed,
@@ -280,8 +282,14 @@ impl Case<'_> {
         let held = std::iter::once(&first).chain(all);
         let held = held.filter(|tried| tried.holds).count();
         let role = first.inputs.iter().map(|input| input.role).max();
-        let ratio = ratios(&first.measured, &self.published());
-        let is_of_size = claim.check.check == Check::Sign && claim.holds.is_none();
+        let least = self.thresholds.effect_share;
+        let is_enough = |measured| self.effect(measured).is_none_or(|effect| effect >= least);
+        let under_rules = self.readings.into_iter();
+        let lasting = tries
+            .iter()
+            .map(|other| &other.tried.measured)
+            .chain(under_rules.flat_map(|each| each.measured(&claim.id)))
+            .all(is_enough);
         let evidence = Evidence {
             kind: self.kind,
             role: role.unwrap_or_default(),
@@ -291,7 +299,8 @@ impl Case<'_> {
             },
             holds: first.holds,
             readings,
-            effect: ratio.as_ref().filter(|_| is_of_size).and_then(smallest),
+            effect: self.effect(&first.measured),
+            lasting,
             assumed: !claim.assumes.is_empty(),
             fitted: !claim.fitted.is_empty(),
         };
@@ -302,6 +311,13 @@ impl Case<'_> {
             evidence,
             verdict,
         }))
+    }
+
+    /// The smallest of `measured` over what was published, of a claim that is checked for its direction and has a published size.
+    pub(super) fn effect(&self, measured: &Value) -> Option<f64> {
+        let is_of_size = self.claim.check.check == Check::Sign && self.claim.holds.is_none();
+        let ratio = ratios(measured, &self.published()).filter(|_| is_of_size);
+        ratio.as_ref().and_then(smallest)
     }
 
     /// What a reader should know if the paper might have printed another number: that the verdict would be the same with
@@ -338,11 +354,16 @@ impl Case<'_> {
             true => "a reduction of 100 %, the largest that there is",
             false => "three times as much",
         };
+        // One number is changed at a time.
+        let of_one = match published {
+            toml::Value::Array(all) if all.len() > 1 => ", for one of its numbers",
+            _ => "",
+        };
         let other = match same {
             [false, false] => return Ok(None),
-            [true, false] => larger.to_owned(),
-            [false, true] => "the negative of it".to_owned(),
-            [true, true] => format!("{larger}, or the negative"),
+            [true, false] => format!("{larger}{of_one}"),
+            [false, true] => format!("the negative of it{of_one}"),
+            [true, true] => format!("{larger}, or the negative{of_one}"),
         };
         let check = self.claim.check.check;
         let alike = format!("The verdict would be the same had the paper printed {other}");
@@ -353,10 +374,15 @@ impl Case<'_> {
                 self.thresholds.effect_share
             ),
             (true, Verdict::SignOnly) => {
-                format!("{alike}, of which a still smaller share is measured.")
+                format!(
+                    "{alike}: what is measured is below {:.2} of that, too.",
+                    self.thresholds.effect_share
+                )
             }
             (true, _) if self.asks_published() => {
-                format!("{alike}: the check compares with it, and holds for that number, too.")
+                format!(
+                    "{alike}: the check compares what is measured with the published number, and holds for that one, too."
+                )
             }
             (true, _) => format!("{alike}: what is asked does not depend on that."),
         }))
@@ -669,9 +695,10 @@ impl Case<'_> {
         let ran = Ran {
             experiment: claim.experiment.clone(),
             on: self.on(&inputs),
-            runs: self
-                .over
-                .map_or(String::new(), |(study, rows)| listed(study, rows, &runs)),
+            runs: self.over.map_or(String::new(), |(study, rows)| {
+                let rules = self.readings.map_or(Vec::new(), Readings::named_rules);
+                listed(study, rows, &rules, &runs)
+            }),
             scale: match runs.is_empty() {
                 true => String::new(),
                 false => self

@@ -12,6 +12,7 @@ const HELD: Evidence = Evidence {
     holds: true,
     readings: None,
     effect: None,
+    lasting: true,
     assumed: false,
     fitted: false,
 };
@@ -94,6 +95,15 @@ fn an_effect_has_to_be_seen_and_not_only_its_direction() {
                 "{effect} {role:?}"
             );
         }
+    }
+    // Less of it with a seed, a setting or a rule than in the base run.
+    for (effect, verdict) in [(0.02, Verdict::SignOnly), (4.0, Verdict::UnderDetermined)] {
+        let evidence = Evidence {
+            effect: Some(effect),
+            lasting: false,
+            ..HELD
+        };
+        assert_eq!(of(Kind::Measured, Role::StandIn, evidence), verdict);
     }
 }
 

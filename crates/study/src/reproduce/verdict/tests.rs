@@ -12,6 +12,10 @@ pages = "1"
 name = "undrained"
 kind = "unpublished"
 [[variant]]
+name = "empty"
+kind = "unpublished"
+about = "nothing is on the device"
+[[variant]]
 name = "slow"
 kind = "cause"
 about = "erases take longer"
@@ -162,7 +166,7 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(
         relative.why.because,
         [
-            "On a real relative of the paper's trace, made, the direction is as published, but measured over published is 0.1, where at least 0.33 is asked."
+            "On a real relative of the paper's trace, made, the direction is as published (measured 100; published 1000), but measured over published is 0.1, where at least 0.33 is asked."
         ]
     );
     let assumed =
@@ -189,7 +193,7 @@ fn what_turns_a_verdict_is_named() {
         open.why.because,
         [
             "Chance decides: the claim holds in the base run, and fails with seed 2.",
-            "There it fails (measured 50). In the base run it holds (measured 100).",
+            "There it fails (measured 50), since that is not between 90 and 110. In the base run it holds (measured 100).",
         ]
     );
     assert_eq!(
@@ -252,7 +256,7 @@ measured = 'm(\"v\", seed=3)'"
     );
     assert_eq!(
         sum.why.because[0],
-        "Numbers that the paper prints contradict each other (what follows is 15)."
+        "Numbers that the paper prints contradict each other (from its other numbers follows 15; it prints 12)."
     );
 }
 
@@ -268,7 +272,7 @@ fn seeds_and_settings_are_counted_apart() {
     let open = judged(WITHIN, runs, Role::StandIn).unwrap();
     assert_eq!(
         open.why.folded[0],
-        "It fails, too, with 1 more seed and 1 more setting."
+        "It fails, too, with seed 3; the setting undrained."
     );
     let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting make it fail: ";
     let turned = &open.why.turned;
@@ -342,7 +346,7 @@ fn what_fails_is_named() {
     assert_eq!(
         why(&agree("each = { seed = [1, 2] }"), names, &BOTH[..2]),
         format!(
-            "On the paper's own trace, it fails for each of the 2 seeds (seed 1: {pair}; seed 2). It fails, too, with seed 2."
+            "On the paper's own trace, it fails for each of the 2 seeds (seed 1: {pair}; seed 2: FAB against CLC)."
         )
     );
     assert_eq!(
@@ -368,7 +372,7 @@ fn all_of_each_must_hold() {
     // The first of them fails, and is named with what was measured.
     assert_eq!(
         refused.why.because[0],
-        "On the paper's own trace, it fails for 1 of the 2 seeds (seed 1: false). It fails, too, with seed 2."
+        "On the paper's own trace, it fails for 1 of the 2 seeds (seed 1: false)."
     );
 }
 
@@ -426,7 +430,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let unseen = because(&sign(1000.0), BOTH, Role::StandIn);
     assert!(
         unseen.contains(
-            "had the paper printed three times as much, of which a still smaller share is measured."
+            "had the paper printed three times as much: what is measured is below 0.33 of that, too."
         ),
         "{unseen}"
     );
@@ -450,7 +454,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let compared = because(compared, BOTH, Role::Original);
     assert!(
         compared.contains(
-            "or the negative: the check compares with it, and holds for that number, too."
+            "or the negative: the check compares what is measured with the published number, and holds for that one, too."
         ),
         "{compared}"
     );
@@ -572,6 +576,86 @@ fn words_name_cases_and_ranges() {
     );
     assert_eq!(
         judged.why.because[0],
-        "On the paper's own trace, it fails for 1 of the 2 cases (second: 50 to 300), where it is asked that the first is above 60. It fails, too, with seed 2."
+        "On the paper's own trace, it fails for 1 of the 2 cases (second: 50 to 300), where it is asked that the first is above 60."
+    );
+}
+
+/// A size that is seen in the base run and not in all that was tried, or the other way round, is told apart from the direction.
+#[test]
+fn a_size_has_to_last() {
+    let runs: Runs<'_> = &[("base", "1", 95.0), ("undrained", "1", 5.0)];
+    let sized = |published: i32, runs| {
+        let claim = format!("check = 'sign'\npublished = {published}\nmeasured = 'm(\"v\")'");
+        judged(&claim, runs, Role::StandIn).unwrap()
+    };
+    assert_eq!(sized(10, runs).verdict, Verdict::SignReproduced);
+    let open = sized(100, runs);
+    assert_eq!((open.verdict, open.share), (Verdict::UnderDetermined, None));
+    assert_eq!(
+        open.why.because,
+        [
+            "The direction is as published in all that was tried, and the size depends on what the paper does not say: in the base run at least 0.33 of what was published is measured, and with the setting undrained less.",
+            "With undrained, it holds (measured 5; published 100). In the base run it holds (measured 95; published 100).",
+        ]
+    );
+    let small: Runs<'_> = &[("base", "1", 5.0), ("undrained", "1", 95.0)];
+    let small = sized(100, small);
+    assert_eq!(small.verdict, Verdict::SignOnly);
+    assert_eq!(
+        small.why.because[1],
+        "That much is measured with the setting undrained: the size depends on what the paper does not say."
+    );
+    assert_eq!(sized(1000, runs).why.because.len(), 1);
+}
+
+/// What was not tried is said of what is measured on something else than the paper's own trace.
+#[test]
+fn what_was_not_varied_is_said() {
+    let turned = |runs, role| judged(WITHIN, runs, role).unwrap().why.turned;
+    assert_eq!(
+        turned(&BOTH[..1], Role::StandIn),
+        ["Neither another seed nor an unpublished setting was tried."]
+    );
+    assert_eq!(
+        turned(&BOTH[..1], Role::Relative),
+        ["No unpublished setting was tried."]
+    );
+    let settings: Runs<'_> = &[("base", "1", 100.0), ("undrained", "1", 95.0)];
+    assert_eq!(
+        turned(settings, Role::StandIn),
+        [
+            "The setting undrained, tried beside the base run, does not make it fail. No other seed was tried."
+        ]
+    );
+    let settings: Runs<'_> = &[("base", "1", 100.0), ("empty", "1", 95.0)];
+    let why = judged(WITHIN, settings, Role::Original).unwrap().why;
+    let empty = "the setting empty (nothing is on the device)";
+    assert!(why.because[0].ends_with(&format!("It holds, too, with {empty}.")));
+    assert_eq!(
+        why.turned,
+        [format!(
+            "T{}, tried beside the base run, does not make it fail.",
+            &empty[1..]
+        )]
+    );
+    let settings = [settings, &[("undrained", "1", 95.0)]].concat();
+    let turned = judged(WITHIN, &settings, Role::Original)
+        .unwrap()
+        .why
+        .turned;
+    assert_eq!(
+        turned,
+        [
+            "None of 2 unpublished settings, tried one at a time, makes it fail: the settings undrained and empty (empty: nothing is on the device)."
+        ]
+    );
+    // What names its run goes over no other with another setting.
+    let named =
+        "check = 'within times'\npublished = 100\nmeasured = 'm(\"v\", variant=\"base\", seed=1)'";
+    let named = judged(named, &settings, Role::StandIn).unwrap();
+    assert_eq!(named.share, None);
+    assert_eq!(
+        named.why.turned,
+        ["Neither another seed nor an unpublished setting was tried."]
     );
 }
