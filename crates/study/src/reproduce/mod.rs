@@ -139,6 +139,9 @@ pub struct ExperimentReport {
     pub gaps: Vec<String>,
 }
 
+/// The place of a combination of open rules, with the results that a claim goes over under it.
+type Under<'a> = (usize, Vec<&'a Arc<Value>>);
+
 /// Results of a paper's studies by name.
 type ByStudy = BTreeMap<String, Arc<Rows>>;
 
@@ -312,7 +315,7 @@ impl Plan {
         }
         let mut combinations = Vec::new();
         // Of each claim, the results that it goes over under each combination so far.
-        let mut before: BTreeMap<&str, Vec<(usize, Vec<&Arc<Value>>)>> = BTreeMap::new();
+        let mut before: BTreeMap<&str, Vec<Under<'_>>> = BTreeMap::new();
         for (place, (set, rows)) in sets.iter().zip(of_sets).enumerate() {
             let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
             let mut alike = BTreeMap::new();
@@ -326,7 +329,7 @@ impl Plan {
                 let own = all.iter().filter(|row| tried.runs.contains(&row.labels));
                 let own: Vec<_> = own.map(|row| &row.result).collect();
                 // Runs with equal settings have one result.
-                let is_own = |(_, other): &&(usize, Vec<&Arc<Value>>)| {
+                let is_own = |(_, other): &&Under<'_>| {
                     let mut pairs = own.iter().zip(other);
                     own.len() == other.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
                 };

@@ -127,7 +127,7 @@ impl Case<'_> {
             (Verdict::Holds, _) => match self.since(first).strip_prefix(", since ") {
                 Some(since) => format!(
                     "{}: {}.{}",
-                    capital(since),
+                    capital(&self.with_noun(since)),
                     small(&self.state(first)),
                     too("is so")
                 ),
@@ -640,6 +640,17 @@ impl Case<'_> {
         all
     }
 
+    /// `asks`, with what is measured behind it where it has no noun of its own.
+    fn with_noun(&self, asks: &str) -> String {
+        let has_none = ["each ", "it ", "both "]
+            .iter()
+            .any(|word| asks.starts_with(word));
+        match self.noun().filter(|_| has_none) {
+            Some(noun) => format!("{asks} ({noun})"),
+            None => asks.to_owned(),
+        }
+    }
+
     /// What is measured, without what explains it, if that is short enough for a bracket.
     fn noun(&self) -> Option<String> {
         let quantity = self.said(|words| &words.quantity).ok()?;
@@ -851,8 +862,9 @@ impl Case<'_> {
         let about: Vec<_> = settings
             .filter_map(|other| Some(format!("{}: {}", other.name, self.about(&other.name)?)))
             .collect();
+        let said = about.join("; ");
         match about.len() {
-            1..=EXPLAINED => format!("{} ({})", names(others), about.join("; ")),
+            1..=EXPLAINED if said.len() <= 2 * LONG => format!("{} ({said})", names(others)),
             _ => names(others),
         }
     }

@@ -659,3 +659,37 @@ fn what_was_not_varied_is_said() {
         ["Neither another seed nor an unpublished setting was tried."]
     );
 }
+
+/// What is asked of a statement's values is said with their noun where it has none of its own.
+#[test]
+fn what_holds_is_said_with_its_noun() {
+    let said = |asks: &str| {
+        let claim = "id = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > 60'";
+        let claim: Claim = toml::from_str(claim).unwrap();
+        let words: Words = toml::from_str(&format!(
+            "quantity = 'loss, in all: by hand'\nasks = '{asks}'"
+        ))
+        .unwrap();
+        let study = Study::parse("s", STUDY, "s.toml", "".into()).unwrap();
+        let rows = rows(&BOTH[..1], Role::Made);
+        let case = Case {
+            paper: "p",
+            claim: &claim,
+            words: Some(&words),
+            kind: Kind::Own,
+            thresholds: &Thresholds::parse(THRESHOLDS, "t").unwrap(),
+            over: Some((&study, &rows)),
+            scale: Scale::Reduced,
+            readings: None,
+        };
+        case.judge().unwrap().why.because[0].clone()
+    };
+    assert_eq!(
+        said("each is above 60"),
+        "Each is above 60 (loss, in all): measured is 100: it holds."
+    );
+    assert_eq!(
+        said("the loss is above 60"),
+        "The loss is above 60: measured is 100: it holds."
+    );
+}
