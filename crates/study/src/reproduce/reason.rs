@@ -20,13 +20,13 @@ const SHORT: usize = 120;
 /// What fails is said with its values if these have no more letters than this, since they alone tell why.
 const LONG: usize = 160;
 
-/// So many settings are explained where they are listed.
+/// At most this many settings are explained where they are listed.
 const EXPLAINED: usize = 3;
 
 /// A quantity stands before its value in a bracket if it has no more letters than this.
 const NOUN: usize = 80;
 
-/// So many pairs that are in opposite order are named.
+/// At most this many pairs that are in opposite order are named.
 const PAIRS: usize = 2;
 
 /// The range over seeds is said of no more numbers than this, and only if one of them has so large a range over its mean.
@@ -49,7 +49,7 @@ pub struct Why {
 enum Decisive<'o> {
     /// A seed or a setting.
     Beside(&'o Other),
-    /// So many rules at once, with each choice of as many that does it, in words.
+    /// A number of rules at once, with each choice of as many that does it, in words.
     Rules(usize, Vec<String>),
 }
 
