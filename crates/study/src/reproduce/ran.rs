@@ -206,6 +206,13 @@ fn only(rows: &[&Row], parameter: &str) -> Option<String> {
     }
 }
 
+/// The name of `parameter` without its section.
+pub(super) fn without_section(parameter: &str) -> &str {
+    parameter
+        .rsplit_once('.')
+        .map_or(parameter, |(_, name)| name)
+}
+
 /// `value` of `axis`, with what a reader has to know of its settings in brackets: what is declared above, and its readings of open
 /// `rules`. Left out is what the value itself or another axis says, and what is not one value in all of `runs`.
 fn told(
@@ -219,26 +226,19 @@ fn told(
     let kind = value.split(':').next().unwrap_or(value);
     let own = rules.iter().filter(|(of, _)| of == kind);
     let own = own.map(|(_, parameter)| {
-        let name = parameter.rsplit('.').next().unwrap_or(parameter);
-        (parameter.as_str(), [format!("{name} "), String::new()])
+        let before = format!("{} ", without_section(parameter));
+        (parameter.as_str(), [before, String::new()])
     });
     let has = |row: &&Row| {
         runs.contains(&row.labels) && row.labels.get(axis).is_some_and(|own| own == value)
     };
+    let of_value: Vec<_> = rows.all.iter().filter(has).collect();
     let said = declared
         .chain(own)
+        .filter(|(parameter, _)| !value.contains(&format!("{}=", without_section(parameter))))
         .filter_map(|(parameter, [before, behind])| {
-            let name = parameter.rsplit('.').next().unwrap_or(parameter);
-            let is_said = value.contains(&format!("{name}="));
-            let of_value = || rows.all.iter().filter(has);
-            let is_axis = of_value().any(|row| row.labels.contains_key(parameter));
-            let values: BTreeSet<_> = of_value()
-                .map(|row| row.value(parameter).map(short))
-                .collect();
-            match values.into_iter().collect::<Vec<_>>().as_slice() {
-                [Some(only)] if !is_said && !is_axis => Some(format!("{before}{only}{behind}")),
-                _ => None,
-            }
+            let only = only(&of_value, parameter)?;
+            Some(format!("{before}{only}{behind}"))
         });
     let said: Vec<_> = said.collect();
     match said.is_empty() {

@@ -287,8 +287,8 @@ impl Case<'_> {
                 Some(format!("{list} {} and {}", at(one)?, at(other)?))
             });
             let values: Option<Vec<_>> = values.collect();
-            let (one, other) = (names.get(*one)?, names.get(*other)?);
-            Some(format!("{one} against {other}: {}", values?.join(", ")))
+            let pair = against(names, [*one, *other])?;
+            Some(format!("{pair}: {}", values?.join(", ")))
         };
         let named: Option<Vec<_>> = pairs.iter().take(PAIRS).map(pair).collect();
         let named = named?.join("; ");
@@ -305,13 +305,7 @@ impl Case<'_> {
         let [_, names] = self.words?.labels.as_slice() else {
             return None;
         };
-        let named = pairs.iter().map(|[one, other]| {
-            Some(format!(
-                "{} against {}",
-                names.get(*one)?,
-                names.get(*other)?
-            ))
-        });
+        let named = pairs.iter().map(|pair| against(names, *pair));
         let named: Vec<_> = named.collect::<Option<_>>()?;
         (!named.is_empty()).then(|| listed(&named))
     }
@@ -921,6 +915,11 @@ const fn spoken(holds: bool) -> &'static str {
 /// `text` with its parts kept apart by commas, since semicolons keep apart what turns a claim.
 fn in_commas(text: &str) -> String {
     text.replace("; ", ", ")
+}
+
+/// The two parts of a pair by their `names`: `FAB against CLC`.
+fn against(names: &[String], [one, other]: [usize; 2]) -> Option<String> {
+    Some(format!("{} against {}", names.get(one)?, names.get(other)?))
 }
 
 /// `figures` as what was measured, in brackets.

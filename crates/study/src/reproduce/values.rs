@@ -4,6 +4,7 @@ use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
 
 use super::claim::{Check, Claim, ratios};
+use super::ran::without_section;
 use super::words::{Words, filled, labelled, ranged};
 use crate::rows::spoken;
 use crate::{BASE, product};
@@ -121,10 +122,7 @@ pub(super) fn each_names(claim: &Claim, shrunk: Option<u64>) -> Option<Vec<Strin
             .map(|(axis, value)| match axis.as_str() {
                 "size" => spaced(&value),
                 "input" | "buffer" | "ftl" => value,
-                _ => format!(
-                    "{} {value}",
-                    axis.rsplit('.').next().unwrap_or(&axis).replace('_', " ")
-                ),
+                _ => format!("{} {value}", without_section(&axis).replace('_', " ")),
             })
             .collect();
         all.join(", ")
@@ -146,7 +144,7 @@ pub(super) fn each_things(claim: &Claim) -> String {
         "seed" => "seeds".to_owned(),
         "variant" => "settings".to_owned(),
         other => {
-            let name = other.rsplit('.').next().unwrap_or(other);
+            let name = without_section(other);
             format!("values of {}", name.replace('_', " "))
         }
     };
