@@ -29,14 +29,6 @@ BARS = {
     "write p99, stalls": (10, 45),
     "saturated writes_per_s": (4, 4),
 }
-# What no figure says, and no response time under writes is right without: channels that nothing waits for, a buffer that passes all on at once.
-START = [
-    *("-k", "flash.channels=auto"),
-    *("-k", "flash.transfer_ns_per_byte=0"),
-    *("-k", "buffer.kind=mqsim"),
-    *("-k", "buffer.mqsim_filter_us=0"),
-    *("-k", "buffer.bg_destage=false"),
-]
 # How a profile is judged.
 JUDGED = ["--requests", "200000"]
 
@@ -91,7 +83,7 @@ for drive in drives("latency.csv"):
     profile = str(kept / f"{short(first)}.toml")
     file = str(tables / "latency.csv")
     if drive == first:
-        said = run(["drive", "fit", file, "--drive", drive, "-o", profile, *START, *options], f"{short(drive)}-fit")
+        said = run(["drive", "fit", file, "--drive", drive, "-o", profile, *options], f"{short(drive)}-fit")
         numbers[drive] = said["parameters"]
         fitted_on[drive] = {row["offered_writes_per_s"] for row in said["rows"] if row["use"] == "fit"}
     # More requests than a trial has, so that errors are those of the model and not of chance.

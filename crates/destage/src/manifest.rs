@@ -14,7 +14,7 @@ pub const SCHEMA: u64 = 1;
 
 /// The version of what the model computes. It grows when an equal configuration gives another result, and results kept under an older version are
 /// then computed again. A test holds it to the golden results.
-pub const MODEL: u64 = 8;
+pub const MODEL: u64 = 9;
 
 /// The description of how a result was computed.
 #[derive(Clone, Debug)]

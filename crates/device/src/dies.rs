@@ -8,6 +8,7 @@ mod service;
 mod units;
 
 use alloc::boxed::Box;
+use alloc::collections::btree_map::Entry;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -16,6 +17,7 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::view::View;
 use destage_ftl::{Ftl, NoSpace, PageWrite, Shortage};
 use destage_nand::Operations;
+use destage_nand::array::Ppn;
 use destage_nand::batch::Batch;
 use destage_nand::divide::Divider;
 
@@ -62,14 +64,51 @@ struct Die {
 /// The state of a die where pages move between dies.
 #[derive(Default)]
 struct Chosen {
-    /// Programs in service at other dies that replace a page here.
-    replaced_elsewhere: u32,
-    /// The dies whose pages the operation in service replaces.
-    replaces: Vec<u32>,
+    /// By the first page of a block here: the programs at other dies that replace a page of it and have not ended.
+    replaced_elsewhere: BTreeMap<Ppn, u32>,
+    /// The blocks of other dies of which the operation in service replaces a page: die and first page.
+    replaces: Vec<(u32, Ppn)>,
     /// The erases of a garbage collection, while its copies run or it waits for `replaced_elsewhere`.
     erases: Option<Box<Operations>>,
     /// The copies have ended.
     copied: bool,
+}
+
+impl Chosen {
+    /// A program at another die that replaces a page of `block` begins.
+    fn note(&mut self, block: Ppn) {
+        *self.replaced_elsewhere.entry(block).or_default() += 1;
+    }
+
+    /// Such a program has ended.
+    fn release(&mut self, block: Ppn) {
+        if let Entry::Occupied(mut programs) = self.replaced_elsewhere.entry(block) {
+            *programs.get_mut() -= 1;
+            if *programs.get() == 0 {
+                programs.remove();
+            }
+        }
+    }
+
+    /// Whether a page of a block that `operations` erase may be replaced by a program that can still be lost with the power.
+    fn is_replaced(&self, operations: &Operations) -> bool {
+        !self.replaced_elsewhere.is_empty()
+            && operations
+                .erased()
+                .any(|block| self.replaced_elsewhere.contains_key(&block))
+    }
+
+    /// Whether erases of the collection wait for such programs.
+    fn waits(&self) -> bool {
+        let erases = self.erases.as_deref();
+        erases.is_some_and(|erases| self.is_replaced(erases))
+    }
+
+    /// Whether the collection erases `block` when its copies have ended.
+    fn will_erase(&self, block: Ppn) -> bool {
+        let erases = self.erases.as_deref();
+        erases.is_some_and(|erases| erases.erased().any(|erased| erased == block))
+    }
 }
 
 /// A transaction that has begun and not ended.
@@ -654,8 +693,7 @@ impl Dies {
             return Err(only_collects(die, state.gc_in_a_row));
         }
         state.collecting = true;
-        if state.chosen.replaced_elsewhere > 0 {
-            // A page of the victim may be replaced by a program that can still be lost with the power.
+        if state.chosen.is_replaced(&self.operations) {
             state.chosen.erases = Some(Box::new(self.operations.split_off_erases()));
             self.want_replaced(die);
         }
@@ -680,7 +718,7 @@ impl Dies {
     #[cold]
     fn start_erases<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
-        if state.chosen.replaced_elsewhere > 0 {
+        if state.chosen.waits() {
             // The other die may wait for a unit of this one.
             return match self.rules.units.is_some() && state.may_fill() {
                 true => self.fill(die, driver),
@@ -698,11 +736,11 @@ impl Dies {
         }
     }
 
-    /// Notes the dies on which the step that is about to begin leaves old copies.
+    /// Notes the blocks of other dies in which the step that is about to begin leaves old copies.
     fn note_replaced(&mut self, die: u32) {
-        while let Some(home) = self.operations.take_left_die() {
-            self.dies[home as usize].chosen.replaced_elsewhere += 1;
-            self.dies[die as usize].chosen.replaces.push(home);
+        while let Some((home, block)) = self.operations.take_left() {
+            self.dies[home as usize].chosen.note(block);
+            self.dies[die as usize].chosen.replaces.push((home, block));
         }
     }
 
@@ -710,8 +748,8 @@ impl Dies {
     /// begin.
     fn forget_replaced(&mut self, die: u32) {
         self.stirred.extend(self.held.drain(..));
-        while let Some(home) = self.dies[die as usize].chosen.replaces.pop() {
-            self.release_replaced(home);
+        while let Some(replaced) = self.dies[die as usize].chosen.replaces.pop() {
+            self.release_replaced(replaced);
         }
     }
 
@@ -726,11 +764,11 @@ impl Dies {
         self.forget_replaced(die);
     }
 
-    /// A program that replaces a page of `home` has ended elsewhere.
-    fn release_replaced(&mut self, home: u32) {
+    /// A program that replaces a page of `block` at `home` has ended at another die.
+    fn release_replaced(&mut self, (home, block): (u32, Ppn)) {
         let chosen = &mut self.dies[home as usize].chosen;
-        chosen.replaced_elsewhere -= 1;
-        if chosen.copied && chosen.replaced_elsewhere == 0 {
+        chosen.release(block);
+        if chosen.copied && !chosen.waits() {
             self.stirred.push_back(home);
         }
     }

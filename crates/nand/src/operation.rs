@@ -121,6 +121,7 @@ pub struct Mark {
     list: usize,
     lane_ends: usize,
     merges: usize,
+    left: usize,
 }
 
 /// The operations of one step on one die, in *lanes*: those of a lane run one after the other, lanes run in parallel.
@@ -140,8 +141,8 @@ pub struct Operations {
     /// The logical page that is read or written, for the details.
     page: Lpn,
     die: Option<u32>,
-    /// The other dies that hold old copies of the written or moved pages.
-    left_dies: Vec<u32>,
+    /// The blocks of other dies that hold old copies of the written or moved pages: die and first page.
+    left: Vec<(u32, Ppn)>,
     /// There is no garbage to collect on the die of this step.
     is_tidy: bool,
 }
@@ -157,7 +158,7 @@ impl Default for Operations {
             details: Vec::new(),
             page: Lpn(0),
             die: None,
-            left_dies: Vec::new(),
+            left: Vec::new(),
             is_tidy: false,
         }
     }
@@ -188,6 +189,7 @@ impl Operations {
         self.list.clear();
         self.lane_ends.clear();
         self.merges.clear();
+        self.left.clear();
     }
 
     /// The die of these steps, if the caller has set it.
@@ -443,16 +445,22 @@ impl Operations {
         }
     }
 
-    /// Notes that the written or moved page has an old copy on `die`, which is another one.
-    pub fn leave_die(&mut self, die: u32) {
-        if !self.left_dies.contains(&die) {
-            self.left_dies.push(die);
+    /// Notes that the written or moved page has an old copy on `die`, which is another one, in the block that begins at `first`.
+    pub fn leave(&mut self, die: u32, first: Ppn) {
+        if !self.left.contains(&(die, first)) {
+            self.left.push((die, first));
         }
     }
 
-    /// Takes a die that holds an old copy of the written or moved page.
-    pub fn take_left_die(&mut self) -> Option<u32> {
-        self.left_dies.pop()
+    /// Takes a block of another die that holds an old copy of the written or moved page: the die, and the first page of the block.
+    pub fn take_left(&mut self) -> Option<(u32, Ppn)> {
+        self.left.pop()
+    }
+
+    /// The first pages of the blocks that are erased.
+    pub fn erased(&self) -> impl Iterator<Item = Ppn> + '_ {
+        let erases = self.list.iter().filter(|of| of.kind == Kind::Erase);
+        erases.map(|erase| erase.at)
     }
 
     /// Removes all erases and the operations after them, which may program the blocks that they erase: the operations before them stay, lane by lane.
@@ -482,9 +490,9 @@ impl Operations {
             part.details.extend(self.details.get(index).copied());
         }
         copies.merges = core::mem::take(&mut self.merges);
-        copies.left_dies = core::mem::take(&mut self.left_dies);
+        copies.left = core::mem::take(&mut self.left);
         debug_assert!(
-            copies.left_dies.is_empty() || erases.list.iter().all(|of| of.kind == Kind::Erase),
+            copies.left.is_empty() || erases.list.iter().all(|of| of.kind == Kind::Erase),
             "the operations after an erase do not leave old copies on other dies"
         );
         *self = copies;
@@ -524,6 +532,7 @@ impl Operations {
             list: self.list.len(),
             lane_ends: self.lane_ends.len(),
             merges: self.merges.len(),
+            left: self.left.len(),
         }
     }
 
@@ -532,6 +541,7 @@ impl Operations {
         self.list.truncate(mark.list);
         self.lane_ends.truncate(mark.lane_ends);
         self.merges.truncate(mark.merges);
+        self.left.truncate(mark.left);
     }
 
     /// Adds that operations of this step merged a block.

@@ -294,6 +294,10 @@ const SUSPENSIONS: [(f64, f64); 6] = [
     (10.0, 150.0),
     (50.0, 100.0),
 ];
+/// By how much the tail of a program is longer than the slowest reads say: few of them may have met it.
+const TAILS: [f64; 3] = [1.0, 2.0, 4.0];
+/// From how many of the ways to suspend, the best, the search goes on.
+const STARTS: usize = 3;
 /// How often a step is repeated in one direction, at most.
 const REPEATS: u32 = 4;
 /// A trial is better only by more than this share, so that chance decides little.
@@ -425,7 +429,6 @@ impl Search<'_> {
         if has_latency {
             self.begin(&mut numbers, coarse)?;
             let searched = self.searched();
-            self.descend(&mut numbers, &searched, false, coarse, &COARSE_STEPS)?;
             self.dies(&mut numbers, coarse)?;
             self.read_off(&mut numbers, fine)?;
             self.descend(&mut numbers, &searched, false, fine, &FINE_STEPS)?;
@@ -516,14 +519,15 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Where the search begins: read off, with the best of some ways to suspend. The slowest reads of the lightest load came when a
-    /// program was in its tail.
+    /// The first, coarse steps: some ways to suspend are read off, and the search goes on from the best of them, since it could not get from one to
+    /// another. The slowest reads of the lightest load came when a program was in its tail.
     fn begin(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         self.read_off(numbers, requests)?;
+        let searched = self.searched();
         let [Some(fixed), Some(pulse), Some(tail)] =
             [SUSPEND, PULSE, TAIL].map(|key| self.knobs.find(key))
         else {
-            return Ok(());
+            return self.descend(numbers, &searched, false, requests, &COARSE_STEPS);
         };
         let (_, most) = self.lightest("read", "99.9")?;
         let (_, many) = self.lightest("read", "99")?;
@@ -532,18 +536,26 @@ impl Search<'_> {
             let (low, high) = self.knobs.all()[tail].bounds;
             numbers[tail] = rounded(most - median).clamp(low, high);
         }
-        let mut best: Option<(f64, Vec<f64>)> = None;
-        for (own, of_pulse) in SUSPENSIONS {
-            let mut trial = numbers.clone();
-            (trial[fixed], trial[pulse]) = (own, of_pulse);
-            self.read_off(&mut trial, requests)?;
-            let found = loss(self.errors(&trial, false, requests)?.as_ref());
-            if best.as_ref().is_none_or(|(least, _)| found < *least) {
-                best = Some((found, trial));
+        let mut starts = Vec::new();
+        for longer in TAILS {
+            for (own, of_pulse) in SUSPENSIONS {
+                let mut trial = numbers.clone();
+                (trial[fixed], trial[pulse]) = (own, of_pulse);
+                let (low, high) = self.knobs.all()[tail].bounds;
+                trial[tail] = rounded(trial[tail] * longer).clamp(low, high);
+                self.read_off(&mut trial, requests)?;
+                let found = loss(self.errors(&trial, false, requests)?.as_ref());
+                starts.push((found, trial));
             }
         }
-        if let Some((_, trial)) = best {
-            *numbers = trial;
+        starts.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let mut best = f64::INFINITY;
+        for (_, mut trial) in starts.into_iter().take(STARTS) {
+            self.descend(&mut trial, &searched, false, requests, &COARSE_STEPS)?;
+            let found = loss(self.errors(&trial, false, requests)?.as_ref());
+            if found < best {
+                (best, *numbers) = (found, trial);
+            }
         }
         Ok(())
     }

@@ -98,8 +98,8 @@ pub(super) struct Unfinished {
     /// Their die.
     die: u32,
     programs: u32,
-    /// The other die whose page the first of them replaces.
-    replaces: Option<u32>,
+    /// The block of another die of which the first of them replaces a page: the die, and the first page of the block.
+    replaces: Option<(u32, Ppn)>,
 }
 
 /// The units of a die.
@@ -255,13 +255,15 @@ impl Dies {
     /// its end the next program of the page goes there, too, and the copy that it replaces on another die is not erased.
     pub(super) fn follow(&mut self, die: u32, own: PageOperation) {
         let left = match self.rules.power_may_fail || self.follows_without_units() {
-            true => self.operations.take_left_die(),
+            true => self.operations.take_left(),
             false => None,
         };
-        if let Some(home) = left {
-            self.dies[home as usize].chosen.replaced_elsewhere += 1;
+        let mut waits = false;
+        if let Some((home, block)) = left {
+            let chosen = &mut self.dies[home as usize].chosen;
+            chosen.note(block);
+            waits = chosen.will_erase(block);
         }
-        let waits = left.is_some_and(|home| self.dies[home as usize].chosen.erases.is_some());
         let unfinished = self.unfinished.entry(own.page());
         let unfinished = unfinished.or_insert(Unfinished {
             die,
@@ -291,20 +293,24 @@ impl Dies {
         };
         unfinished.programs -= 1;
         // The first of them has replaced a copy elsewhere, and the later ones follow to its die.
-        let home = unfinished.replaces.take();
+        let replaced = unfinished.replaces.take();
         if unfinished.programs == 0 {
             self.unfinished.remove(&operation.page());
         }
-        if let Some(home) = home {
-            self.release_replaced(home);
+        if let Some(replaced) = replaced {
+            self.release_replaced(replaced);
         }
     }
 
     /// The erases of `die` wait for programs of other dies, whose units have to reach the flash for that.
     pub(super) fn want_replaced(&mut self, die: u32) {
+        let chosen = &self.dies[die as usize].chosen;
         let unfinished = self.unfinished.values();
         let others: Vec<u32> = unfinished
-            .filter(|unfinished| unfinished.replaces == Some(die))
+            .filter(|unfinished| {
+                let replaced = unfinished.replaces.filter(|(home, _)| *home == die);
+                replaced.is_some_and(|(_, block)| chosen.will_erase(block))
+            })
             .map(|unfinished| unfinished.die)
             .collect();
         for other in others {

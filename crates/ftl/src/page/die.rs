@@ -380,6 +380,13 @@ impl Die {
         place.is_some()
     }
 
+    /// The first page of the block with the newest copy of logical `page`, if there is one.
+    pub fn block_of(&self, page: u32) -> Option<Ppn> {
+        let at = self.map.get(page as usize);
+        let bits = self.shape.page_bits;
+        (at != NONE).then_some(Ppn(at >> bits << bits))
+    }
+
     /// The contents of logical `page` are not needed here any more; whether there were any.
     pub fn forget(&mut self, page: u32) -> bool {
         let is_mapped = self.map.get(page as usize) != NONE;

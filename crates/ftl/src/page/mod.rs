@@ -298,10 +298,13 @@ impl PageFtl {
         match written {
             Ok(()) => {
                 if let Some(left) = placement.arrive(number) {
+                    let old = &mut self.dies[left as usize];
+                    if let Some(block) = old.block_of(number) {
+                        operations.leave(left, block);
+                    }
                     // Its journal notes it with the next step of that die.
-                    self.dies[left as usize].forget(number);
-                    self.dies[left as usize].note_change();
-                    operations.leave_die(left);
+                    old.forget(number);
+                    old.note_change();
                 }
             }
             Err(_) => placement.withdraw(number, undo),

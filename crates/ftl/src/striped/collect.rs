@@ -320,7 +320,7 @@ impl Striped {
         self.program_own(moves, die, false, operations);
         self.forget(source);
         if home != die {
-            operations.leave_die(home);
+            operations.leave(home, self.shape.block_of(from));
         }
     }
 }

@@ -601,9 +601,9 @@ impl Ftl for Striped {
         self.program_own(stream, die, false, operations);
         if old != NONE {
             self.forget(old);
-            let (left, _) = self.shape.split(old);
+            let (left, at) = self.shape.split(old);
             if left != die {
-                operations.leave_die(left);
+                operations.leave(left, self.shape.block_of(at));
             }
         }
         Ok(())

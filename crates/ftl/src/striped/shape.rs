@@ -132,6 +132,12 @@ impl Shape {
         (die, Ppn(at))
     }
 
+    /// The first page of the block of a page of flash.
+    #[inline]
+    pub fn block_of(&self, Ppn(at): Ppn) -> Ppn {
+        Ppn(at >> self.page_bits << self.page_bits)
+    }
+
     /// The superblock of a page of flash.
     #[inline]
     pub fn row_of(&self, Ppn(at): Ppn) -> u32 {

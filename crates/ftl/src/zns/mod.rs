@@ -211,19 +211,19 @@ impl Ftl for Zns {
     }
 
     fn peek(&self, page: Lpn, operations: &mut Operations) {
-        let first = operations.all().len();
+        let mark = operations.mark();
         self.data.peek(page, operations);
-        self.zones.tell(first, operations);
+        self.zones.tell(mark, operations);
     }
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
-        let first = operations.all().len();
+        let mark = operations.mark();
         let waited = self.data.is_coming(write.page);
         self.data.write(write, operations)?;
         if let Some(die) = waited {
             self.coming[die as usize] -= 1;
         }
-        self.zones.tell(first, operations);
+        self.zones.tell(mark, operations);
         Ok(())
     }
 
@@ -233,28 +233,28 @@ impl Ftl for Zns {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        let first = operations.all().len();
+        let mark = operations.mark();
         if core::mem::take(&mut self.finishing[die as usize]) {
             let zone_pages = self.zones.zone_pages;
             let state = self.data.die_mut(die as usize);
             let at = Ppn(state.pools[0].active_block << self.zones.zone_bits);
             state.fill_unit(at, zone_pages, operations);
-            self.zones.tell(first, operations);
+            self.zones.tell(mark, operations);
             self.finished += 1;
             return Ok(true);
         }
         let compacted = self.data.collect_garbage(die, now, operations)?;
         self.resets += u64::from(compacted);
-        self.zones.tell(first, operations);
+        self.zones.tell(mark, operations);
         Ok(compacted)
     }
 
     /// The unit that is open in the zone of the page, all of it in one block.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
-        let first = operations.all().len();
+        let mark = operations.mark();
         let at = self.zones.zone_of(at);
         self.data.fill_unit(die, at, unit_pages, operations);
-        self.zones.tell(first, operations);
+        self.zones.tell(mark, operations);
     }
 
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
@@ -276,9 +276,9 @@ impl Ftl for Zns {
     }
 
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
-        let first = operations.all().len();
+        let mark = operations.mark();
         let has_done = self.data.mount_step(die, operations)?;
-        self.zones.tell(first, operations);
+        self.zones.tell(mark, operations);
         Ok(has_done)
     }
 

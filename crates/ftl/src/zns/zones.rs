@@ -2,7 +2,7 @@
 
 use destage_nand::array::Ppn;
 use destage_nand::found::{Found, FoundBlock, Scan};
-use destage_nand::operation::Operations;
+use destage_nand::operation::{Mark, Operations};
 
 /// Which blocks a zone consists of.
 #[derive(Clone, Copy)]
@@ -42,11 +42,11 @@ impl Zones {
         Ppn(zone << self.zone_bits)
     }
 
-    /// Translates the operations from `first` on from zones to blocks.
-    pub fn tell(&self, first: usize, operations: &mut Operations) {
+    /// Translates the operations since `mark` from zones to blocks.
+    pub fn tell(&self, mark: Mark, operations: &mut Operations) {
         let block =
             |Ppn(at): Ppn, number| Ppn(self.block(at >> self.zone_bits, number) << self.page_bits);
-        operations.say_of_blocks(first, self.blocks, |at| self.place(at), block);
+        operations.say_of_blocks(mark, self.blocks, |at| self.place(at), block);
     }
 
     /// The findings in blocks, translated to zones.

@@ -80,6 +80,39 @@ fn d19_an_erase_waits_for_the_program_that_replaced_a_page() {
 }
 
 #[test]
+fn d19_an_erase_of_another_block_does_not_wait() {
+    let mut rig = placed(2);
+    let mut random = Random::new(3);
+    let pages = rig.device.pages();
+    let mut at_once = 0;
+    for token in 0..20_000 {
+        rig.write(token, random.below(pages), 1, b'a');
+        // Die 1 is slow, as above. The medium refuses an erase of the block with the page that its program replaces.
+        while let Some(command) = &rig.flash.commands[0] {
+            let erases = match command {
+                Command::Collect { erases } => Some(*erases),
+                _ => None,
+            };
+            if erases == Some(true) && replaced(&rig, 1, 0).is_some() {
+                at_once += 1;
+            }
+            rig.end(0);
+            if erases == Some(false) {
+                rig.end(1);
+                rig.end(0);
+            }
+        }
+        if token % 3 == 0 && rig.flash.commands[1].is_some() {
+            rig.end(1);
+        }
+    }
+    assert!(
+        at_once > 0,
+        "every erase waited for the program of the other die"
+    );
+}
+
+#[test]
 fn d20_a_page_is_programmed_before_the_block_with_its_old_version_is_erased() {
     for layer in [
         "hybrid",
