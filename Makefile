@@ -119,7 +119,7 @@ sizes: setup ## `destage size` on ten recorded traces and three goals beside the
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(PARQUET) --locked -- -D warnings
-	$(CARGO) clippy -p destage-cli --locked -- -D warnings
+	$(CARGO) clippy -p destage-trace --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
 .PHONY: deny
@@ -150,9 +150,9 @@ no-std: ## build the core without std: fails if anything below pulls it in
 oracle: setup ## reference results of other simulators' flash, FEMU's operation by operation and MQSim's run by run; ROWS=FILE is another file of the columns of either
 	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test suite media:: -- --include-ignored --nocapture
 
-.PHONY: fitted
-fitted: setup ## stand-ins against their recorded traces on three seeds; `make test` has the first
-	DESTAGE_SEEDS=3 $(CARGO) test --locked -p destage-tests --test suite fitted:: -- --include-ignored
+.PHONY: whole
+whole: setup ## what `make test` samples of recorded traces, whole: stand-ins on three seeds, curves at 40 sizes, every split of an on-board cache
+	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-tests --test suite -- --include-ignored fitted:: curves:: apu_split::
 
 .PHONY: instructions instructions-renew
 instructions: build ## instructions of fixed runs against those that are kept: what got slower, on any machine

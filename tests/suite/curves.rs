@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::{CurvePlan, Effort, Grid, Input, Settings, compare, curve};
-use destage_tests::outside;
+use destage_tests::{is_whole, outside};
 
-/// Sizes that are compared, of those at which something changes.
-const SIZES: usize = 40;
+/// Sizes that are compared, of those at which something changes: more by `make whole`.
+fn sizes() -> usize {
+    if is_whole() { 40 } else { 12 }
+}
 
 fn held(trace: &str) {
     let input = Input::trace(outside(&format!("traces/{trace}")));
@@ -21,7 +23,8 @@ fn held(trace: &str) {
     let all = &curves.curves[0];
     assert!(all.has_every_size());
     let changes: Vec<u64> = all.points().filter_map(|point| point.capacity()).collect();
-    let chosen = (0..SIZES).map(|index| changes[index * (changes.len() - 1) / (SIZES - 1)]);
+    let last = sizes() - 1;
+    let chosen = (0..=last).map(|index| changes[index * (changes.len() - 1) / last]);
     let mut sizes: Vec<u64> = chosen.collect();
     sizes.dedup();
     let texts = sizes.iter().map(u64::to_string);

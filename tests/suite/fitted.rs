@@ -3,7 +3,7 @@
 
 use destage::{Effort, Input, Reading, Residual, Settings, figures, fit};
 use destage_base::parameter::Values;
-use destage_tests::outside;
+use destage_tests::{is_whole, outside};
 use destage_workload::find;
 
 /// Cells with fewer evictions are left to chance.
@@ -33,10 +33,9 @@ fn too_much(seed: u64, rows: &[Residual]) -> Vec<String> {
     wrong
 }
 
-/// How many seeds are tried: one, and three by `make fitted`, which takes minutes.
+/// How many seeds are tried: one, and three by `make whole`, which takes minutes.
 fn seeds() -> u64 {
-    let said = std::env::var("DESTAGE_SEEDS").ok();
-    said.map_or(1, |text| text.parse().unwrap())
+    if is_whole() { 3 } else { 1 }
 }
 
 /// A built-in workload that stands for a trace, with what is set of it.

@@ -38,6 +38,12 @@ pub fn outside(file: &str) -> PathBuf {
     path
 }
 
+/// Whether tests that `make test` samples do everything, as `make whole` wants them to (`DESTAGE_WHOLE=1`).
+#[must_use]
+pub fn is_whole() -> bool {
+    std::env::var("DESTAGE_WHOLE").is_ok_and(|text| text == "1")
+}
+
 /// Response times by position in the trace.
 #[derive(Default)]
 pub struct Responses {
