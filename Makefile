@@ -95,7 +95,7 @@ drives: setup ## 50 drives with hidden parameters, measured in virtual time: wha
 	DESTAGE_DRIVES=$(or $(DRIVES),50) $(CARGO) test --release --locked -p destage --test suite measured_drives::hidden -- --nocapture
 
 .PHONY: drive-fits
-drive-fits: build ## profiles fitted to the drives of DESTAGE_SHARED/oracle/drives, and judged by the loads that they were not fitted on: tables of errors, in about an hour
+drive-fits: build ## profiles fitted to the drives of DESTAGE_SHARED/oracle/drives, and judged by the loads that they were not fitted on: tables of errors, in about half an hour
 	@rm -rf $(TARGET)/drives
 	$(PYTHON) docs/drives.py $(DESTAGE) $(DESTAGE_SHARED)/oracle/drives $(TARGET)/drives --requests 60000
 

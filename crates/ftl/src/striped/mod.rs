@@ -651,6 +651,8 @@ impl Ftl for Striped {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         self.begin_or_end_burst();
+        // First: what a write at the die needs is then known, and is erased here, where an erase may wait, and not with the write.
+        self.close_early(die);
         Ok(self.leave_early(die, operations)
             || self.erase_reserve(die, operations)
             || self.prepare(die, operations)

@@ -1,6 +1,6 @@
 //! What lies between host and buffer besides the bus: queues, and servers that requests pass on their way.
 //!
-//! A server takes visits in the order in which they come, so many at a time. What has been served is handed on first, and then
+//! A server takes visits in the order in which they come, as many at a time as it has places. What has been served is handed on first, and then
 //! the next begins.
 
 use std::collections::VecDeque;

@@ -295,7 +295,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     }
 
     /// Handles events for as long as it knows what comes after the next to arrive, or, of the `last` requests, until every one is
-    /// complete or the run stops early; of the events behind the last arrival at most so many.
+    /// complete or the run stops early; of the events behind the last arrival `at_most` are handled.
     fn work_off(&mut self, coming: &mut Coming<'_>, last: bool, at_most: u64) -> Outcome {
         self.is_under_way = !coming.as_slice().is_empty() && !self.link.closed;
         while self.is_under_way {

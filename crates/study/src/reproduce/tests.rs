@@ -14,7 +14,7 @@ struct Claims {
     claim: Vec<claim::Claim>,
 }
 
-/// `claims` with the number at `index` among the published values of each claim that has so many, `times` as large, and the
+/// `claims` with the number at `index` among the published values of each claim that has that many, `times` as large, and the
 /// ids of these claims.
 fn with_one_changed(claims: &str, index: usize, times: i32) -> (Vec<claim::Claim>, Vec<String>) {
     let mut all: toml::Table = claims.parse().unwrap();

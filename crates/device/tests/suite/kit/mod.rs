@@ -59,7 +59,7 @@ pub enum Command {
     Serve(PageOperation),
     /// A step of garbage collection, and whether it erases.
     Collect { erases: bool },
-    /// So many operations on the units of a die.
+    /// A batch of operations on the units of a die: their number.
     Batch(u16),
     /// Fillers that complete a unit.
     Fill,

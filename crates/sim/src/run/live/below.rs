@@ -18,9 +18,9 @@ use crate::error::SimError;
 pub enum Media {
     /// Flash of which RAM keeps the bytes.
     Ram,
-    /// Flash that a file keeps, behind so many bytes that are its owner's. What is there is mounted.
+    /// Flash that a file keeps, behind a number of bytes that are its owner's. What is there is mounted.
     Image(Arc<dyn Store>, u64),
-    /// A disk of so many bytes, to which what leaves the buffer goes. Times, and everything that is counted, are those of the
+    /// A disk, and its bytes; what leaves the buffer goes there. Times, and everything that is counted, are those of the
     /// layer and its flash.
     Disk(Box<dyn Backing>, u64),
 }
