@@ -113,8 +113,8 @@ impl SchemeRow {
     }
 }
 
-/// All schemes, simplest first.
-pub const SCHEMES: &[SchemeRow] = &[
+/// All schemes, simplest first. A static: of a constant, every crate that looks a scheme up would compile all of them again.
+pub static SCHEMES: &[SchemeRow] = &[
     nocache::ROW,
     fifo::ROW,
     lru::ROW,

@@ -407,8 +407,8 @@ pub struct FtlRow {
     pub build: fn(&FtlConfig<'_>) -> Built,
 }
 
-/// All translation layers.
-pub const FTLS: &[FtlRow] = &[
+/// All translation layers. A static: of a constant, every crate that looks a layer up would compile all of them again.
+pub static FTLS: &[FtlRow] = &[
     none::ROW,
     page::ROW,
     block::ROW,

@@ -50,7 +50,7 @@ pub struct Fact {
 }
 
 /// All facts.
-pub const FACTS: &[Fact] = &[
+pub static FACTS: &[Fact] = &[
     Fact {
         name: "clock",
         words: "a clock (sim.costing = event, and a layer with flash)",

@@ -138,7 +138,7 @@ impl Explaining {
 
     /// The outcome, except for the values that the scheme learned.
     #[must_use]
-    pub(crate) fn finish(self) -> Explained {
+    fn finish(self) -> Explained {
         let timed = Timed {
             parts: match self.in_queues {
                 true => &PART_NAMES,
@@ -189,6 +189,10 @@ fn gc_of(operations: &[FlashOperation], timing: &Timing) -> Ticks {
 }
 
 impl Witness for Explaining {
+    fn explained(self) -> Option<Explained> {
+        Some(self.finish())
+    }
+
     fn moment(&mut self, now: Ticks, device: &Device) {
         self.paths.forget_cause();
         self.now = now;

@@ -15,7 +15,7 @@ use crate::precondition::{self, Precondition};
 type Fits = fn(&Config) -> Result<(), String>;
 
 /// All checks, in the order in which errors are reported.
-pub const FITS: &[Fits] = &[
+pub static FITS: &[Fits] = &[
     sectors,
     precondition,
     map_unit,

@@ -467,4 +467,4 @@ parameters! {
 pub const EXACT_RESPONSES: u32 = 16_777_216;
 
 /// The rows of [`Parameters`].
-pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
+pub static PARAMETERS: &[Parameter] = Parameters::ROWS;

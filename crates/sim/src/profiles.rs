@@ -24,7 +24,7 @@ macro_rules! profile {
 }
 
 /// All profiles.
-pub const PROFILES: &[Profile] = &[
+pub static PROFILES: &[Profile] = &[
     profile!("disksim-ssd"),
     profile!("bplru-mlc"),
     profile!("bpac-slc"),

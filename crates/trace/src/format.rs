@@ -149,7 +149,7 @@ impl TimeUnit {
 }
 
 /// Every format, one row each.
-pub const FORMATS: &[Format] = &[
+pub static FORMATS: &[Format] = &[
     formats::disksim::FORMAT,
     formats::ssdsim::FORMAT,
     formats::spc::FORMAT,

@@ -33,7 +33,7 @@ enum Kind {
 }
 
 /// Every form, one row each.
-pub const OUTPUTS: &[OutputForm] = &[
+pub static OUTPUTS: &[OutputForm] = &[
     OutputForm {
         name: "compact",
         about: "All a request has, packed with zstd and checksummed: smallest and fastest.",

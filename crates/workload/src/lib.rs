@@ -76,7 +76,7 @@ pub struct Workload {
 }
 
 /// Every workload, one row each.
-pub const WORKLOADS: &[Workload] = &[
+pub static WORKLOADS: &[Workload] = &[
     uniform::WORKLOAD,
     zipf::WORKLOAD,
     sequential::WORKLOAD,

@@ -1,4 +1,4 @@
-//! Who notes where the time of a run goes, if anybody does.
+//! The witness of a run with a clock, which hears what happens and can note where the time goes.
 
 use destage_base::Ticks;
 use destage_device::{Device, Note, PageOperation};
@@ -6,6 +6,7 @@ use destage_nand::media::dispatch::End;
 use destage_nand::{Kind, Operations, Timing};
 use destage_trace::Request;
 
+use crate::explain::Explained;
 use crate::host::Identity;
 
 /// A flash command that begins.
@@ -38,11 +39,19 @@ pub struct Completion<'a> {
 
 /// Hears what happens in a run, in the order in which it happens, and changes nothing.
 ///
-/// A run that nobody asks to explain has `()`, which does nothing and costs nothing. Time is what
-/// [`Witness::moment`] said last.
+/// The witness `()` belongs to a run that is not explained: it does nothing and costs nothing. The time of each call is the one that
+/// [`Witness::moment`] named last.
 pub trait Witness: Send {
     /// It does something with what it hears.
     const LISTENS: bool = true;
+
+    /// The run is over: where its time went, if that is what the witness finds out.
+    fn explained(self) -> Option<Explained>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// It is `now`, and something is about to happen. `device` is as the last event left it.
     #[inline]

@@ -5,10 +5,11 @@ use destage_ftl::Ftl;
 use destage_trace::Request;
 
 use super::{Config, RunResult};
-use crate::engine::{Engine, FlashMedia, Mover};
+use crate::engine::{Engine, FlashMedia, Mover, Witness};
 use crate::error::SimError;
 use crate::explain::{Explained, Explaining};
 use crate::limits::{Limits, SoFar, Unanswered};
+use crate::measured::Measured;
 use crate::meter::FlashMeter;
 use crate::metrics::{Scope, collect, learnt};
 use crate::observer::Observer;
@@ -74,16 +75,53 @@ impl Config {
 }
 
 /// One run that is fed batches of requests, pauses between them, and then finishes.
-pub struct Simulation<'a, B = ()> {
-    kind: Kind<'a, B>,
+pub struct Simulation<'a> {
+    kind: Kind<'a>,
     scope: Scope,
     config: Config,
 }
 
-enum Kind<'a, B> {
-    Timed(Box<Engine<'a, B>>),
-    Explained(Box<Engine<'a, B, Explaining>>),
+enum Kind<'a> {
+    Timed(Box<dyn Timed + 'a>),
     Counted(Box<Count<'a>>),
+}
+
+/// An [`Engine`], whatever it moves and whatever witnesses it. Behind this trait the engine is compiled once, in this crate; without it every crate
+/// that runs a simulation compiles an engine of its own.
+trait Timed: Send {
+    /// See [`Engine::feed`].
+    fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError>;
+    /// See [`Engine::pass_writes`].
+    fn pass_writes(&mut self, pages: u64);
+    /// See [`Engine::so_far`].
+    fn so_far(&self) -> Option<SoFar<'_>>;
+    /// See [`Engine::work_down`].
+    fn work_down(&mut self, events: u64) -> Result<bool, SimError>;
+    /// See [`Engine::finish`]; where the time went is told if that was asked.
+    fn finish(self: Box<Self>) -> Result<(Measured, Option<Explained>), SimError>;
+}
+
+impl<B: Mover, W: Witness> Timed for Engine<'_, B, W> {
+    fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
+        self.feed(requests)
+    }
+
+    fn pass_writes(&mut self, pages: u64) {
+        self.pass_writes(pages);
+    }
+
+    fn so_far(&self) -> Option<SoFar<'_>> {
+        self.so_far()
+    }
+
+    fn work_down(&mut self, events: u64) -> Result<bool, SimError> {
+        self.work_down(events)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(Measured, Option<Explained>), SimError> {
+        let (measured, witness) = Engine::finish(*self)?;
+        Ok((measured, witness.explained()))
+    }
 }
 
 impl<'a> Simulation<'a> {
@@ -101,14 +139,12 @@ impl<'a> Simulation<'a> {
     ) -> Result<Self, SimError> {
         Self::with_mover(config, origin, ftl, prepass, (), observer)
     }
-}
 
-impl<'a, B: Mover> Simulation<'a, B> {
     /// As [`Simulation::new`]; if the run has a clock, `mover` is told of the events of requests, pages and flash commands.
     ///
     /// # Errors
     /// An error in the configuration.
-    pub fn with_mover(
+    pub(crate) fn with_mover<B: Mover + 'a>(
         config: &Config,
         origin: &str,
         ftl: Box<dyn Ftl>,
@@ -129,7 +165,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
                     Explaining::new(dies, matches!(flash.media, FlashMedia::Queued(_))),
                 );
                 let engine = Engine::witnessed(engine, origin, device, flash, witness, observer);
-                Kind::Explained(Box::new(engine))
+                Kind::Timed(Box::new(engine))
             } else {
                 let engine = Engine::new(engine, origin, device, flash, mover, observer);
                 Kind::Timed(Box::new(engine))
@@ -159,7 +195,6 @@ impl<'a, B: Mover> Simulation<'a, B> {
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.feed(requests),
-            Kind::Explained(engine) => engine.feed(requests),
             Kind::Counted(count) => count.feed(requests),
         }
     }
@@ -169,7 +204,6 @@ impl<'a, B: Mover> Simulation<'a, B> {
     pub fn pass_writes(&mut self, pages: u64) {
         match &mut self.kind {
             Kind::Timed(engine) => engine.pass_writes(pages),
-            Kind::Explained(engine) => engine.pass_writes(pages),
             Kind::Counted(count) => count.pass_writes(pages),
         }
     }
@@ -184,7 +218,6 @@ impl<'a, B: Mover> Simulation<'a, B> {
     fn so_far(&self) -> Option<SoFar<'_>> {
         match &self.kind {
             Kind::Timed(engine) => engine.so_far(),
-            Kind::Explained(engine) => engine.so_far(),
             Kind::Counted(count) => Some(count.so_far()),
         }
     }
@@ -211,7 +244,6 @@ impl<'a, B: Mover> Simulation<'a, B> {
     pub fn work_down(&mut self, events: u64) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.work_down(events),
-            Kind::Explained(engine) => engine.work_down(events),
             Kind::Counted(_) => Ok(false),
         }
     }
@@ -222,11 +254,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
     /// As of [`Simulation::feed`].
     pub fn finish(self) -> Result<RunResult, SimError> {
         let (measured, explained) = match self.kind {
-            Kind::Timed(engine) => (engine.finish()?.0, None),
-            Kind::Explained(engine) => {
-                let (measured, witness) = engine.finish()?;
-                (measured, Some(witness.finish()))
-            }
+            Kind::Timed(engine) => engine.finish()?,
             Kind::Counted(count) => count.finish(self.config.typed.sim.drain)?,
         };
         Ok(RunResult {
