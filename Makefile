@@ -151,8 +151,10 @@ oracle: setup ## reference results of other simulators' flash, FEMU's operation 
 	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test suite media:: -- --include-ignored --nocapture
 
 .PHONY: whole
-whole: setup ## what `make test` samples of recorded traces, whole: stand-ins on three seeds, curves at 40 sizes, every split of an on-board cache
+whole: setup ## what `make test` samples, whole: stand-ins, curves and on-board caches on whole traces, all short streams, an image cut off after every write
 	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-tests --test suite -- --include-ignored fitted:: curves:: apu_split::
+	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-buffer -p destage-ftl --test suite conformance::
+	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-serve --test suite image_cuts::
 
 .PHONY: instructions instructions-renew
 instructions: build ## instructions of fixed runs against those that are kept: what got slower, on any machine

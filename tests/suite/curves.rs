@@ -1,8 +1,13 @@
 //! Curves of recorded traces from one pass, against a run of each size.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use destage::{CurvePlan, Effort, Grid, Input, Settings, compare, curve};
+use destage::{CurvePlan, Effort, Grid, Input, Reading, Settings, compare, curve};
 use destage_tests::{is_whole, outside};
+
+/// Requests of a trace: the first, and all by `make whole`.
+fn requests() -> Option<u64> {
+    (!is_whole()).then_some(20_000)
+}
 
 /// Sizes that are compared, of those at which something changes: more by `make whole`.
 fn sizes() -> usize {
@@ -10,7 +15,12 @@ fn sizes() -> usize {
 }
 
 fn held(trace: &str) {
+    let reading = Reading {
+        limit: requests(),
+        ..Reading::default()
+    };
     let input = Input::trace(outside(&format!("traces/{trace}")));
+    let input = input.read(reading).unwrap();
     let mut settings = Settings::new();
     settings.set_pair("ftl.kind=none").unwrap();
     let plan = CurvePlan {

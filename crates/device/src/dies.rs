@@ -82,11 +82,16 @@ impl Chosen {
 
     /// Such a program has ended.
     fn release(&mut self, block: Ppn) {
-        if let Entry::Occupied(mut programs) = self.replaced_elsewhere.entry(block) {
-            *programs.get_mut() -= 1;
-            if *programs.get() == 0 {
-                programs.remove();
-            }
+        let Entry::Occupied(mut programs) = self.replaced_elsewhere.entry(block) else {
+            debug_assert!(
+                false,
+                "a program that was never noted has replaced a page of {block:?}"
+            );
+            return;
+        };
+        *programs.get_mut() -= 1;
+        if *programs.get() == 0 {
+            programs.remove();
         }
     }
 

@@ -24,11 +24,11 @@ use lines::Split;
 /// Packages of a piece, for 1, 2, 4 and 8 pieces.
 const SHARES: [usize; 4] = [8, 4, 2, 1];
 
-/// Of what is given for 1, 2, 4 and 8 pieces, that of 1 and 8; all by `make whole`.
+/// Of what is given for 1, 2, 4 and 8 pieces, that of 8; all by `make whole`.
 fn tried<T: Copy>(of: [T; 4]) -> Vec<T> {
     match is_whole() {
         true => of.to_vec(),
-        false => vec![of[0], of[3]],
+        false => vec![of[3]],
     }
 }
 

@@ -660,8 +660,6 @@ impl Ftl for Striped {
     }
 
     fn collects_at(&mut self, die: u32) -> u32 {
-        // First: a unit that is left early may be another die's to complete.
-        self.close_early(die);
         self.first_to_collect(die)
     }
 

@@ -169,15 +169,25 @@ impl Used {
     }
 }
 
-/// Cut off after each of the writes to its file, and in the midst of some.
+/// How far apart the writes are that an image is cut off after: none is left out by `make whole` (`DESTAGE_WHOLE=1`).
+fn stride() -> usize {
+    match std::env::var("DESTAGE_WHOLE").as_deref() {
+        Ok("1") => 1,
+        _ => 4,
+    }
+}
+
+/// Cut off after writes to its file, [`stride`] writes apart, and in the midst of some.
 fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
     let used = Used::new(pairs, 250, plant, false)?;
     let written = used.tape.written.lock().unwrap().clone();
     let mut bytes = used.blank();
     let mut random = Random::new(8);
     for (number, (offset, part)) in written.iter().enumerate() {
-        used.open(bytes.clone(), number, number % 16 == 0, &mut random)?;
-        if number % 3 == 0 {
+        if number % stride() == 0 {
+            used.open(bytes.clone(), number, number % 16 == 0, &mut random)?;
+        }
+        if number % (3 * stride()) == 1 {
             let mut bytes = bytes.clone();
             let length = random.below(part.len() as u64) as usize;
             put(&mut bytes, *offset, &part[..length]);
