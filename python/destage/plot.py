@@ -275,7 +275,7 @@ def split(
 def destages(
     results: Result | Mapping[str, Result], *, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """How many of the destaged pages left in records of so many pages or more, of `simulate(..., series=True)`."""
+    """For each length of a record in pages, the number of destaged pages that left in records of at least that length, of `simulate(..., series=True)`."""
     curves: dict[str, tuple[list[int], list[float]]] = {}
     for name, result in _several(results).items():
         of = _explained(name, result)["destages"]

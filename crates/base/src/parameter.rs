@@ -115,13 +115,13 @@ impl Parameter {
         excludes: &[],
     };
 
-    /// The same row that needs `needs`.
+    /// This row, with `needs` as what it needs.
     #[must_use]
     pub const fn needing(self, needs: &'static [&'static str]) -> Self {
         Self { needs, ..self }
     }
 
-    /// The same row that excludes `excludes`.
+    /// This row, with `excludes` as what it excludes.
     #[must_use]
     pub const fn excluding(self, excludes: &'static [Exclusion]) -> Self {
         Self { excludes, ..self }

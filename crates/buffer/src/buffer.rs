@@ -187,7 +187,7 @@ impl Buffer {
     /// takes them out of the slot when a record is issued.
     ///
     /// # Errors
-    /// Those of [`Destager::destage`]. The page has not entered then.
+    /// The errors of [`Destager::destage`]. The page has not entered then.
     ///
     /// # Panics
     /// If the buffer keeps no pages, or the scheme breaks its contract.
@@ -413,7 +413,8 @@ impl Buffer {
         dropped.is_some()
     }
 
-    /// The same for all `pages` pages of the current request, if RAM holds nothing of which a copy could be dropped; returns whether that is so.
+    /// Lets all `pages` pages of the current request bypass RAM at once, if RAM holds no page of which a copy could be dropped; returns whether
+    /// that is so.
     #[inline]
     pub fn bypass_whole(&mut self, pages: u32) -> bool {
         if self.resident.occupied() > 0 {

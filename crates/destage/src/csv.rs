@@ -17,7 +17,7 @@ pub struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Those that `records` need.
+    /// The columns that `records` need.
     #[must_use]
     pub fn of(records: &'a [Record]) -> Self {
         Self {

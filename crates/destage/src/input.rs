@@ -488,7 +488,7 @@ fn count(number: u64) -> usize {
 /// Refuses a trace that is named twice and can be read only once: a pipe, or standard input.
 ///
 /// # Errors
-/// That it is.
+/// If a trace is named twice and can be read only once.
 pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
     let mut known = BTreeSet::new();
     for path in paths {

@@ -80,7 +80,7 @@ impl Chosen {
         *self.replaced_elsewhere.entry(block).or_default() += 1;
     }
 
-    /// Such a program has ended.
+    /// A program that replaces a page of `block` has ended.
     fn release(&mut self, block: Ppn) {
         let Entry::Occupied(mut programs) = self.replaced_elsewhere.entry(block) else {
             debug_assert!(
@@ -135,12 +135,12 @@ pub(crate) enum UnderWay {
 /// [`Device::free`](crate::Device::free).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Handover {
-    /// None does.
+    /// No operation is handed over.
     #[default]
     Never,
-    /// Those of layers under which a page keeps its die: their commands wait in queues.
+    /// Operations of layers under which a page keeps its die are handed over: their commands wait in queues.
     OfFixedDies,
-    /// Those of all layers: cache registers hold their pages.
+    /// Operations of all layers are handed over: cache registers hold their pages.
     OfAll,
 }
 
@@ -289,7 +289,7 @@ impl Dies {
         self.ftl
     }
 
-    /// The same, to change.
+    /// The translation layer, to be changed.
     pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
         &mut *self.ftl
     }

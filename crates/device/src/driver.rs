@@ -1,4 +1,4 @@
-//! Who drives a device: gives it time and requests, and carries out its flash commands.
+//! The driver of a device, which gives it time and requests, and carries out its flash commands.
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;

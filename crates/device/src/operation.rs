@@ -87,7 +87,7 @@ impl PageOperation {
         Self { page, packed }
     }
 
-    /// The same as part of a [long write](destage_ftl::PageWrite::is_long), if it is one.
+    /// This operation as part of a [long write](destage_ftl::PageWrite::is_long) if `is_long` says so.
     #[inline]
     #[must_use]
     pub fn with_long(mut self, is_long: bool) -> Self {

@@ -8,7 +8,7 @@
 //! * a layer that chooses the die of each write would send two programs of one page to two dies.
 //!
 //! Then later effects on the same pages wait for it. They join the tail of their queues when they may go.
-//! Whoever waits does so for something emitted before, so no wait is cyclic.
+//! Each wait is for something that was emitted before, so that no wait is cyclic.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use core::ops::Range;
@@ -34,7 +34,7 @@ pub(crate) enum Waiting {
     Trim,
 }
 
-/// Who is first on a page after something else has gone.
+/// What is first on a page after something else has gone.
 pub(crate) enum Next {
     /// Nobody waits for this page.
     Nobody,

@@ -211,7 +211,7 @@ impl Payload {
         self.look(page).into_contents()
     }
 
-    /// The same by reference.
+    /// The contents that a read of `page` finds now, by reference.
     #[must_use]
     pub fn look(&self, page: Lpn) -> Newest<'_> {
         if let Some(resident) = self.resident(page) {

@@ -218,7 +218,7 @@ impl Dumping<'_> {
         times.sum()
     }
 
-    /// The same as [`Dumping::pay`] for the program of a page from RAM. The first page of a unit pays for the unit, all of its passes
+    /// [`Dumping::pay`] for the program of a page from RAM. The first page of a unit pays for the unit, all of its passes
     /// included.
     fn pay_page(&mut self, die: u32, operations: &Operations) -> bool {
         let Some((units, _)) = self.units else {

@@ -87,7 +87,7 @@ impl Span {
         first..end.max(first)
     }
 
-    /// The same as pages of a device of `device_pages`: a part up to its end, and one for each time that the span wraps round to its beginning.
+    /// The pages that the span covers completely, as pages of a device of `device_pages`: a part up to its end, and one for each time that the span wraps round to its beginning.
     pub fn whole_parts(&self, device_pages: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         let whole = self.whole_pages();
         let mut at = self.first + u64::from(whole.start);

@@ -100,7 +100,7 @@ impl<T> Slab<T> {
             .map(|(_, value)| value)
     }
 
-    /// The same, to change.
+    /// The values in flight, to be changed, in the order of places.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places
             .iter_mut()

@@ -78,7 +78,7 @@ impl Initial for Never {
 struct Sequential {
     /// Logical block -> its log block.
     log_of: LazyTable<AllNone>,
-    /// Those in use, the one bound first in front.
+    /// The log blocks in use, the one bound first in front.
     order: List,
     unused: Vec<u32>,
 }
@@ -109,7 +109,7 @@ impl Sequential {
 /// The log blocks for all logical blocks.
 #[derive(Clone)]
 struct Random {
-    /// Those in use, the one opened first in front.
+    /// The log blocks in use, the one opened first in front.
     order: List,
     unused: Vec<u32>,
     /// Whether a log block is for hot pages, by number.

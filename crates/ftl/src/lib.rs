@@ -291,7 +291,7 @@ pub trait Ftl: Send + Copied + Archived {
         Ok(false)
     }
 
-    /// The same layer for dies with [parallel units](Properties::parallel_units), if it has any.
+    /// This layer as one for dies with [parallel units](Properties::parallel_units), if it has any.
     fn batched(&mut self) -> Option<&mut dyn Batched> {
         None
     }

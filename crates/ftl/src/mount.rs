@@ -57,7 +57,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Those of `die` of `medium`: a layer with room needs none of them more than four times for each of its pages.
+    /// The steps of `die` of `medium`: a layer with room needs none of them more than four times for each of its pages.
     #[must_use]
     pub fn of(die: u32, medium: &Medium) -> Self {
         Self {

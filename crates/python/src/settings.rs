@@ -16,7 +16,7 @@ use crate::work::Watch;
 pub(crate) struct Settings {
     pub(crate) of: destage::Settings,
     pub(crate) watch: Arc<Watch>,
-    /// They live as long as this does.
+    /// The prototypes live as long as these settings.
     prototypes: Vec<Arc<scheme::Prototype>>,
 }
 
@@ -40,12 +40,12 @@ impl Settings {
         Self::default()
     }
 
-    /// Those of a profile, by its name or file.
+    /// Takes over the settings of a profile, by its name or file.
     fn load_profile(&mut self, name: &str) -> PyResult<()> {
         done(self.of.load_profile(name))
     }
 
-    /// Those of a file.
+    /// Takes over the settings of a file.
     fn load_file(&mut self, path: PathBuf) -> PyResult<()> {
         done(self.of.load_file(&path))
     }

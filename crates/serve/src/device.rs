@@ -124,7 +124,7 @@ impl<'a> Front<'a> {
         self.broken.as_ref()
     }
 
-    /// The same, when the device is dropped.
+    /// Takes the reason why the device is no longer used, if there is one, when the device is dropped.
     pub fn take_broken(&mut self) -> Option<Broken> {
         self.broken.take()
     }

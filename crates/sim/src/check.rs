@@ -44,7 +44,7 @@ pub(crate) struct Asked {
 pub struct Fact {
     /// Its name in conditions.
     pub name: &'static str,
-    /// The same in words that can follow "needs" or "without".
+    /// The fact in words that can follow "needs" or "without".
     pub words: &'static str,
     holds: fn(&Considered<'_>) -> bool,
 }

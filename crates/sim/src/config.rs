@@ -324,7 +324,7 @@ impl Config {
         }
     }
 
-    /// The same for sums of operations: units that share a page of flash share its program.
+    /// Times of operations where a step takes the sum of what it does: units that share a page of flash share its program.
     pub(crate) fn timing_of_sums(&self) -> Timing {
         let timing = self.timing();
         Timing {

@@ -48,7 +48,7 @@ pub const PERCENTILES: [(&str, (u64, u64)); 5] = [
 /// The responses of one operation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Responses {
-    /// Those of [`PERCENTILES`], in ticks, up to a thousandth too large.
+    /// The values at [`PERCENTILES`], in ticks, up to a thousandth too large.
     pub percentiles: [Ticks; PERCENTILES.len()],
     /// The largest, in ticks.
     pub max: Ticks,

@@ -110,7 +110,7 @@ pub struct Measured {
     pub host: HostCounts,
     /// The run stopped because too many requests were outstanding.
     pub saturated: bool,
-    /// The run ended because so many blocks were retired that none is free where one is needed.
+    /// The run ended because too many blocks were retired to leave one free where one is needed.
     pub worn_out: bool,
     /// Response times of requests.
     pub responses: Responses,

@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 
-    /// The same for pages of `per_page` sectors, with requests aligned to 4 KiB.
+    /// First page and number of pages of a request, for pages of `per_page` sectors, with requests aligned to 4 KiB.
     fn span_of_units(
         align: Align,
         per_page: u64,

@@ -108,7 +108,7 @@ choices! {
 choices! {
     /// Whether reads interrupt programs and erases.
     pub enum Suspend {
-        /// They wait.
+        /// Reads wait.
         Never = "never",
         /// Reads interrupt an operation, which ends at the time that was planned; only its die is in use for longer.
         KeepsEnd = "keeps_end",
@@ -130,7 +130,7 @@ choices! {
 choices! {
     /// Whether writes are answered from RAM.
     pub enum VolatileCache {
-        /// They are.
+        /// Writes are answered from RAM.
         On = "on",
         /// Each write is answered when it is durable.
         Off = "off",

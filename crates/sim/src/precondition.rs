@@ -21,7 +21,7 @@ pub enum Precondition {
     None,
     /// Every page, written once in order.
     SequentialFill,
-    /// The same, and then this number times the pages of the device as overwrites of random pages.
+    /// Every page, written once in order, and then this number times the pages of the device as overwrites of random pages.
     RandomFill(u64),
 }
 

@@ -9,7 +9,7 @@ pub(crate) struct Queue<T> {
     first: usize,
 }
 
-/// So many that are past may be kept, whatever follows them.
+/// Number of past entries that may be kept, whatever follows them.
 const PAST: usize = 1024;
 
 impl<T> Default for Queue<T> {

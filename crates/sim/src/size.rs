@@ -30,7 +30,7 @@ impl Config {
         self.is_open() && self.capacity_bytes.is_none()
     }
 
-    /// The same, with `blocks` in a plane.
+    /// This configuration with `blocks` in a plane.
     #[must_use]
     pub fn with_blocks(&self, blocks: u32) -> Self {
         let mut config = self.clone();

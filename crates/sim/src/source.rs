@@ -50,8 +50,8 @@ enum Kind<'a> {
 }
 
 impl Source<'static> {
-    /// The same requests, read or generated on a thread of their own, some batches ahead of the caller. Batches, errors and the facts about the trace
-    /// after each batch are the same. Without such a thread if the system has none.
+    /// This source, whose requests are read or generated on a thread of their own, some batches ahead of the caller. Batches, errors and the facts
+    /// about the trace after each batch stay as they are. If the system has no thread to give, the source stays as it is.
     #[must_use]
     pub fn ahead(self) -> Self {
         let origin = self.origin.clone();

@@ -11,8 +11,8 @@
 //! SHA-256                             of all of the above, 32 bytes
 //! ```
 //!
-//! The entries are not checked one by one: the checksum shows that the file is unchanged, and the parameters that it is for the same device. Whoever
-//! forges both may see a panic, and no more memory taken than such a device can fill.
+//! The entries are not checked one by one: the checksum shows that the file is unchanged, and the parameters that it is for the same device. A file
+//! in which both are forged may cause a panic, but takes no more memory than such a device can fill.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -8,7 +8,7 @@ use destage_base::time::TICKS_PER_NS;
 pub enum Carried {
     /// Nothing: the message asks for an entry of a queue, or for data.
     Question,
-    /// So many bytes.
+    /// Number of bytes.
     Bytes(u64),
 }
 

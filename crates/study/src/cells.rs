@@ -25,7 +25,7 @@ pub enum Scale {
     /// Runs that end within minutes: inputs up to their `reduced_limit`, without grids that are `full_only`.
     #[default]
     Reduced,
-    /// All of it.
+    /// The whole of every input and grid.
     Full,
 }
 

@@ -15,7 +15,7 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Those that `rows` need.
+    /// The names that `rows` need.
     #[must_use]
     pub fn of(rows: &'a Rows) -> Self {
         let rows = || rows.all.iter();

@@ -189,9 +189,9 @@ fn perform_one(
 fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
     let mut result = json!(record);
     if let Some(fields) = result.as_object_mut() {
-        // The same requests may have other names elsewhere.
+        // Equal requests may have other names elsewhere.
         fields.remove("trace");
-        // They follow from the rest.
+        // The warnings follow from the rest.
         fields.remove("warnings");
     }
     add_oddities(&mut result, cell, facts);
@@ -205,7 +205,7 @@ fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
             What::Run => facts.warnings_of_simulation(),
             What::Trace => facts.warnings_of_reading(),
         };
-        // The same requests may have other names elsewhere.
+        // Equal requests may have other names elsewhere.
         let name = format!("{}: ", facts.name);
         let nameless = move |text: String| match text.strip_prefix(&name) {
             Some(rest) => rest.to_owned(),

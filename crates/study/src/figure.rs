@@ -64,7 +64,7 @@ pub struct Point {
     pub low: f64,
     /// The largest.
     pub high: f64,
-    /// That of the first seed, which claims are judged by; none if it has none.
+    /// The value of the first seed, which claims are judged by; none if that seed has none.
     pub first: Option<f64>,
 }
 
@@ -129,7 +129,7 @@ impl Figure {
         text
     }
 
-    /// All of it, for programs.
+    /// The whole figure as JSON, for programs.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let series = self.series.iter().map(|series| {

@@ -198,7 +198,7 @@ fn values(
     Err(wrong(text))
 }
 
-/// That some run, or some trace, has the metric `name`.
+/// An error unless some run, or some trace, has the metric `name`.
 fn named(name: &str) -> Result<(), minijinja::Error> {
     if StatisticRow::all().any(|row| row.metric() == name) {
         return Ok(());

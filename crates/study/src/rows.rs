@@ -16,7 +16,7 @@ pub(super) const DESTAGES: &str = "destages";
 /// Warnings about the input as a run read it, and parameters that had no effect there: sentences without the input's name.
 pub(super) const ODDITIES: &str = "oddities";
 
-/// That the run with `labels` failed, and why; `None` if its `result` has no error.
+/// Says that the run with `labels` failed, and why; `None` if its `result` has no error.
 pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Option<String> {
     let error = result["error"].as_str()?;
     let labels = labels.iter().map(|(axis, value)| format!("{axis}={value}"));

@@ -180,7 +180,7 @@ impl Prepared {
         &self.different[at(shard.index - 1)..at(shard.index)]
     }
 
-    /// Those runs of a part that are not in `store`.
+    /// The runs of a part that are not in `store`.
     #[must_use]
     pub fn missing_of_part(&self, store: &Store, shard: Shard) -> Vec<usize> {
         let part = self.part(shard).iter().copied();

@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         odd_number(self.bytes, (self.field, digits), column)
     }
 
-    /// The same for a column in which nearly every number has one digit.
+    /// The next number, of a column in which nearly every number has one digit.
     #[inline(always)]
     pub fn short_number(&mut self, column: &'static Column) -> Result<u64, Problem> {
         let two = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk);

@@ -102,7 +102,7 @@ pub enum TraceError {
         file: String,
         /// The first line that says something.
         line: u64,
-        /// That line.
+        /// The text of that line.
         text: Excerpt,
         /// The option that reads the file, if it is nearly in a format; and the names of all formats.
         known: String,
@@ -118,7 +118,7 @@ pub enum TraceError {
         line: u64,
         /// The columns that are missing or there more than once, and the known names.
         missing: String,
-        /// That line.
+        /// The text of that line.
         text: Excerpt,
     },
     /// Several formats fit, and the file's name does not decide.
@@ -130,7 +130,7 @@ pub enum TraceError {
         file: String,
         /// The first line that says something.
         line: u64,
-        /// That line.
+        /// The text of that line.
         text: Excerpt,
         /// Names of the formats that fit.
         candidates: String,

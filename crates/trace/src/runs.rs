@@ -11,7 +11,7 @@ pub trait Along: Copy + PartialEq {
     /// Values increase from update to update: a value continues the one before it in place only if the update just before gave that one.
     const COUNTS_ON: bool = false;
 
-    /// The same for the neighbour `distance` further on.
+    /// The fact about the neighbour `distance` further on.
     fn along(self, distance: u64) -> Self;
 }
 
@@ -41,7 +41,7 @@ struct Run<V> {
 pub struct Runs<V> {
     /// By volume and first place.
     runs: HashMap<(u32, u64), Run<V>, BuildHasherDefault<Mix>>,
-    /// The same places in their order.
+    /// The places of `runs` in their order.
     starts: BTreeSet<(u32, u64)>,
     /// Volume and end of the latest update.
     latest: (u32, u64),

@@ -8,7 +8,7 @@ use super::{Parameter, Value};
 /// Checked values by name: every parameter of some list has exactly one.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    /// Those that were set.
+    /// The values that were set.
     set: BTreeMap<&'static str, Value>,
     /// All of the list. Every clone has the same.
     defaults: Arc<BTreeMap<&'static str, Value>>,

@@ -10,7 +10,7 @@ use crate::output::numbers;
 
 /// A table of more rows is too long to find the best ones by looking.
 pub(crate) const MANY: usize = 30;
-/// So many are named.
+/// Number of schemes that are named.
 const FEW: usize = 5;
 
 /// Where runs can be held against each other: trace, layer, and capacity in bytes.

@@ -96,7 +96,7 @@ const ENDINGS: &[(&str, Form)] = &[
     ("md", Form::Table(Table::MarkedUp(Markup::Markdown))),
     ("tex", Form::Table(Table::MarkedUp(Markup::Latex))),
 ];
-/// Those of what is a page or a document, and no table.
+/// The forms of a result that is a page or a document, and no table.
 const PAGES: &[(&str, Form)] = &[("html", Form::Html), ("json", Form::Json)];
 
 /// The form that the ending of `path` names, which `option` has for `what`.

@@ -73,7 +73,7 @@ impl Table {
         texts.join("\n")
     }
 
-    /// The same table with decimal points aligned in columns of numbers.
+    /// This table with decimal points aligned in columns of numbers.
     fn lined_up(&self) -> Self {
         let fraction = |cell: &str| {
             let cell = cell.trim_end();

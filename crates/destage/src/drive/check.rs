@@ -147,7 +147,7 @@ pub fn check(
     check_from(&States::default(), measurements, plan, effort)
 }
 
-/// The same, for a drive that may begin in one of `states`.
+/// [`check`] for a drive that may begin in one of `states`.
 pub(super) fn check_from(
     states: &States,
     measurements: Measurements,

@@ -313,7 +313,7 @@ fn names_of(parts: &[(&'static str, Vec<Entry>)]) -> String {
     names.join(", ")
 }
 
-/// That nothing is called `name`.
+/// The error that nothing is called `name`.
 fn unknown(name: &str) -> Error {
     let parameters = all_parameters();
     let keys = parameters.iter().map(|one| one.key.as_str());

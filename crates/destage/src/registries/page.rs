@@ -82,7 +82,7 @@ fn stand_ins() -> Vec<Entry> {
 pub fn parameters() -> Page {
     let mut all = entries("", PARAMETERS);
     all.extend(entries("", TRACE_PARAMETERS));
-    // Those of a section together, in the order sections first appear.
+    // The entries of a section stand together, in the order in which sections first appear.
     let section = |entry: &Entry| entry.name.split('.').next().map(str::to_owned);
     let order: Vec<_> = all.iter().map(section).collect();
     all.sort_by_key(|entry| order.iter().position(|other| *other == section(entry)));

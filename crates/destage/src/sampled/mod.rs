@@ -79,7 +79,7 @@ impl Sampling {
 /// An error if samples cannot give `metric`.
 ///
 /// # Errors
-/// The same, and the kind of metrics that samples give.
+/// If they cannot; the error names the kind of metrics that samples give.
 pub fn check_metric(metric: &str) -> Result<(), Error> {
     match is_estimated(metric) {
         true => Ok(()),

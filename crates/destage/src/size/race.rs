@@ -54,7 +54,7 @@ impl Search<'_> {
             let all = 0..self.candidates.len();
             let others: Vec<usize> = all.filter(|scheme| *scheme != best).collect();
             self.attempt(&self.open_at(&others, place), place)?;
-            // They are as good as the best so far, or better.
+            // Rivals are as good as the best so far, or better.
             let mut rivals: Vec<At> = others
                 .into_iter()
                 .filter(|scheme| self.known[*scheme].high <= place)

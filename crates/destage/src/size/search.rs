@@ -356,7 +356,7 @@ impl Search<'_> {
             .map(|(scheme, range)| (scheme, range.high))
             .collect();
         self.sort(&mut found);
-        // Who may be before the second best that is known, or where the best is, is of interest.
+        // Only a range that may hold a size below the second best of those that are known, or equal to the best, is of interest.
         let bound = |range: &Range| match found[..] {
             [] => true,
             [(_, best)] => range.low <= best,

@@ -29,7 +29,7 @@ impl Dies {
         self.dies[die as usize].queued -= 1;
     }
 
-    /// The same, and it is `operation`, and not of a unit.
+    /// The `operation`, which waited with the driver of `die` and belongs to no unit, has ended. Call [`Dies::start`] afterwards.
     #[inline(always)]
     pub fn finish_left(&mut self, die: u32, operation: PageOperation) {
         self.finish_queued(die);

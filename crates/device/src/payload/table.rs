@@ -34,7 +34,7 @@ impl<T: Default> PageTable<T> {
         Some(&self.things[place as usize])
     }
 
-    /// The same, to change.
+    /// What `page` has, to be changed.
     #[inline]
     pub fn get_mut(&mut self, page: Lpn) -> Option<&mut T> {
         let place = self.places.get(page)?;

@@ -13,9 +13,9 @@ use destage_nand::operation::{Cause, Operations, Purpose, Role};
 choices! {
     /// Which pages of a data block a merge copies.
     pub(crate) enum Copies {
-        /// Those that are the newest of their contents.
+        /// Only pages that are the newest of their contents.
         Valid = "valid",
-        /// All that were programmed, trimmed ones too.
+        /// All pages that were programmed, trimmed ones too.
         All = "all",
     }
 }

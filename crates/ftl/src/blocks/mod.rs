@@ -41,11 +41,11 @@ impl Initial for AllNone {
 /// What levels the wear of blocks, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WearLevelling {
-    /// Nobody.
+    /// Wear is not levelled.
     None,
     /// The least worn free block is used first.
     Dynamic,
-    /// The same, and every `period` erases the data of the least worn block move into the most worn free one, if their erases differ by more than
+    /// As [`WearLevelling::Dynamic`]; besides, every `period` erases the data of the least worn block move into the most worn free one, if their erases differ by more than
     /// `gap`.
     Static { period: u32, gap: u32 },
 }

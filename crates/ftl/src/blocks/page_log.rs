@@ -66,7 +66,7 @@ impl PageLog {
         }
     }
 
-    /// The same, which also knows [how many logical blocks](PageLog::owners) have newest pages in a log block.
+    /// This log, which also knows [how many logical blocks](PageLog::owners) have newest pages in a log block.
     pub fn with_owners(self) -> Self {
         Self {
             owners: self.logs.iter().map(|_| Owners::new(self.pages)).collect(),

@@ -18,7 +18,7 @@ choices! {
 }
 
 choices! {
-    /// Who levels wear.
+    /// What levels wear.
     pub enum Leveller {
         None = "none",
         Dynamic = "dynamic",

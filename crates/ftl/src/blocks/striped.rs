@@ -95,7 +95,7 @@ pub(crate) trait Die: Archived + Clone + Send {
     /// Its physical blocks.
     fn blocks(&self) -> &Blocks;
 
-    /// The same, to change.
+    /// Its physical blocks, to be changed.
     fn blocks_mut(&mut self) -> &mut Blocks;
 
     /// RAM its maps would take in a device, in bytes.

@@ -48,7 +48,7 @@ pub(crate) fn most_open(config: &FtlConfig<'_>) -> u32 {
 }
 
 impl Units {
-    /// Those of a die of `config`, if pages are programmed together.
+    /// The units of a die of `config`, if pages are programmed together.
     pub fn of(config: &FtlConfig<'_>) -> Option<Self> {
         let (pages, passes) = (config.program_unit, config.program_passes);
         (pages > 1 || passes > 1).then(|| Self {

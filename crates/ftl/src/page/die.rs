@@ -176,7 +176,7 @@ pub(crate) struct DieRules {
 #[derive(Clone)]
 pub(crate) struct Free {
     pub blocks: FreeBlocks,
-    /// The same by wear, where that counts.
+    /// The free blocks by wear; none if no rule asks for wear.
     pub by_wear: Option<ByWear>,
 }
 

@@ -137,7 +137,7 @@ impl PageFtl {
         &self.dies[die]
     }
 
-    /// The same, to change.
+    /// A die, for a layer built upon this one to change.
     pub(super) fn die_mut(&mut self, die: usize) -> &mut Die {
         &mut self.dies[die]
     }

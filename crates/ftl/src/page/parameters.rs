@@ -57,7 +57,7 @@ choices! {
 choices! {
     /// Whether the pages that garbage collection moves fill blocks of their own.
     pub(crate) enum Separate {
-        /// They do if the reserve has room for that.
+        /// Moved pages fill blocks of their own if the reserve has room for that.
         Auto = "auto",
         Yes = "true",
         No = "false",
@@ -362,7 +362,7 @@ impl PageConfig {
         }
     }
 
-    /// The same settings for zones, which are the blocks of `geometry`; data that compaction moves has zones of its own.
+    /// The settings of a page mapping over zones, which are the blocks of `geometry`; data that compaction moves has zones of its own.
     pub(crate) fn of_zones(
         config: &FtlConfig<'_>,
         geometry: Geometry,
@@ -391,7 +391,7 @@ impl PageConfig {
         zones
     }
 
-    /// The same settings, where pages that garbage collection moves fill blocks of their own if the parameter is auto and there is room.
+    /// These settings, with blocks of their own for pages that garbage collection moves, if the parameter is auto and there is room.
     pub(crate) fn with_migrations(self, marks: &Marks) -> Self {
         let mut separate = self;
         separate.room.separate_migrations = true;

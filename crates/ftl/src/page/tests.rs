@@ -263,7 +263,7 @@ fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
 
 #[test]
 fn worn_blocks_receive_cold_data() {
-    // The same skewed writes; wear-aware garbage collection must spread the erases.
+    // Each policy gets equal skewed writes; garbage collection that heeds wear must spread the erases.
     let spread = |gc| {
         let base = config(1, true, gc);
         let mut ftl = PageFtl::new(&with(base, |config| config.below.endurance = 400)).unwrap();

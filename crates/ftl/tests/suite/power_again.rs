@@ -221,7 +221,7 @@ impl<'a> Victim<'a> {
         }
     }
 
-    /// So many cuts, with few writes between them, and everything written once more at the end.
+    /// Cuts the power `cuts` times, with few writes between the cuts, and writes everything once more at the end.
     fn run(&mut self, cuts: u64, trims: bool) {
         let pages = self.ftl.pages();
         for page in 0..pages {
@@ -350,7 +350,7 @@ fn zones(base: &Setup) -> Vec<Setup> {
     setups
 }
 
-/// So many cuts of each small device under `name`, in every way; how many devices failed, of how many.
+/// Cuts each small device under `name` as often as `cuts` says, in every way; returns how many devices failed, and of how many.
 fn cut_again_and_again(name: &str, power_may_fail: bool, cuts: u64) -> (usize, usize) {
     let (mut failed, mut tried) = (0, 0);
     let of_base = |base: &Setup| variants(base);

@@ -7,11 +7,11 @@ use destage_base::Ticks;
 /// Times of the cells, in ticks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cells {
-    /// By type of page; the last one stands for all further types.
+    /// A read, by type of page; the last one stands for all further types.
     pub read: Vec<Ticks>,
-    /// The same.
+    /// A program, by type of page; the last one stands for all further types.
     pub program: Vec<Ticks>,
-    /// A block.
+    /// An erase of a block.
     pub erase: Ticks,
 }
 

@@ -43,7 +43,7 @@ impl Blocks {
         (0..self.count).map(|number| &self[number])
     }
 
-    /// Those that something may have happened to, with their numbers.
+    /// The blocks that something may have happened to, with their numbers.
     pub fn made(&self) -> impl Iterator<Item = (u32, &Block)> {
         let chunks = (0..).step_by(CHUNK).zip(&self.chunks);
         let made = chunks.filter_map(|(first, chunk)| Some((first, chunk.as_deref()?)));

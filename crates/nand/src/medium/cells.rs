@@ -25,7 +25,7 @@ const LOST: u32 = u32::MAX;
 pub(super) enum Data {
     /// Zeros that are not kept: maps and summaries.
     Zeros,
-    /// These.
+    /// The bytes themselves.
     Here(Arc<[u8]>),
     /// The bytes are where the medium keeps durable data, and have this sum.
     Filed(u64),

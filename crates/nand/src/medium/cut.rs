@@ -99,8 +99,8 @@ impl Medium {
         report
     }
 
-    /// The same on a device with a capacitor: an operation in service that `pays` says it pays for ends. Places are still known, for further programs
-    /// before the power is gone; then they are [forgotten](Self::forget_places).
+    /// The power fails, as of [`Medium::cut`], on a device with a capacitor: an operation in service ends if `pays` says that the capacitor pays for it.
+    /// Places are still known, for further programs before the power is gone; then they are [forgotten](Self::forget_places).
     pub fn wind_up(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -261,7 +261,7 @@ impl Medium {
         each.collect()
     }
 
-    /// The same of a batch: an operation begins with its transfer. A program that fills a block programs the summary after it.
+    /// Begin and end of each operation of the batch at `die`: an operation begins with its transfer. A program that fills a block programs the summary after it.
     fn spans_of_batch(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];
         let batch = Batch {

@@ -26,7 +26,7 @@ pub trait Placement: Send {
     /// Emits die, block and erases of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
 
-    /// The same again.
+    /// A copy of this rule.
     fn copied(&self) -> Box<dyn Placement>;
 }
 

@@ -537,7 +537,7 @@ impl Medium {
     /// device has `pages` logical pages, `layout` is that of its geometry. A mount has to follow.
     ///
     /// # Errors
-    /// That something is missing that had lasted.
+    /// Something is missing that had lasted.
     pub fn keep_in(
         &mut self,
         store: Arc<dyn Store>,

@@ -286,7 +286,7 @@ impl Medium {
         Ok(())
     }
 
-    /// The same for a batch of `parts`, each of which ends by itself.
+    /// [`Medium::start`] for a batch of `parts`, each of which ends by itself.
     ///
     /// # Errors
     /// As of [`Medium::start`].

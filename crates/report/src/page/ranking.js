@@ -1,12 +1,12 @@
 // Series in the order of their distance from the best one, and the same as a table whose cells are darker the farther they are behind.
 
-/** Above so many series only the best few have colours, and names at the ends of their lines. */
+/** With more series than this, only the best few have colours, and names at the ends of their lines. */
 const CROWD = 12;
 const BEST = 5;
 /** So many rows and columns of a table can be looked at. */
 const ROWS_AT_MOST = 200;
 const COLUMNS_AT_MOST = 16;
-/** A cell that is so many times worse than the best has the full colour. */
+/** A cell that is this many times worse than the best has the full colour. */
 const FULL_COLOUR = 10;
 /** What knows the future, or has no bound: what others are compared with. */
 const BOUNDS = /^(belady|infinite)\b/;

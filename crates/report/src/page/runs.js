@@ -2,15 +2,15 @@
 
 /** What tells buffers apart, in this order. */
 const TELLING = ["response.mean_ms", "response.p99_ms", "buffer.write_hits_percent", "buffer.evictions", "buffer.destaged_pages", "buffer.mean_destage_pages", "flash.erases", "waf.host"];
-/** Above so many series at first, only one of the traces or layers is shown. */
+/** With more series than this, only one of the traces or layers is shown at first. */
 const SERIES_AT_FIRST = 40;
-/** Values that are so many times larger than the smallest are shown with it on a logarithmic axis. */
+/** If the largest value is at least this many times the smallest, the axis is logarithmic. */
 const FAR_APART = 40;
 /** What runs are averaged over. */
 const SEEDS = new Set(["seed", "sim.seed"]);
 /** Parameters that a name says already. */
 const SAID = new Set(["buffer.kind", "buffer.capacity_bytes", "ftl.kind"]);
-/** The best few of a crowd and what is up to so many times as large are shown. */
+/** Of a crowd the best few are shown, and the series that are at most this many times as large. */
 const CUT_OFF = 10;
 const NICE = { "buffer.write_hits_percent": "write hits" };
 

@@ -77,7 +77,7 @@ impl Nbd {
                 loop {
                     let end = receive(&name, &mut receiving, clock, &begun);
                     let is_gone = end.is_err();
-                    // If nobody listens any more, the connection was ended.
+                    // If the receiver is gone, the connection was ended.
                     if sender.send(end).is_err() || is_gone {
                         return;
                     }

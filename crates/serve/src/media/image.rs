@@ -326,7 +326,7 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let beside = PathBuf::from(name);
-    // A file that exists already belongs to somebody else, and stays.
+    // A file that exists already is not this device's own, and stays.
     let file = OpenOptions::new()
         .read(true)
         .write(true)

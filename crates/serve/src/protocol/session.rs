@@ -53,7 +53,7 @@ pub struct Command<'i> {
 pub enum Step<'i> {
     /// Nothing: this many bytes of input have to be there.
     Needs(usize),
-    /// So many bytes were taken.
+    /// Number of bytes that were taken.
     Took(usize),
     /// This many bytes were taken, and were this command, which is answered by this reply.
     Command(usize, Command<'i>, Reply),

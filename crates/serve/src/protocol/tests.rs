@@ -58,7 +58,7 @@ fn hear(export: &Export, input: &[u8], piece: usize) -> Heard {
     heard
 }
 
-/// The same whatever the pieces.
+/// What is heard of `input`, which has to be equal whatever pieces it comes in.
 fn said(input: &[u8]) -> Heard {
     let whole = hear(&export(), input, input.len().max(1));
     for piece in [1, 2, 7, 29] {

@@ -184,7 +184,7 @@ impl Core<'_> {
 
 /// Writes all that `ledger` knows to the file at `path`.
 fn write(ledger: &Ledger, path: &Path) -> Result<(), Error> {
-    // A write to a pipe would block the server, and so all clients, until somebody reads it.
+    // A write to a pipe would block the server, and so all clients, until a process reads it.
     let kind = path.metadata().map(|data| data.file_type());
     if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
         return Err(Error::Input(format!(

@@ -20,7 +20,7 @@ pub(super) struct Syncer {
     ask: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
     told: Receiver<io::Result<()>>,
-    /// Those that are answered when the running sync has ended.
+    /// The owners of requests that are answered when the running sync has ended.
     running: Vec<Owner>,
     is_running: bool,
     /// Requests that came too late for it.

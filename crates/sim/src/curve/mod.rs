@@ -226,7 +226,7 @@ impl OnePass {
                 match written.hit {
                     Some(depth) if depth == written.room => {}
                     hit => {
-                        // Who held the page has no page more.
+                        // A buffer that held the page holds no page more.
                         if let Some(depth) = hit {
                             peak.add(depth, -1);
                         }

@@ -367,7 +367,7 @@ impl Commands {
         self.told_of_reads.get(&token).copied()
     }
 
-    /// The same, which is forgotten.
+    /// Takes the latest command of the read `token`, and its die: both are forgotten here.
     pub fn take_latest_of_read(&mut self, token: Token) -> Option<(u32, FlashCommand)> {
         self.told_of_reads.remove(&token)
     }

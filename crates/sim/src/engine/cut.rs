@@ -63,9 +63,9 @@ impl<'a, B: Mover> Engine<'a, B> {
 pub struct Parts<'a, B> {
     /// The device.
     pub device: Device,
-    /// Who moved its bytes.
+    /// The mover of its bytes.
     pub mover: B,
-    /// Who watches it.
+    /// Its observer.
     pub observer: Box<dyn Observer + 'a>,
     /// Requests that arrived, those before the device was made anew included.
     pub arrivals: u64,

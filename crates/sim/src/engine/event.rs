@@ -7,9 +7,9 @@ use super::front::{Place, Visit};
 
 /// Passes through the event list before a request sent on an arrival reaches the device.
 pub(super) const PASSES_SEND_ON_ARRIVAL: u8 = 2;
-/// The same for a request sent on a completion.
+/// Passes before a request sent on a completion reaches the device.
 pub(super) const PASSES_SEND_ON_COMPLETION: u8 = 3;
-/// Before a write's data starts over the host bus.
+/// Passes before a write's data starts over the host bus.
 pub(super) const PASSES_BEFORE_WRITE_DATA: u8 = 7;
 /// Before a read's data starts over the host bus.
 pub(super) const PASSES_BEFORE_READ_DATA: u8 = 2;

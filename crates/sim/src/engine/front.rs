@@ -57,7 +57,7 @@ pub(super) enum Place {
     ToHost,
 }
 
-/// Why somebody is at a server.
+/// What a server is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Visit {
     /// At a core.

@@ -169,7 +169,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.link.events.after(time, event);
     }
 
-    /// The same of its `sectors`; how long they move.
+    /// The `sectors` of request `id` begin to move over the host bus; returns how long they move.
     #[inline(always)]
     pub(super) fn begin_moving(&mut self, id: u32, sectors: u32) -> Ticks {
         self.link.witness.transfers(id);

@@ -80,7 +80,7 @@ impl FlashTime {
     }
 }
 
-/// Who observes a run, and what of it.
+/// The observer of a run, and what it wants to hear of.
 pub(super) struct Observed<'a> {
     pub by: Box<dyn Observer + 'a>,
     /// Destaged records.
@@ -142,7 +142,7 @@ impl<'a, B, W> Link<'a, B, W> {
         }
     }
 
-    /// The same behind `front`.
+    /// This link behind `front`.
     pub fn behind(self, front: Option<Front>) -> Self {
         Self {
             front: front.map(Box::new),

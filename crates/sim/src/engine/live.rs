@@ -1,4 +1,4 @@
-//! An engine whose requests come one by one, from somebody who does not know the next: a device that is used.
+//! An engine whose requests come one by one, from a host that does not know the next: a device that is used.
 
 use destage_base::Ticks;
 use destage_trace::Request;
@@ -54,13 +54,13 @@ impl<B: Mover> Engine<'_, B> {
         self.link.events.now()
     }
 
-    /// Who moves the bytes.
+    /// The mover of the bytes.
     #[must_use]
     pub fn mover(&self) -> &B {
         &self.link.mover
     }
 
-    /// The same, to change.
+    /// The mover of the bytes, to be changed.
     pub fn mover_mut(&mut self) -> &mut B {
         &mut self.link.mover
     }

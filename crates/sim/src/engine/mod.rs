@@ -61,7 +61,7 @@ pub struct Flash {
     pub geometry: Geometry,
     /// Times of operations.
     pub timing: Timing,
-    /// The same for sums of operations.
+    /// Times of operations where a step takes the sum of what it does.
     pub sums: Timing,
     /// How pages lie in blocks and cells.
     pub layout: Layout,
@@ -134,7 +134,7 @@ impl<'a, B: Mover> Engine<'a, B> {
 }
 
 impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
-    /// The same; `witness` hears what happens.
+    /// A run that has not begun, as of [`Engine::new`], of which `witness` hears what happens.
     pub fn witnessed(
         mut config: EngineConfig,
         origin: &str,
@@ -362,7 +362,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         now
     }
 
-    /// Lets `event` happen. With `ON` also what it leads to, where the event list would deliver just that next and nobody looks
+    /// Lets `event` happen. With `ON` also what it leads to, where the event list would deliver just that next and no observer looks
     /// in between: the data of a request that arrives at an idle channel, and the news of its completion.
     #[inline(always)]
     fn handle<const ON: bool>(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
@@ -552,7 +552,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.give_channel()
     }
 
-    /// The same where there is something to give and to do.
+    /// Gives the channel, which is idle and wanted, until it is busy or no longer wanted.
     #[inline(never)]
     fn give_channel(&mut self) -> Outcome {
         while !self.link.channel_busy {

@@ -1,4 +1,4 @@
-//! Who moves the bytes of a run, if anybody does.
+//! The mover of a run, which moves its bytes if it has any.
 
 use destage_base::Ticks;
 use destage_device::payload::Payload;

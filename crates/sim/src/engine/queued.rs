@@ -305,7 +305,7 @@ impl Queued {
         self.begin_several::<W>(die, (transaction, token), operations, now, map_time)
     }
 
-    /// The same for what may be more than one command. Programs of units, of a write or of fillers, wait with others, one behind the
+    /// Begins `operations`, which may take more than one command, for `transaction`. Programs of units, of a write or of fillers, wait with others, one behind the
     /// other, and so does a read of one command; everything else is a step.
     #[inline(never)]
     fn begin_several<W: Witness>(

@@ -74,7 +74,7 @@ pub trait Witness: Send {
     fn transfers(&mut self, id: u32) {
         let _ = id;
     }
-    /// They have moved: the last thing of request `id` that [`Witness::transfers`] was told of is over.
+    /// The data has moved: the last thing of request `id` that [`Witness::transfers`] was told of is over.
     #[inline]
     fn moved(&mut self, id: u32) {
         let _ = id;
@@ -127,7 +127,7 @@ pub trait Witness: Send {
     fn goes_on_beside(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);
     }
-    /// Such a step is about to end.
+    /// A step that goes on beside others is about to end.
     #[inline]
     fn ending_beside(&mut self, number: u32) {
         let _ = number;
@@ -142,7 +142,7 @@ pub trait Witness: Send {
     fn command_begins(&mut self, die: u32, kind: Kind, moves: bool) {
         let _ = (die, kind, moves);
     }
-    /// That command is all of `operation`.
+    /// The command of `die` that [`Witness::command_begins`] told of last is all of `operation`.
     #[inline]
     fn serves(&mut self, die: u32, operation: PageOperation) {
         let _ = (die, operation);
@@ -162,7 +162,7 @@ pub trait Witness: Send {
     fn command_leaves(&mut self, die: u32) {
         let _ = die;
     }
-    /// Such a command of `die`, of this kind, has ended: of reads the first that began, and the same of the rest.
+    /// A command of `die` of this kind has ended: of several reads the one that began first, and likewise of programs and erases.
     #[inline]
     fn command_ended(&mut self, die: u32, kind: Kind) {
         let _ = (die, kind);

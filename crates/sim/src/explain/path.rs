@@ -33,7 +33,7 @@ const SLOT_GC: usize = 3;
 const DIE: usize = 4;
 const DIE_GC: usize = 5;
 const FLASH: usize = 6;
-/// And the same by kind.
+/// Waits for the die, by whether it reads, programs or erases.
 const DIE_WITH: usize = 7;
 const CHANNEL: usize = 10;
 const TRANSFER: usize = 11;

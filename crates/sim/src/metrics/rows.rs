@@ -131,7 +131,7 @@ metrics! {
     SCHEME = "scheme.*", "";
     /// Page writes that made the device's contents before the first request; nothing else counts them.
     SIM_PRECONDITION_PAGES = "sim.precondition_pages", "pages";
-    /// 1 if the run ended because so many blocks were retired that none was left to write to; only with flash.wearout = retire.
+    /// 1 if the run ended because too many blocks were retired to leave one to write to; only with flash.wearout = retire.
     DEVICE_WORN_OUT = "device.worn_out", "";
     /// First arrival to that end.
     DEVICE_WORN_OUT_MS = "device.worn_out_ms", "ms";

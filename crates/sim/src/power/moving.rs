@@ -99,7 +99,7 @@ impl Mover for Moving {
     }
 
     /// # Panics
-    /// The same, or a die that does not keep the order of its commands.
+    /// If flash refuses an operation of the layer, or a die does not keep the order of its commands.
     fn command_begun(
         &mut self,
         command: &FlashCommand,

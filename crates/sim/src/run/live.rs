@@ -276,10 +276,10 @@ impl<'a> Live<'a> {
         Self::on(config, Media::Ram, observer)
     }
 
-    /// The same with its bytes on `media`.
+    /// A device as of [`Live::new`], with its bytes on `media`.
     ///
     /// # Errors
-    /// The same, or what does not go with `media`.
+    /// What is wrong with the configuration, what does not go with `media`, or that `observer` wants to stop.
     pub fn on(
         config: &Config,
         media: Media,

@@ -37,7 +37,7 @@ impl Commands {
             };
             let interval = Interval {
                 parts: vec![part],
-                // They are named once.
+                // Merges are named once.
                 merges: match number {
                     0 => step.merges.clone(),
                     _ => Vec::new(),

@@ -124,7 +124,7 @@ pub struct WatchedRecord {
     pub cause: DestageCause,
     /// How its pages belong together.
     pub grouping: Grouping,
-    /// They stay, and become clean.
+    /// Whether the pages stay, and become clean.
     pub retain: bool,
     /// The dirty pages.
     pub pages: Vec<Lpn>,

@@ -67,7 +67,7 @@ pub enum Check {
     Between,
     /// The measured values ascend.
     Order,
-    /// They have the signs of the published ones.
+    /// The measured values have the signs of the published ones.
     Sign,
     /// A formula is true.
     Property,

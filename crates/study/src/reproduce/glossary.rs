@@ -16,7 +16,7 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "reduced scale",
-        "Of long inputs only the first requests are run, so many as the experiment declares, so that all papers take minutes; settings, sizes of buffers and checks are those of the full scale. An input without such a number is run whole.",
+        "Of a long input only the first requests are run, the number of which the experiment declares, so that all papers take minutes; settings, sizes of buffers and checks are those of the full scale. An input without such a number is run whole.",
     ),
     (
         "full scale",

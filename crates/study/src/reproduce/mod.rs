@@ -78,7 +78,7 @@ pub struct Cost {
     pub paper: String,
     /// Different runs.
     pub runs: usize,
-    /// Those whose results are not kept yet.
+    /// Runs whose results are not kept yet.
     pub missing: usize,
 }
 
@@ -146,7 +146,7 @@ type Under<'a> = (usize, Vec<&'a Arc<Value>>);
 type ByStudy = BTreeMap<String, Arc<Rows>>;
 
 impl Plan {
-    /// Those of `papers` that `name` means: all, one (`bplru`), or one experiment of one (`bplru/w4`).
+    /// The studies of `papers` that `name` means: all, one (`bplru`), or one experiment of one (`bplru/w4`).
     ///
     /// # Errors
     /// If there is no such paper or experiment.

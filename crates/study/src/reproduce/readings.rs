@@ -173,7 +173,7 @@ impl Readings {
         }
     }
 
-    /// That `count` of the rules cannot turn a claim, since they change none of its runs.
+    /// Says that `count` of the rules cannot turn a claim, since they change none of its runs.
     fn without(&self, count: usize) -> String {
         let of: BTreeSet<_> = self.rules.iter().map(|rule| rule.of.as_str()).collect();
         let of: Vec<_> = of.into_iter().collect();
@@ -235,7 +235,7 @@ impl Readings {
         }
         if !together.is_empty() {
             text.push_str(&format!(
-                " With several rules changed at once, none of which does it alone, that is so where {}.",
+                " Some rules {make} only together: where {}.",
                 listed(together)
             ));
         }
@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(turning, [vec![(0, "1")], vec![(1, "1"), (2, "1")]]);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1; the base run has 0). With several rules changed at once, none of which does it alone, that is so where b = 1 (the base run has 0), and c = 1 (the base run has 0)."
+            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1; the base run has 0). Some rules make it fail only together: where b = 1 (the base run has 0), and c = 1 (the base run has 0)."
         );
         let ways = readings.ways("X");
         assert_eq!(

@@ -208,7 +208,7 @@ impl Case<'_> {
         }
     }
 
-    /// That what is measured in `tried` has the published direction, and `effect`, the smallest of measured over published.
+    /// Says that what is measured in `tried` has the published direction, and `effect`, the smallest of measured over published.
     fn sized(&self, tried: &Tried, effect: f64, and: &str, on: &str) -> String {
         let least = self.thresholds.effect_share;
         let effect = short(&json!(effect));
@@ -519,7 +519,7 @@ impl Case<'_> {
             .collect()
     }
 
-    /// That the size, and not the direction, depends on what the paper does not say.
+    /// Says that the size, and not the direction, depends on what the paper does not say.
     fn unlasting(&self, outcome: &Outcome) -> String {
         let with = match self.sized_otherwise(outcome).as_slice() {
             [] => "with another reading of the rules that it leaves open".to_owned(),

@@ -48,7 +48,7 @@ impl Thresholds {
         Ok(all)
     }
 
-    /// Those of the file at `path`; those that come with the library if there is no such file.
+    /// The thresholds of the file at `path`; the thresholds that come with the library if there is no such file.
     ///
     /// # Errors
     /// If it cannot be read, or is no such file.
@@ -63,7 +63,7 @@ impl Thresholds {
         }
     }
 
-    /// Those that come with the library.
+    /// The thresholds that come with the library.
     ///
     /// # Errors
     /// If their list is wrong.

@@ -1,4 +1,4 @@
-//! What becomes of a claim: decided from results, typed by nobody.
+//! What becomes of a claim: the verdict is decided from results, and is never typed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -239,7 +239,7 @@ impl Case<'_> {
         all
     }
 
-    /// That nothing was measured, because of `text`, and what a reader should know.
+    /// Says that nothing was measured, because of `text`, and what a reader should know.
     fn only(&self, text: Option<String>) -> Why {
         let all = text.into_iter().chain([self.note()]);
         Why {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// So many equal pairs of a whole number and a fraction.
+/// Equal pairs of a whole number and a fraction, and how many they are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pairs {
     /// How many; not 0.

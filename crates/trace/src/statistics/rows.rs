@@ -156,7 +156,7 @@ statistics! {
         aligned_16kib_share: Option<f64> = "aligned_16kib_share", "";
         /// The most frequent distance of their beginnings from the multiple of 4 KiB before; among equals the smallest.
         common_offset_sectors: Option<u64> = "common_offset_sectors", "sectors";
-        /// Those that do.
+        /// Share of reads and writes that begin at `common_offset_sectors` from the multiple of 4 KiB before.
         common_offset_share: Option<f64> = "common_offset_share", "";
         /// Size of the pages counted below.
         page_bytes: u64 = "page_bytes", "bytes";

@@ -24,7 +24,7 @@ pub enum Clocks {
     /// Each trace begins at 0.
     #[default]
     Own,
-    /// They keep their relative times, and the earliest begins at 0: traces of one system stay aligned.
+    /// The traces keep their relative times, and the earliest begins at 0: traces of one system stay aligned.
     Same,
 }
 

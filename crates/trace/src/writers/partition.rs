@@ -78,7 +78,7 @@ impl PartitionWriter {
         Self::with_room(folder, ROOM)
     }
 
-    /// The same, with tables of `room` requests.
+    /// [`Self::new`] with tables of `room` requests.
     fn with_room(folder: &Path, room: usize) -> Result<Self, Unwritten> {
         let mut files = Files::new(folder)?;
         let (full, filled) = sync_channel::<Vec<Request>>(0);

@@ -33,7 +33,7 @@ const MIB: u64 = 1 << 20;
 struct Waiting {
     /// Whether each page does.
     waits: Vec<bool>,
-    /// The same pages with the number of the write-back before which they began to wait, in its order.
+    /// The pages that wait, with the number of the write-back before which they began to wait, in its order.
     since: VecDeque<(u64, Vec<u64>)>,
 }
 

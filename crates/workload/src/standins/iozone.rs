@@ -73,7 +73,8 @@ const PIECE: u64 = 4 * MIB;
 const DISK_CACHE: u64 = 8 * MIB;
 const BUS_MS: f64 = 0.0047;
 const DISK_MS: f64 = 0.0075;
-/// The same for views, each of which is waited for: this many at the pace of the bus; and one that does not follow the last one.
+/// Views, each of which is waited for: this many are written at the pace of the bus; then the times of a view at that pace, and of one at the
+/// pace of the disk that does not follow the last one.
 const BUS_VIEWS: u64 = 20;
 const VIEW_BUS_MS: f64 = 2.45;
 const VIEW_DISK_MS: f64 = 4.1;

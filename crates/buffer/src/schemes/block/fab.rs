@@ -57,7 +57,7 @@ pub const ROW: SchemeRow = SchemeRow {
 struct Fab {
     clusters: Clusters,
     order: BySize,
-    /// Those of `order` that may have dirty pages; only if others can be there.
+    /// The clusters of `order` that may have dirty pages; only if there can be clusters without.
     written: Option<BySize>,
     pads: bool,
 }

@@ -60,7 +60,7 @@ pub const ROW: SchemeRow = SchemeRow {
 struct Femu {
     /// Front: the latest write. Back: the next to leave.
     order: SlotList,
-    /// So many pages are not joined by another.
+    /// A buffer with this many pages takes no other page before one leaves.
     watermark: usize,
     /// Pages that leave together.
     batch: usize,

@@ -94,7 +94,7 @@ struct Cbm {
     clusters: Clusters<u32>,
     /// Front: latest use.
     cluster_order: Rings,
-    /// Those with dirty pages, in the same order.
+    /// The clusters with dirty pages, in the order of `cluster_order`.
     written_clusters: Rings,
     /// By slot.
     is_dirty: Vec<bool>,

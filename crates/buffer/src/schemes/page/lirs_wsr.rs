@@ -166,7 +166,7 @@ struct LirsWsr {
     flush: Vec<Entry>,
     /// Pages that left and are in the stack.
     history: PageMap,
-    /// The same, front: the first to have left.
+    /// The pages of `history` in the order in which they left, the first to have left at the front.
     gone: SlotList,
     /// Places in the history that are free.
     free: Vec<u32>,

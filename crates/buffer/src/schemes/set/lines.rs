@@ -57,7 +57,7 @@ impl Lines {
         &chunk[start..start + set.len()]
     }
 
-    /// The same, to be changed.
+    /// The lines of `set`, to be changed.
     #[inline]
     pub fn of_mut(&mut self, set: Range<usize>) -> &mut [u32] {
         let chunk = &mut self.chunks[set.start >> CHUNK_BITS];

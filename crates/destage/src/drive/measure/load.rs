@@ -10,7 +10,7 @@ use super::times::{PARTS, Spread, Times, spread};
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 
-/// So many commands are issued between two reports of progress.
+/// Commands between two reports of progress.
 const REPORT: u64 = 1024;
 /// A window ends after this multiple of the length that it was to have, however slow the drive has become.
 const PATIENCE: f64 = 3.0;

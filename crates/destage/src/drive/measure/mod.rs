@@ -312,7 +312,7 @@ pub fn measure(
     };
     let measured = work.all(folder);
     if matches!(measured, Err(Error::Interrupted)) {
-        // Whoever goes on with the same target finds nothing under way.
+        // A caller that goes on with this target finds nothing under way.
         work.bench.drain()?;
     }
     measured

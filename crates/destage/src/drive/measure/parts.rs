@@ -38,7 +38,7 @@ const FILLING_DEPTH: u32 = 256;
 const FIRST: usize = 16;
 /// Writes of the shortest filling.
 const LEAST_FILLING: u64 = 1024;
-/// So often the write buffer is filled.
+/// How often the write buffer is filled.
 const FILLINGS: usize = 5;
 /// Ratio of the rates of accepting and of programming writes from which the size of a buffer can be seen.
 const FASTER: f64 = 1.5;

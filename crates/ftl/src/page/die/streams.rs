@@ -104,7 +104,7 @@ impl Streams {
         self.open[self.index(pool, stream)]
     }
 
-    /// The same, to change.
+    /// The block that `stream` fills in `pool`, to be changed.
     pub fn open_mut(&mut self, pool: usize, stream: Stream) -> &mut Open {
         let index = self.index(pool, stream);
         &mut self.open[index]

@@ -261,7 +261,7 @@ impl Dispatcher {
         }
     }
 
-    /// The same where there is such a die.
+    /// Begins a command on `channel`, which is idle, at one of its dies that are ready.
     fn begin_command<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let dies = self.config.dies_per_channel;
         let state = &mut self.channels[channel as usize];

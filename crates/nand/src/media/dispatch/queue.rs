@@ -123,7 +123,7 @@ fn plane(waiting: &Waiting) -> usize {
     (waiting.operation.plane % PLANES) as usize
 }
 
-/// The same as a bit.
+/// The bit that stands for the plane of `operation`.
 pub(super) fn plane_bit(operation: &Operation) -> u64 {
     1 << (operation.plane % PLANES)
 }

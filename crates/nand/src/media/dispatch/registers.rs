@@ -39,7 +39,7 @@ enum Latest {
     /// The cells have read it, and it keeps its die until its pages have left: they wait for the cache registers. Or it was erased, and its status
     /// follows.
     WasRead,
-    /// They wait for the channel.
+    /// Its pages wait for the channel.
     Leaves,
 }
 

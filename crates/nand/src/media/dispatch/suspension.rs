@@ -81,7 +81,7 @@ impl Dispatcher {
         }
         let ends = interrupted.ends.unwrap_or_default();
         if ends <= clock.now() {
-            // They stop by themselves, now.
+            // The operations stop by themselves, now.
             return Some(0);
         }
         interrupted.left = Some(ends - clock.now());

@@ -110,7 +110,7 @@ impl<'a> Live<'a> {
             for place in on_flash.written() {
                 ledger.hold(place.page, &payload.look(place.page).bytes);
             }
-            // Who reads a damaged page will hear of it.
+            // A read of a damaged page will tell of it.
             payload.medium().forgive_damage();
         }
         self.engine.mover_mut().ledger = Some(Box::new(ledger));

@@ -17,7 +17,7 @@ const HELD: Evidence = Evidence {
     fitted: false,
 };
 
-/// The same, which holds in none.
+/// Evidence of a claim that holds in none of its variants.
 const FAILED: Evidence = Evidence {
     share: Share { held: 0, tried: 3 },
     holds: false,

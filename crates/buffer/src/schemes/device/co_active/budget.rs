@@ -48,7 +48,7 @@ impl Budget {
         }
     }
 
-    /// So many page writes came so far.
+    /// Up to now `total` page writes came.
     #[inline]
     pub fn note_writes(&mut self, total: u64) {
         self.writes = total;

@@ -21,7 +21,7 @@ choices! {
         Corrected = "corrected",
         /// An eviction counts a page of every queue, empty ones too.
         EveryQueue = "every_queue",
-        /// And so does every miss, with an eviction or without.
+        /// An eviction counts a page of every queue, empty ones too, and so does every miss without an eviction.
         Printed = "printed",
     }
 }

@@ -74,7 +74,7 @@ pub struct Rule {
     pub adapts: bool,
 }
 
-/// Both kinds, and the time.
+/// The monitors of distances of pages and of blocks, and the time.
 pub struct Monitor {
     /// Of pages: page re-reference interval distance.
     pub pird: Histogram,
