@@ -16,7 +16,7 @@ const fn excludes(value: &'static str, with: &'static str, because: &'static str
 const QUEUES: &str =
     "flash.scheduling = commands_arrival|commands_reads_first or flash.parallel_units > 1";
 
-/// Of `flash.suspend`.
+/// Exclusions of `flash.suspend`.
 pub const SUSPENSION: &[Exclusion] = &[
     excludes(
         "= keeps_end",
@@ -30,14 +30,14 @@ pub const SUSPENSION: &[Exclusion] = &[
     ),
 ];
 
-/// Of `flash.suspend_pulse_us` and `flash.suspend_tail_us`.
+/// Exclusions of `flash.suspend_pulse_us` and `flash.suspend_tail_us`.
 pub const PULSES: &[Exclusion] = &[excludes(
     "",
     QUEUES,
     "where commands wait in queues, a read may start before the remaining time of a program is known",
 )];
 
-/// Of `flash.cache_read` and `flash.cache_program`.
+/// Exclusions of `flash.cache_read` and `flash.cache_program`.
 pub const REGISTERS: &[Exclusion] = &[excludes(
     "",
     "units and flash.scheduling = commands_arrival|commands_reads_first or units and flash.parallel_units > 1",
@@ -47,10 +47,10 @@ pub const REGISTERS: &[Exclusion] = &[excludes(
 const NO_UNITS: &str =
     "the layer does not fill the pages of a block in order, so pages cannot be programmed together";
 
-/// Of `flash.program_unit` and `flash.program_passes`.
+/// Exclusions of `flash.program_unit` and `flash.program_passes`.
 pub const UNITS: &[Exclusion] = &[excludes("", "no-units", NO_UNITS)];
 
-/// Of `ftl.map_unit_bytes`.
+/// Exclusions of `ftl.map_unit_bytes`.
 pub const MAP_UNITS: &[Exclusion] = &[
     excludes("", "no-units and shared-pages", NO_UNITS),
     excludes(
@@ -60,7 +60,7 @@ pub const MAP_UNITS: &[Exclusion] = &[
     ),
 ];
 
-/// Of `flash.summary_page`.
+/// Exclusions of `flash.summary_page`.
 pub const SUMMARY: &[Exclusion] = &[excludes(
     "= true",
     "units and places-writes or units and merges",
@@ -72,18 +72,18 @@ const ORDER_OF_THE_TRACE: &str = "the scheme knows the coming writes in the orde
 /// The exclusions of settings that change the order of requests.
 pub const FOREKNOWN: &[Exclusion] = &[excludes("", "foreknown", ORDER_OF_THE_TRACE)];
 
-/// Of `device.firmware_cores`.
+/// Exclusions of `device.firmware_cores`.
 pub const FOREKNOWN_CORES: &[Exclusion] =
     &[excludes("", "foreknown and overtaking", ORDER_OF_THE_TRACE)];
 
-/// Of `device.power_may_fail`.
+/// Exclusions of `device.power_may_fail`.
 pub const NO_MOUNT: &[Exclusion] = &[excludes(
     "",
     "no-mount",
     "the layer does not find its data again after a loss of power",
 )];
 
-/// Of `buffer.kind`.
+/// Exclusions of `buffer.kind`.
 pub const LIVE_FUTURE: &[Exclusion] = &[excludes(
     "",
     "live and foreknown",
@@ -92,13 +92,13 @@ pub const LIVE_FUTURE: &[Exclusion] = &[excludes(
 
 const OF_THE_REQUEST: &str = "the device would write other bytes than those of the request";
 
-/// Of `trace.align`.
+/// Exclusions of `trace.align`.
 pub const OTHER_BYTES: &[Exclusion] = &[excludes("= nearest", "live", OF_THE_REQUEST)];
 
-/// Of `trace.align_bytes`.
+/// Exclusions of `trace.align_bytes`.
 pub const OTHER_BYTES_LIVE: &[Exclusion] = &[excludes("", "live", OF_THE_REQUEST)];
 
-/// Of `sim.costing`.
+/// Exclusions of `sim.costing`.
 pub const NO_CLOCK: &[Exclusion] = &[
     excludes(
         "",
@@ -108,14 +108,14 @@ pub const NO_CLOCK: &[Exclusion] = &[
     excludes("", "watch", "without a clock there are no moments to watch"),
 ];
 
-/// Of `sim.clock`.
+/// Exclusions of `sim.clock`.
 pub const DRIFT: &[Exclusion] = &[excludes(
     "",
     "cut",
     "bytes can be moved only at exact times",
 )];
 
-/// Of `flash.multi_plane`.
+/// Exclusions of `flash.multi_plane`.
 pub const OUT_OF_ORDER: &[Exclusion] = &[
     excludes(
         "= any_order",
@@ -129,10 +129,10 @@ pub const OUT_OF_ORDER: &[Exclusion] = &[
     ),
 ];
 
-/// Of `sim.write_order`.
+/// Exclusions of `sim.write_order`.
 pub const LOSES: &[Exclusion] = &[excludes("", "bytes", "it loses bytes")];
 
-/// Of `ftl.kind`.
+/// Exclusions of `ftl.kind`.
 pub const NO_FLASH: &[Exclusion] = &[
     excludes(
         "",

@@ -158,7 +158,7 @@ impl Settings {
         );
     }
 
-    /// Sets `key` unless something other than a profile has set it: the user's settings win over an input's settings of the host.
+    /// Sets `key` unless the user has set it; a value of a profile is replaced. An input brings settings of its host in this way.
     pub fn offer(&mut self, key: &str, text: &str, origin: Origin) {
         let known = self.entries.get(key);
         if known.is_none_or(|setting| setting.origin.is_beneath()) {

@@ -56,9 +56,9 @@ struct Fleet {
     numbers: Places,
     sizes: Sizes,
     volumes: Vec<Volume>,
-    /// By footprint, then skew.
+    /// For each footprint one entry for each skew.
     ranks: Vec<ZipfRanks>,
-    /// By footprint.
+    /// One entry for each footprint.
     footprints: Vec<(u64, Places)>,
 }
 

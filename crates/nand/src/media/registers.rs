@@ -10,7 +10,7 @@ use crate::operation::Kind;
 pub struct Registers {
     /// Of reads (tRCBSY); `None` if reads do not use it.
     pub read: Option<Ticks>,
-    /// Of programs (tPCBSY); the same.
+    /// Of programs (tPCBSY); `None` if programs do not use it.
     pub program: Option<Ticks>,
 }
 

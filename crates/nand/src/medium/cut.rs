@@ -67,7 +67,7 @@ pub struct CutReport {
     pub programs: u32,
     /// Erases that were cut off.
     pub erases: u32,
-    /// Logical pages of which a copy was lost by an option of a bad drive.
+    /// Logical pages of which a copy was lost, because an option that makes a bad drive was on.
     pub lost: Vec<(Lpn, Lost)>,
     /// A step was left before its last operation: the layer that named it is ahead of the flash.
     pub is_cut_short: bool,

@@ -320,7 +320,7 @@ impl Commands {
         (in_step || beside) && self.media.takes_read(now, self.place(die))
     }
 
-    /// The read `token` begins at `die`, in the midst of its step; how long its first command takes.
+    /// The read `token` begins at `die`, which is in the midst of a step; returns how long the first command of the read takes.
     pub fn begin_read(
         &mut self,
         die: u32,

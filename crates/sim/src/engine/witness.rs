@@ -31,7 +31,7 @@ pub struct Completion<'a> {
     pub id: u32,
     /// What completed.
     pub request: &'a Request,
-    /// Of which request the response is reported, and when that arrived.
+    /// The request for which the response is reported, and when that request arrived.
     pub identity: &'a Identity,
     /// Whether it is in the statistics.
     pub counts: bool,

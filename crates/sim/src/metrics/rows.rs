@@ -125,7 +125,7 @@ metrics! {
     BUFFER_DIRTY_AGE = "buffer.dirty_age.*_ms", "ms";
     /// Last arrival until no page is dirty and all programs have ended; only with sim.run_out or sim.drain, if that happens.
     BUFFER_CLEAN_AFTER_MS = "buffer.clean_after_ms", "ms";
-    /// Most bytes that a loss of power would have destroyed: resident dirty, leaving, held and bypassed, until their program has ended.
+    /// Most bytes that a loss of power would have destroyed at any moment: dirty pages, pages on their way to flash, pages held back, and pages written past the buffer, each until its program has ended.
     DEVICE_AT_RISK_BYTES_MAX = "device.at_risk_bytes_max", "bytes";
     /// Figures only the chosen scheme has, such as thresholds it learnt; see its page in docs/schemes.
     SCHEME = "scheme.*", "";

@@ -187,7 +187,7 @@ fn named(counts: &Counts) -> Metrics {
         .collect()
 }
 
-/// Three ways to give the same bytes.
+/// Three ways to share the same amount of RAM out among volumes.
 const WAYS: [&str; 3] = ["own", "shared", "split"];
 
 impl FleetPoint {

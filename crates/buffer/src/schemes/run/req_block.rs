@@ -245,7 +245,7 @@ impl ReqBlock {
         self.groups.take(block, &mut victim.entries);
     }
 
-    /// The least accesses per page and age of the last of each list; among equals the one used longest ago.
+    /// Of the last blocks of the lists, the block with the fewest accesses per page and unit of age; among equals, the block used longest ago.
     fn choose(&self, time: u64) -> Option<ClusterId> {
         let lasts = [NEW, SMALL, DIVIDED].into_iter();
         let lasts = lasts.filter_map(|list| self.lists.back(list));

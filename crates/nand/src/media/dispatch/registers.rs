@@ -22,8 +22,9 @@ pub(super) struct Beside {
     latest: Latest,
     /// Pages in cache registers, in the order in which they leave, each with whether it is the last of its command.
     leaving: VecDeque<(Operation, bool)>,
-    /// Planes of these, and of the read whose pages follow: a bit for each.
+    /// Planes of the pages in `leaving`, a bit for each.
     leaving_planes: u64,
+    /// Planes of the read whose pages leave next, a bit for each.
     following_planes: u64,
 }
 
@@ -137,7 +138,7 @@ impl Dispatcher {
     fn change_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
         if beside.cells.is_empty() {
-            // The cells have taken a program.
+            // The cells are free, and take the program from the register.
             beside.latest = Latest::Comes;
             core::mem::swap(&mut state.command, &mut beside.cells);
             clock.leaves(die);
