@@ -66,7 +66,7 @@ pub struct Buffer {
     /// The capacity, and the number of pages held beyond it.
     slots: u32,
     request: CurrentRequest,
-    /// Page writes that other buffers got, of which this one has a sample's part.
+    /// Page writes that went to other buffers, where this buffer gets a sample of a larger one's requests. They count in its virtual time.
     writes_elsewhere: u64,
     pub(crate) record: Destage,
     /// The scheme's answer; kept for its memory only.

@@ -64,10 +64,10 @@ impl Key {
         Self::with_scheme(of, &cell.combination)
     }
 
-    /// For the results of `combination` at all of `sizes` over the requests of a file with this SHA-256.
+    /// The key of the results of `combination` at all of `sizes`, over the requests of the file whose SHA-256 is `digest`.
     ///
     /// # Errors
-    /// If its scheme has no version that tells it from an earlier one of its name.
+    /// If the scheme is in no registry and has no version, so that kept results could be those of an earlier scheme of the same name.
     pub(crate) fn of_curve(
         digest: &str,
         sizes: &[u64],

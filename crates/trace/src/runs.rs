@@ -45,7 +45,7 @@ pub struct Runs<V> {
     starts: BTreeSet<(u32, u64)>,
     /// Volume and end of the latest update.
     latest: (u32, u64),
-    /// Places and lengths of runs that are new, while an update looks at the others.
+    /// During an update: first places and lengths of the parts of its range that lie in no run yet. They become runs at its end.
     gaps: Vec<(u64, u64)>,
 }
 

@@ -304,7 +304,7 @@ const REPEATS: u32 = 4;
 const BETTER: f64 = 0.995;
 /// Another number of dies has to be better by more than this, as few rows depend on it.
 const CLEARLY_BETTER: f64 = 0.9;
-/// Part of the requests that the first, coarse steps have.
+/// The first, coarse steps run the number of requests divided by this.
 const COARSE: u64 = 3;
 /// The step by which intervals are found.
 const PROBE: f64 = 1.08;

@@ -57,7 +57,7 @@ impl Goal {
         OF_PROGRAMS.iter().any(|row| row.name == self.metric)
     }
 
-    /// Whether no run without a clock gives its metric.
+    /// Whether its metric comes only from runs with a clock.
     pub(super) fn is_of_times(&self) -> bool {
         Kind::of(&self.metric, false, false) == Kind::Excerpt
     }

@@ -34,7 +34,7 @@ pub(crate) trait Die: Archived + Clone + Send {
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
 
-    /// Pages one after the other from which on a write is long, if that makes a difference.
+    /// The number of consecutive pages from which on a write counts as long; `None` if the layer treats long writes like others.
     fn long_write_pages(&self) -> Option<u32> {
         None
     }

@@ -133,7 +133,7 @@ impl Rows {
         self.valid[row as usize]
     }
 
-    /// `row`, which holds nothing, is free, or not used any more.
+    /// `row` holds nothing any more: it becomes free, or is retired if it is worn.
     pub fn release(&mut self, row: u32, is_worn: bool) {
         self.withdraw(row);
         match is_worn {

@@ -1,26 +1,26 @@
 //! A medium whose pages outlive the process, in a [`Store`].
 //!
-//! After the first bytes, which belong to its owner, there are two places for a [mark](Mark), and three tables by physical block or page, dies one
-//! after the other:
+//! The first bytes of the store belong to its owner. Then come two places for a [mark](Mark), and three tables with an entry for each physical block
+//! or page, one die after the other:
 //!
 //! | table | entry | bytes |
 //! | --- | --- | --- |
-//! | marks | number, the program up to which all lasts, entries and erases up to then, sum; two, in turn | 4096 |
-//! | blocks | how often it was erased, entries of its earlier lives, sum; two, in turn | 32 |
-//! | pages | the spare area, the sum over the data, sum | 64 |
+//! | marks | number of the mark, program up to which all is durable, counts of page entries and of erases up to then, checksum; two, in turn | 4096 |
+//! | blocks | how often the block was erased, count of page entries of its earlier lives, checksum; two, in turn | 32 |
+//! | pages | the spare area, checksum of the data, checksum of the entry | 64 |
 //! | data | the bytes of the page, unless they are a map or a summary | those of a page |
 //!
 //! A program writes the data first, then the entry of the page. An entry belongs to one life of its block, from an erase to the next: an erase raises
-//! the block's count, which voids all its entries in one write. The erase waits until a page of the block is
-//! programmed again, or the last other block of the die is used: copies out of the block, and data that replaced its pages, are made durable before.
-//! So the contents after any number of writes, and a part of the next, could be those after a loss of power; a partly written entry has a wrong sum
-//! and is an unreadable page.
+//! the block's count, which voids all its entries in one write. The erase reaches the store only when a page of the block is programmed again, or
+//! when the last other erased block of the die is used; copies out of the block, and data that replaced its pages, are made durable before it. So
+//! wherever the sequence of writes breaks off, even within a write, the store holds contents that a loss of power could have left. A partly written
+//! entry has a wrong checksum, and its page is unreadable.
 //!
-//! If the machine crashes, of the writes that do not last yet any may be missing. After each sync a mark says up to which program everything is
-//! durable, and how many entries there were: those of earlier lives, which stand in the table of blocks, and those of this one. An erase moves
-//! entries from the present life to the earlier ones, so their number only grows. The minimum that the mark demands when a store is opened: fewer
-//! entries or erases are [damage](Damage), as no crash can remove them. Data of pages programmed later are compared with their sum, and a page that
-//! does not match, or has no whole entry, is unreadable from then on. A mark and the entry of a block are never written over the latest durable one.
+//! If the machine crashes, any of the writes that are not durable yet may be missing. After each sync a mark says up to which program everything is
+//! durable, and how many page entries there were: those of earlier lives, which the table of blocks counts, and those of the present lives. An erase
+//! moves entries from the present life of its block to the earlier ones, so the total only grows. A store that has fewer entries or erases than its
+//! mark says when it is opened has [damage](Damage), as no crash can remove durable ones. The data of pages that were programmed after the mark are
+//! compared with their checksum; a page that does not match, or has no whole entry, is unreadable from then on. A mark and the entry of a block are never written over the latest durable one.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;

@@ -57,8 +57,8 @@ pub(super) struct Planner {
     blocks_per_plane: Divider,
     plane_blocks: u32,
     planes: u32,
-    /// By die and plane, the page of flash in the register: of none that is known it is behind the last. Only where several pages
-    /// share one, and commands begin in the order in which they are planned.
+    /// By die and plane, the number of the page of flash that is in the register; `u32::MAX` if it is not known. Empty unless several units of the
+    /// mapping share a page of flash, and commands begin in the order in which they are planned.
     held: Vec<u32>,
 }
 

@@ -90,7 +90,7 @@ pub struct CutResult {
     pub bad: Vec<u64>,
     /// Sectors that an option destroyed, or that cannot be judged, by the option's name.
     pub lost: BTreeMap<&'static str, u64>,
-    /// Sectors whose newest answered write is gone, which no flush had to make last.
+    /// Sectors that hold neither their newest answered write nor a later change, whether a flush covered that write or not.
     pub lost_answered: u64,
 }
 

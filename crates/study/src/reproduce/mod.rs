@@ -131,7 +131,7 @@ pub struct ExperimentReport {
     pub runs: usize,
     /// The settings that were not published and are tried, by name, and what each is.
     pub unpublished: Vec<(String, String)>,
-    /// What they read.
+    /// The inputs that its runs read.
     pub inputs: BTreeSet<InputFacts>,
     /// What it shows.
     pub figures: Vec<Figure>,

@@ -634,7 +634,7 @@ impl Case<'_> {
         all
     }
 
-    /// `asks`, with what is measured behind it where it has no noun of its own.
+    /// `asks`; if it has no noun of its own, the name of the measured quantity follows in brackets.
     fn with_noun(&self, asks: &str) -> String {
         let has_none = ["each ", "it ", "both "]
             .iter()

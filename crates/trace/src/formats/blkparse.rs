@@ -137,7 +137,7 @@ impl Layout for BlkParse {
         let sector = cursor.number(&SECTOR)?;
         cursor.blanks(&SECTOR)?;
         if matches!(cursor.peek(), b'(' | b'[') {
-            // The length of a command that follows in brackets, or the sector of a flush that is done.
+            // The number is no first sector: it is the length of a command whose bytes follow in brackets, or the sector of a completed flush.
             cursor.rest_of_line();
             return without_sectors(state);
         }

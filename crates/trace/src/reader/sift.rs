@@ -77,11 +77,11 @@ impl Reader {
         matches!(self.format.encoding, Encoding::Binary(binary) if binary.sift.is_some())
     }
 
-    /// As [`Reader::fill`], without most of the requests that `sieve` drops, which are counted instead. Returns `None`, with an empty batch,
-    /// at the end.
+    /// Does what [`Reader::fill`] does, but only counts most of the requests that `sieve` drops, and leaves them out of `batch`. Returns `None`,
+    /// with an empty batch, at the end.
     ///
     /// # Errors
-    /// As of [`Reader::fill`].
+    /// The errors of [`Reader::fill`].
     pub fn sift(
         &mut self,
         sieve: &Sieve,

@@ -112,7 +112,7 @@ enum Stacked {
     },
 }
 
-/// Says which.
+/// The key of a page in the stack: the slot of a resident page, or the place in the history of a page that left.
 #[derive(Clone, Copy)]
 enum Number {
     Resident(Slot),

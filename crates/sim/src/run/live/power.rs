@@ -58,7 +58,7 @@ pub struct Restored {
     pub bad: usize,
     /// Sectors that an option of a bad drive took, or that cannot be judged, by the name of that.
     pub lost: BTreeMap<&'static str, u64>,
-    /// Sectors whose newest answered write is gone, which no flush had to make last.
+    /// Sectors that hold neither their newest answered write nor a later change, whether a flush covered that write or not.
     pub lost_answered: u64,
 }
 
