@@ -660,6 +660,9 @@ impl Ftl for Striped {
     }
 
     fn collects_at(&mut self, die: u32) -> u32 {
+        // First: a unit that is left early may be another die's to complete. A device that runs out on its capacitor asks this without
+        // collecting at the die before.
+        self.close_early(die);
         self.first_to_collect(die)
     }
 
