@@ -153,7 +153,8 @@ oracle: setup ## reference results of other simulators' flash, FEMU's operation 
 .PHONY: whole
 whole: setup ## what `make test` samples, whole: stand-ins, curves and on-board caches on whole traces, all short streams, an image cut off after every write
 	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-tests --test suite -- --include-ignored fitted:: curves:: apu_split::
-	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-buffer -p destage-ftl --test suite conformance::
+	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-buffer --test suite conformance::
+	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-cli --test suite -- --include-ignored traces::iozone_gives
 	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-serve --test suite image_cuts::
 
 .PHONY: instructions instructions-renew
